@@ -47,13 +47,13 @@ ALLOWED: Final = {
         "/dev/tty": "a name that is compared",
     },
     "client/workspace/workspace.py": {"os.write": "a file"},
-    "workbench/demo/agent.py": {
+    "demo/agent.py": {
         "sys.stderr": "of an agent",
         "sys.stdout": "of a login: constants, and a name that the user typed",
     },
-    "workbench/demo/programs.py": {"sys.stdout": "of a command that the agent runs"},
-    "workbench/demo/client_calls.py": {"os.write": "the protocol, to a client"},
-    "workbench/demo/playing.py": {"sys.stderr": "of an agent"},
+    "demo/programs.py": {"sys.stdout": "of a command that the agent runs"},
+    "demo/client_calls.py": {"os.write": "the protocol, to a client"},
+    "demo/playing.py": {"sys.stderr": "of an agent"},
     "ui/base/app.py": {"rich.console": "writes to sys.stderr"},
     "ui/textual_gaps/driver.py": {"os.write": "what Textual draws: drawings are made of visible text"},
     "ui/textual_gaps/shown_rows.py": {"rich.console": "Textual's, for the text of its strips"},

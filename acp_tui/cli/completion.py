@@ -203,7 +203,7 @@ def _plain_names(kind: Kind) -> list[str]:
 def names_of(kind: Kind) -> Iterable[str]:
     # Loaded on demand.
     if kind is Kind.SCENARIO:
-        from acp_tui.workbench import demo as shipped
+        from acp_tui import demo as shipped
 
         return shipped.names()
     from acp_tui.client.agents.catalogue import read_catalogue

@@ -17,8 +17,8 @@ from acp_tui.cli.prerequisites import exit_after
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.workbench.demo.agent import main as play
-from acp_tui.workbench.demo.client_calls import StdioStream
+from acp_tui.demo.agent import main as play
+from acp_tui.demo.client_calls import StdioStream
 from acp_tui.workbench.mock import Departed, MockAgent
 from acp_tui.workbench.mock.script import Script, read_script
 

@@ -22,7 +22,7 @@ from acp_tui.cli.sessions import find_resumed
 from acp_tui.client.agents.command import DEMO
 from acp_tui.client.errors import ClientError
 from acp_tui.client.worktrees import WorktreeFailed, add_worktree
-from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, available, load
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
 
 def run(given: Given, work_with: Callable[..., int]) -> int:

@@ -17,6 +17,7 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
+from acp_tui import demo as shipped
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo_agent import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
@@ -32,12 +33,11 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import ChoiceField, Elicitation, Form, FormValues, MultiChoiceField
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered, PermissionAnswered, TerminalExited
+from acp_tui.demo import programs
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
+from acp_tui.demo.script import Fault, Scenario
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.values import dataclass
-from acp_tui.workbench import demo as shipped
-from acp_tui.workbench.demo import programs
-from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
-from acp_tui.workbench.demo.script import Fault, Scenario
 
 FIRST_PROMPT: Final = "Show me what you can do."
 NEXT_PROMPT: Final = "Go on."

@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from acp_tui.workbench.demo import DEFAULT, SCENARIOS, names, path_of, script
-from acp_tui.workbench.demo.reading import read_scenario
-from acp_tui.workbench.demo.script import Scenario, ScriptedTurn, SessionSetup, Step
-from acp_tui.workbench.demo.table import ScenarioError
+from acp_tui.demo import DEFAULT, SCENARIOS, names, path_of, script
+from acp_tui.demo.reading import read_scenario
+from acp_tui.demo.script import Scenario, ScriptedTurn, SessionSetup, Step
+from acp_tui.demo.table import ScenarioError
 
 __all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available", "load"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from acp_tui.workbench.demo.agent import main
+from acp_tui.demo.agent import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from acp_tui.client.agents.demo_agent import copy_project
+from acp_tui.demo import scenario
 from acp_tui.rpc import Direction
-from acp_tui.workbench.demo import scenario
 from support.golden import SCHEMA_V1, SCHEMA_V2, needs_schema
 from support.scenario_frames import ANSWERS, frames_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.cli.main import main
-from acp_tui.workbench.demo import scenario
-from acp_tui.workbench.demo.scenario import ScenarioError
+from acp_tui.demo import scenario
+from acp_tui.demo.scenario import ScenarioError
 
 STEP = "[[prompt]]\n[[prompt.step]]\n"
 SESSION = """

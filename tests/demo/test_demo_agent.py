@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from acp_tui import __version__
+from acp_tui.demo import scenario
 from acp_tui.rpc import ErrorCode, RequestFailed
-from acp_tui.workbench.demo import scenario
 
 HELLO = '[[prompt]]\nstep = [{ say = "hello" }]'
 

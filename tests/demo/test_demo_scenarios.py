@@ -11,9 +11,9 @@ from typing import get_args
 import pytest
 
 from acp_tui.client.agents.demo_agent import copy_project
-from acp_tui.workbench.demo import playing, reading, scenario, script
-from acp_tui.workbench.demo.reading import read_scenario
-from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario
+from acp_tui.demo import playing, reading, scenario, script
+from acp_tui.demo.reading import read_scenario
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario
 
 STEP = '[[prompt]]\n[[prompt.step]]\nsay = "a"\n[[prompt.step]]\n'
 SHIPPED = sorted(scenario.available())

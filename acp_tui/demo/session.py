@@ -16,11 +16,11 @@ from typing import Any, Final, TypeAlias
 
 import anyio
 
+from acp_tui.demo import script
+from acp_tui.demo.client_calls import ClientCalls
+from acp_tui.demo.script import KeptSession, Scenario, ScriptedTurn, SessionSetup, Step, Wire
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
-from acp_tui.workbench.demo import script
-from acp_tui.workbench.demo.client_calls import ClientCalls
-from acp_tui.workbench.demo.script import KeptSession, Scenario, ScriptedTurn, SessionSetup, Step, Wire
 
 TITLE_CHARS: Final = 60
 RESOURCE_NOT_FOUND: Final = -32002

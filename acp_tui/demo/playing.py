@@ -16,9 +16,9 @@ from typing import Any, Final, assert_never
 
 import anyio
 
+from acp_tui.demo import script
+from acp_tui.demo.session import Ending, Outcome, Turn
 from acp_tui.rpc import ErrorCode, RequestFailed, RpcError
-from acp_tui.workbench.demo import script
-from acp_tui.workbench.demo.session import Ending, Outcome, Turn
 
 
 async def play(turn: Turn, steps: Sequence[script.Step]) -> Ending:

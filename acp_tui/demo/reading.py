@@ -7,8 +7,8 @@ import tomllib
 from dataclasses import replace
 from typing import Any, Final
 
-from acp_tui.workbench.demo import script
-from acp_tui.workbench.demo.table import (
+from acp_tui.demo import script
+from acp_tui.demo.table import (
     Count,
     ExitStatus,
     InvalidTable,

@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 import pytest
 
+from acp_tui.demo import reading, scenario
 from acp_tui.protocol.schemas import fields_of
 from acp_tui.protocol.v1.updates import SessionUpdate
 from acp_tui.rpc import Direction
-from acp_tui.workbench.demo import reading, scenario
 from support.scenario_frames import ANSWERS, frames_of
 
 *_UPDATES, _ = get_args(get_args(SessionUpdate)[0])  # without the unknown ones

@@ -17,10 +17,10 @@ from typing import Any, Final
 import anyio
 from anyio.abc import ByteStream, Process, TaskGroup
 
+from acp_tui.demo.client_calls import ClientCalls, UpdateTarget, at, is_marked
+from acp_tui.demo.script import SessionSetup, Wire
+from acp_tui.demo.session import RESOURCE_NOT_FOUND, Session
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed
-from acp_tui.workbench.demo.client_calls import ClientCalls, UpdateTarget, at, is_marked
-from acp_tui.workbench.demo.script import SessionSetup, Wire
-from acp_tui.workbench.demo.session import RESOURCE_NOT_FOUND, Session
 
 VERSION: Final = 2
 CHUNKS: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})

@@ -10,10 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_tui.demo.agent import DemoAgent
+from acp_tui.demo.reading import read_scenario
+from acp_tui.demo.script import Scenario
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed, Tap
-from acp_tui.workbench.demo.agent import DemoAgent
-from acp_tui.workbench.demo.reading import read_scenario
-from acp_tui.workbench.demo.script import Scenario
 from support.memory_stream import connected_pair
 from support.waiting import LIMIT_S, Bell
 

@@ -19,14 +19,14 @@ import anyio
 from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui import __version__
+from acp_tui.demo import scenario as scenarios
+from acp_tui.demo import version_two as two
+from acp_tui.demo.client_calls import ClientCalls, StdioStream
+from acp_tui.demo.playing import AUTH_REQUIRED, play
+from acp_tui.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
+from acp_tui.demo.script import Scenario, ScriptedTurn, Wire
+from acp_tui.demo.session import Pace, Session, Sessions, Turn
 from acp_tui.rpc import Direction, ErrorCode, Peer, RequestFailed, Tap
-from acp_tui.workbench.demo import scenario as scenarios
-from acp_tui.workbench.demo import version_two as two
-from acp_tui.workbench.demo.client_calls import ClientCalls, StdioStream
-from acp_tui.workbench.demo.playing import AUTH_REQUIRED, play
-from acp_tui.workbench.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
-from acp_tui.workbench.demo.script import Scenario, ScriptedTurn, Wire
-from acp_tui.workbench.demo.session import Pace, Session, Sessions, Turn
 
 PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": True}
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import anyio
 from anyio.abc import ByteStream
 
+from acp_tui.demo.script import Wire
 from acp_tui.rpc import Peer
-from acp_tui.workbench.demo.script import Wire
 
 
 class UpdateTarget(Protocol):
