@@ -27,7 +27,6 @@ from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock
 from acp_tui.ui.recorded.film import Film, open_playable
@@ -37,6 +36,7 @@ from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo
 from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
 from acp_tui.ui.recorded.screen import ReplayApp
 from acp_tui.workbench.inspect import inspect_file
+from acp_tui.workbench.inspector.screen import InspectApp
 
 SPEED: Final = 30.0
 """How many times as fast a scenario plays while the user waits for its recording."""

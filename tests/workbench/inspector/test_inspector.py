@@ -18,11 +18,11 @@ from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.rpc import Direction
 from acp_tui.ui.commands.table import INSPECTOR_COMMANDS
-from acp_tui.ui.inspector import frame_list
-from acp_tui.ui.inspector.frame_view import FrameView, clock_at
-from acp_tui.ui.inspector.rows import title_of
-from acp_tui.ui.inspector.screen import InspectApp, InspectorScreen
 from acp_tui.workbench.inspect import Inspection, inspect_agent
+from acp_tui.workbench.inspector import frame_list
+from acp_tui.workbench.inspector.frame_view import FrameView, clock_at
+from acp_tui.workbench.inspector.rows import title_of
+from acp_tui.workbench.inspector.screen import InspectApp, InspectorScreen
 from support.screens import open_agent_page, rows
 from support.settling import settle, until_so
 from support.waiting import TEST_LIMIT_S
@@ -171,7 +171,7 @@ async def test_it_is_narrowed_while_one_writes(tmp_path: Path) -> None:
 async def test_what_cannot_be_understood_is_said_and_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("acp_tui.ui.inspector.screen.WRITTEN_S", TEST_LIMIT_S)  # "is" alone is a text to show
+    monkeypatch.setattr("acp_tui.workbench.inspector.screen.WRITTEN_S", TEST_LIMIT_S)  # "is" alone is a text to show
     async with inspecting(tmp_path) as page:
         await page.press("f", *"is:wrong")
         await page.shows("is: is one of request, response")

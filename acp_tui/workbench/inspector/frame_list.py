@@ -13,12 +13,12 @@ from textual.timer import Timer
 
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.inspector.rows import row_strip
 from acp_tui.ui.kit.frames import FRAME_S, Frames
 from acp_tui.ui.kit.line_window import LineWindow
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.workbench.inspect import Inspection
 from acp_tui.workbench.inspect.index import LineSummary, MessageKind, Row
+from acp_tui.workbench.inspector.rows import row_strip
 
 FLOOD_FRAME_S: Final = 1 / 8
 """The length of a frame while more arrives than anyone can read, because each frame draws all rows."""

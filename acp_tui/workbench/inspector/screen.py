@@ -26,10 +26,6 @@ from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.inspector.frame_list import FrameList
-from acp_tui.ui.inspector.frame_view import FrameView
-from acp_tui.ui.inspector.query_bar import QueryBar, QueryMode, SaveDialog, choices, like, save_all, save_one
-from acp_tui.ui.inspector.rows import standing_of, title_of
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.recorded.film import growth_of
@@ -38,6 +34,10 @@ from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect
 from acp_tui.workbench.inspect.index import Row
 from acp_tui.workbench.inspect.outline import pretty
 from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
+from acp_tui.workbench.inspector.frame_list import FrameList
+from acp_tui.workbench.inspector.frame_view import FrameView
+from acp_tui.workbench.inspector.query_bar import QueryBar, QueryMode, SaveDialog, choices, like, save_all, save_one
+from acp_tui.workbench.inspector.rows import standing_of, title_of
 
 
 class InspectorHelp(HelpScreen):

@@ -14,9 +14,9 @@ from textual.pilot import Pilot
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Event, Frame, Stderr
 from acp_tui.rpc import Direction
-from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.workbench.inspect import inspect_file
+from acp_tui.workbench.inspector.screen import InspectApp
 from support.filming import HEADER, form, two_turns
 from support.recordings import write
 from support.screens import rows, settled
@@ -98,5 +98,5 @@ def test_it_looks_as_it_did(
     state: str, look: str, tmp_path: Path, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if state == "wrong-filter":  # typed slowly, "is" alone is a text to show
-        monkeypatch.setattr("acp_tui.ui.inspector.screen.WRITTEN_S", TEST_LIMIT_S)
+        monkeypatch.setattr("acp_tui.workbench.inspector.screen.WRITTEN_S", TEST_LIMIT_S)
     assert looks_as_it_did(snap_compare, tmp_path, look, *STATES[state])

@@ -17,7 +17,6 @@ from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.inspector.rows import began_at, duration, size
 from acp_tui.ui.kit.line_window import LineWindow
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
@@ -25,6 +24,7 @@ from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap
 from acp_tui.workbench.inspect import Detail, LintNote
 from acp_tui.workbench.inspect.index import MessageKind
 from acp_tui.workbench.inspect.outline import Node, OutlineLine, Role
+from acp_tui.workbench.inspector.rows import began_at, duration, size
 
 INDENT: Final = 2
 MARK_CELLS: Final = 2
