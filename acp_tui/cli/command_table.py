@@ -379,7 +379,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "redact",
         "make a recording you can share",
-        "acp_tui.cli.redact",
+        "acp_tui.workbench.cli.redact",
         Value("FILE", Kind.FILE),
         needs="a recording and a file to write: acp-tui redact FILE -o FILE",
         options=(
@@ -400,7 +400,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "check",
         "find the protocol rules an agent breaks",
-        "acp_tui.cli.check",
+        "acp_tui.workbench.cli.check",
         _AGENT,
         options=(
             Option(("--prompt", "-p"), "the prompt (default: about a file)", Value("TEXT")),
@@ -425,7 +425,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "mock",
         "play a recording or scenario as an agent, for any client",
-        "acp_tui.cli.mock",
+        "acp_tui.workbench.cli.mock",
         _SOURCE,
         needs="a recording or a scenario: acp-tui mock FILE",
         options=(

@@ -17,7 +17,6 @@ from textual.app import App
 
 from acp_tui.cli import replay
 from acp_tui.cli.main import main, visible_output
-from acp_tui.cli.mock import repeat_stderr
 from acp_tui.cli.replay import recording_of, run_inspect, run_render, run_replay
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
@@ -26,6 +25,7 @@ from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.rehearsal import DemoUser
 from acp_tui.ui.recorded.render import View
+from acp_tui.workbench.cli.mock import repeat_stderr
 from support.filming import HEADER, two_turns
 from support.recordings import write
 
