@@ -13,19 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from acp_tui.cli.command_table import (
-    ALWAYS,
-    COMMANDS,
-    NAMELESS,
-    SHELLS,
-    Command,
-    Kind,
-    Option,
-    UsageError,
-    Value,
-    command_named,
-    split_command,
-)
+from acp_tui.cli.command import Command, Kind, Option, UsageError, Value
+from acp_tui.cli.command_table import ALWAYS, COMMANDS, NAMELESS, SHELLS, command_named, split_command
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given

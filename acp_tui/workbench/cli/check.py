@@ -15,7 +15,7 @@ import anyio
 
 from acp_tui.cli import ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import Clean, columns, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of
 from acp_tui.cli.terminal import ready_to_run

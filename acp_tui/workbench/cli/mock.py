@@ -12,7 +12,7 @@ import anyio
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.command import UsageError
 from acp_tui.cli.prerequisites import exit_after
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.lines import open_recording

@@ -10,7 +10,7 @@ from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.command import UsageError
 from acp_tui.cli.prerequisites import exit_after
 from acp_tui.cli.sessions import recording_named
 from acp_tui.client.errors import ClientError

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from acp_tui.cli.main import main
+from acp_tui.cli.main import main, visible_output
 from acp_tui.client.transcript.events import Event, Exited, OwnAction
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Disconnected
+from acp_tui.workbench.cli.mock import repeat_stderr
 from support.mock_wire import NEW, OPENED, prompt, went
 from support.mocked import mock_of
 from support.peers import response
@@ -78,3 +80,16 @@ def test_options_that_do_not_go_with_the_source_are_a_wrong_command_line(
 ) -> None:
     assert main(["mock", *words]) == 2
     assert complaint in capfd.readouterr().err
+
+
+def test_stderr_of_a_recorded_agent_reaches_clients_raw_and_terminals_made_visible(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    line, written = b"\xff\x1b[2J", []
+    for is_terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda is_terminal=is_terminal: is_terminal)
+        with visible_output():
+            repeat_stderr(line)
+        written.append(capfdbinary.readouterr().err)
+    assert written[0] == line + b"\n"
+    assert b"\x1b" not in written[1]
