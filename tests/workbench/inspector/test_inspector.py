@@ -17,12 +17,12 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.rpc import Direction
-from acp_tui.ui.commands.table import INSPECTOR_COMMANDS
 from acp_tui.workbench.inspect import Inspection, inspect_agent
 from acp_tui.workbench.inspector import frame_list
 from acp_tui.workbench.inspector.frame_view import FrameView, clock_at
 from acp_tui.workbench.inspector.rows import title_of
 from acp_tui.workbench.inspector.screen import InspectApp, InspectorScreen
+from acp_tui.workbench.key_table import INSPECTOR
 from support.screens import open_agent_page, rows
 from support.settling import settle, until_so
 from support.waiting import TEST_LIMIT_S
@@ -316,7 +316,7 @@ def test_the_table_and_the_widgets_have_the_same_keys() -> None:
     }
     for place, widget in widgets.items():
         bound = {key for binding in widget.BINDINGS for key in binding.key.split(",")}
-        in_table = {key for command in INSPECTOR_COMMANDS if command.where == place for key in command.keys.split(",")}
+        in_table = {key for command in INSPECTOR if command.where == place for key in command.keys.split(",")}
         assert bound == in_table
 
 
