@@ -42,7 +42,7 @@ OTHERS: Final = {
     "demo/version_two.py: write_text": "what a scenario writes, as any agent does",
     "demo/version_two.py: mkdir": "the same",
     "workbench/testing/picture.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
-    "testing/plugin.py: mkdir": "with 0700, in pytest's own folder",
+    "workbench/testing/plugin.py: mkdir": "with 0700, in pytest's own folder",
     "workbench/testing/session.py: mkdir": "the files that a test gives to its agent",
     "workbench/testing/session.py: write_bytes": "the same",
     "ui/kit/editor.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
