@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from typing import ClassVar, Final
 
+from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.strip import Strip
 from textual.timer import Timer
 
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.frames import FRAME_S, Frames
-from acp_tui.ui.kit.line_window import LineWindow
-from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.kit.line_window import LineView
+from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.rendering.palette import PLAIN
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.workbench.inspect import Inspection
 from acp_tui.workbench.inspect.index import LineSummary, MessageKind, Row
-from acp_tui.workbench.inspector.rows import row_strip
+from acp_tui.workbench.inspector.rows import margin, row_strip
 
 FLOOD_FRAME_S: Final = 1 / 8
 """The length of a frame while more arrives than anyone can read, because each frame draws all rows."""
@@ -31,10 +35,13 @@ _Shown = tuple[Row, LineSummary | None, float | None]
 """A row with the waiting time of its request, in whole seconds."""
 
 
-class FrameList(LineWindow):
+class FrameList(LineView, can_focus=True):
     """Follows the end while the cursor is on the last frame."""
 
+    ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frames")
+    virtual_size = Reactive(Size(0, 0))
+    """Textual's would lay out the screen for each frame that arrives."""
 
     class Moved(Message):
         """Another frame is selected."""
@@ -53,7 +60,8 @@ class FrameList(LineWindow):
         self._inspection = inspection
         self._rows: list[_Shown] = []
         """The visible rows, from the top."""
-        self._thumb = range(0)
+        self._strips: dict[_Shown, Strip] = {}
+        """The drawn ones of these rows."""
         self._anchor = 0
         """The position of the first visible frame, because frames above it may be removed."""
         self._frames = Frames(self, self._draw_frame, lambda _: FLOOD_FRAME_S if self._is_flooded else FRAME_S)
@@ -77,7 +85,13 @@ class FrameList(LineWindow):
 
     def on_resize(self, event: events.Resize) -> None:
         """Show rows for the new size."""
+        self._strips = {}
         self._flush()
+
+    def redraw(self) -> None:
+        """Draw for another theme."""
+        self._strips = {}
+        self.refresh()
 
     def mark(self) -> None:
         """Schedule an update for the next frame. Cheap."""
@@ -94,18 +108,26 @@ class FrameList(LineWindow):
         self._frames.shown_at = self._frames.now
         self._flush()
 
+    def count_lines(self, count: int) -> None:
+        """Set the number of lines, also for the scroll bar."""
+        super().count_lines(count)
+        self.vertical_scrollbar.window_virtual_size = count
+
     def _flush(self) -> None:
         """Show the current frames. The first row stays, unless the list follows the end."""
         if not self.size.height:
             return
+        before = self.scroll_offset.y
+        self.count_lines(self.total)
         if self.follows:
-            self.top = self.max_top
+            self.go_to_line(self.total)
             self._put_cursor(self._last)
         else:
-            self.top = min(self._inspection.ordinal_of(self._anchor), self.max_top)
+            self.go_to_line(self._inspection.ordinal_of(self._anchor))
             if self.cursor < 0:
                 self._put_cursor(self._at(0))
-        self._show_rows()
+        if self.scroll_offset.y == before:  # otherwise, scrolling has shown them
+            self._show_rows()
         self._come_back_while_waiting()
         self.post_message(self.Drawn())
 
@@ -125,15 +147,12 @@ class FrameList(LineWindow):
         self._is_flooded = bool(before and self.follows) and before[-1][0].position < self._anchor
         missing = [row.position for row, glimpse, _ in self._rows if glimpse is None]
         self._inspection.want_glimpses(missing)
-        pairs = zip_longest(before, self._rows)
-        changed = {y for y, (then, now) in enumerate(pairs) if then != now}
-        thumb_before, self._thumb = self._thumb, self.thumb
-        if not self._rows:
-            changed.add(1)  # the reason why it's empty
-        self.refresh_rows(changed.union(set(thumb_before) ^ set(self._thumb)))
+        self._strips = {row: strip for row in self._rows if (strip := self._strips.get(row)) is not None}
+        self.refresh()
 
     def _read_rows(self) -> list[_Shown]:
-        rows = self._inspection.rows(self.top, self.top + self.size.height)
+        top = self.scroll_offset.y
+        rows = self._inspection.rows(top, top + self.size.height)
         return [(row, self._inspection.glimpse(row.position), self._waited_s(row)) for row in rows]
 
     def _waited_s(self, row: Row) -> float | None:
@@ -159,23 +178,40 @@ class FrameList(LineWindow):
             return keys_in_force(self).hint("No frame matches; {inspect_all} shows everything")
         return "No frames yet."
 
-    def _draw(self, line: int, width: int, palette: Palette) -> Strip:
-        at = line - self.top
+    def render_line(self, y: int) -> Strip:
+        """A row, or in the second one why there are none."""
+        if y != 1 or self.total:
+            return super().render_line(y)
+        palette, width = palette_for(self.app.current_theme), self.scrollable_content_region.width
+        said = Strip([Segment(cut(f" {self.empty_text}", width), palette.muted)])
+        return said.adjust_cell_length(width).apply_style(self.visual_style.rich_style)
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        """A frame in view."""
+        at = line - self.scroll_offset.y
         if at >= len(self._rows):
             return Strip.blank(width)
-        row, glimpse, waited_s = self._rows[at]
-        return row_strip(row, glimpse or _NOTHING, width, palette, waited_s)
+        shown = row, glimpse, waited_s = self._rows[at]
+        palette, is_at_cursor = palette_for(self.app.current_theme), row.position == self.cursor
+        if is_at_cursor and self.has_focus and self.app.current_theme.ansi:
+            # What is readable in the terminal's own colors isn't known.
+            strip = row_strip(row, glimpse or _NOTHING, width - 1, PLAIN, waited_s)
+        else:
+            strip = self._strips.get(shown) or row_strip(row, glimpse or _NOTHING, width - 1, palette, waited_s)
+            self._strips[shown] = strip
+        return Strip([margin(palette, is_at_cursor=is_at_cursor), *strip])
 
-    def _has_cursor(self, line: int) -> bool:
-        at = line - self.top
-        return at < len(self._rows) and self._rows[at][0].position == self.cursor
+    def is_at_cursor(self, line: int) -> bool:
+        """Whether to highlight the line."""
+        at = line - self.scroll_offset.y
+        return self.has_focus and at < len(self._rows) and self._rows[at][0].position == self.cursor
 
-    def scroll_to_line(self, line: int) -> None:
-        """Scroll so that `line` is the first row. Stops following unless that is the end."""
-        self.top = max(0, min(line, self.max_top))
-        self.follows = self.follows and self.top >= self.max_top
-        self._show_rows()
-        self.refresh()
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Read the rows that came into view. Stop following, unless that is the end."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self.follows = self.follows and self.scroll_offset.y >= self.max_scroll_y
+            self._show_rows()
 
     # The cursor
 
@@ -189,9 +225,8 @@ class FrameList(LineWindow):
 
     def _put_cursor(self, position: int) -> None:
         if position != self.cursor:
-            rows = [y for y, (row, *_) in enumerate(self._rows) if row.position in (position, self.cursor)]
             self.cursor = position
-            self.refresh_rows(rows)
+            self.refresh()
             self.post_message(self.Moved())
 
     def go_to(self, position: int) -> None:
@@ -199,8 +234,8 @@ class FrameList(LineWindow):
         ordinal = min(self._inspection.ordinal_of(position), max(self.total - 1, 0))
         self.follows = False
         self._put_cursor(self._at(ordinal))
-        if not self.top <= ordinal < self.top + self.size.height:
-            self.scroll_to_line(ordinal - self.size.height // 2)
+        if not 0 <= ordinal - self.scroll_offset.y < self.size.height:
+            self.go_to_line(ordinal - self.size.height // 2)
 
     def show_again(self) -> None:
         """Update after the filter or the display of frames changed."""
@@ -213,7 +248,7 @@ class FrameList(LineWindow):
         ordinal = max(0, min(ordinal, self.total - 1))
         self.follows = ordinal == self.total - 1 and self.follows
         self._put_cursor(self._at(ordinal))
-        self._reveal(ordinal)
+        self.reveal(range(ordinal, ordinal + 1))
 
     def action_move(self, step: int) -> None:
         """Select the frame above or below."""
@@ -221,7 +256,7 @@ class FrameList(LineWindow):
 
     def action_page(self, direction: int) -> None:
         """Move the selection by a page."""
-        self.action_move(direction * max(self.size.height - 1, 1))
+        self.action_move(direction * self.page_lines)
 
     def action_to_top(self) -> None:
         """Select the first frame."""
@@ -236,5 +271,8 @@ class FrameList(LineWindow):
         """Look into the frame."""
         self.post_message(self.Opened())
 
-    def _click(self, line: int) -> None:
-        self._move_to(line)
+    def on_click(self, event: events.Click) -> None:
+        """Select the frame."""
+        line = self.clicked_line(event)
+        if line is not None:
+            self._move_to(line)

@@ -17,14 +17,14 @@ from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.line_window import LineWindow
+from acp_tui.ui.kit.line_window import LineView
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.rendering.palette import PLAIN, Palette
+from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap
 from acp_tui.workbench.inspect import Detail, LintNote
 from acp_tui.workbench.inspect.index import MessageKind
 from acp_tui.workbench.inspect.outline import Node, OutlineLine, Role
-from acp_tui.workbench.inspector.rows import began_at, duration, size
+from acp_tui.workbench.inspector.rows import began_at, duration, margin, size
 
 INDENT: Final = 2
 MARK_CELLS: Final = 2
@@ -81,9 +81,10 @@ MAX_LINES: Final = 3_000
 WAYS: Final = {Kind.IN: "from the agent", Kind.OUT: "to the agent", Kind.STDERR: "on stderr", Kind.NOTE: ""}
 
 
-class FrameView(LineWindow):
+class FrameView(LineView, can_focus=True):
     """The frame selected in the list."""
 
+    ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frame")
 
     def __init__(self) -> None:
@@ -101,30 +102,22 @@ class FrameView(LineWindow):
             detail = replace(detail, outline=before.outline)
         self._detail, self._started_at = detail, started_at
         if not is_same:
-            self.top = self._cursor = 0
-        self._lay_out()
-
-    def on_mount(self) -> None:
-        """Redraw when the theme changes."""
-        self.watch(self.app, "theme", self._lay_out, init=False)
+            self._cursor = 0
+            self.go_to_line(0)
+        self.redraw()
 
     def on_resize(self, event: events.Resize) -> None:
         """Wrap lines for the new width."""
-        self._lay_out()
+        self.redraw()
 
     # What to draw
 
-    @property
-    def total(self) -> int:
-        """The number of rows."""
-        return len(self._rows)
-
-    def _lay_out(self) -> None:
-        width, palette = self.line_width, palette_for(self.app.current_theme)
+    def redraw(self) -> None:
+        """Draw all lines for the width and the theme."""
+        width, palette = self.scrollable_content_region.width - 1, palette_for(self.app.current_theme)
         self._rows = list(self._drawn(self._detail, width, palette)) if self._detail and width > 4 else []
-        self._cursor = max(0, min(self._cursor, self.total - 1))
-        self.top = min(self.top, self.max_top)
-        self.refresh()
+        self._cursor = max(0, min(self._cursor, len(self._rows) - 1))
+        self.count_lines(len(self._rows))
 
     def _drawn(self, detail: Detail, width: int, palette: Palette) -> Iterator[tuple[Strip, OutlineLine | None]]:
         for text, style in self._about(detail, palette):
@@ -160,24 +153,30 @@ class FrameView(LineWindow):
         elif row.form is MessageKind.RESPONSE and row.took_s is not None:
             yield (f"response to {method}, #{row.partner}, in {duration(row.took_s)} ({key} goes there)", palette.text)
 
-    def _draw(self, line: int, width: int, palette: Palette) -> Strip:
-        strip = self._rows[line][0]
-        return strip if palette is not PLAIN else Strip([Segment(strip.text)])
+    def draw_line(self, line: int, width: int) -> Strip:
+        """One of the lines."""
+        strip, theme = self._rows[line][0], self.app.current_theme
+        if theme.ansi and self.is_at_cursor(line):
+            strip = Strip([Segment(strip.text)])  # what is readable in the terminal's own colors isn't known
+        return Strip([margin(palette_for(theme), is_at_cursor=line == self._cursor), *strip])
 
-    def _has_cursor(self, line: int) -> bool:
-        return line == self._cursor
+    def is_at_cursor(self, line: int) -> bool:
+        """Whether to highlight the line."""
+        return self.has_focus and line == self._cursor
 
-    def _click(self, line: int) -> None:
+    def on_click(self, event: events.Click) -> None:
+        """Go to the line, or fold or unfold the current one."""
+        line = self.clicked_line(event)
         if line == self._cursor:
             self.action_turn()
-        else:
+        elif line is not None:
             self._put_cursor(line)
 
     # The cursor
 
     def _put_cursor(self, line: int) -> None:
-        self._cursor = max(0, min(line, self.total - 1))
-        self._reveal(self._cursor)
+        self._cursor = max(0, min(line, len(self._rows) - 1))
+        self.reveal(range(self._cursor, self._cursor + 1))
         self.refresh()
 
     def action_move(self, step: int) -> None:
@@ -186,7 +185,7 @@ class FrameView(LineWindow):
 
     def action_page(self, direction: int) -> None:
         """Move the cursor by a page."""
-        self._put_cursor(self._cursor + direction * max(self.size.height - 1, 1))
+        self._put_cursor(self._cursor + direction * self.page_lines)
 
     # Folding
 
@@ -229,12 +228,12 @@ class FrameView(LineWindow):
             outline.fold()
         else:
             outline.unfold(MAX_LINES)
-        self._lay_out()
-        self._reveal(self._cursor)
+        self.redraw()
+        self.reveal(range(self._cursor, self._cursor + 1))
 
     def _set_open(self, node: Node, *, is_open: bool) -> None:
         node.is_open = is_open
-        self._lay_out()
+        self.redraw()
         at = next((at for at, (_, line) in enumerate(self._rows) if line is not None and line.node is node), 0)
         self._put_cursor(at)
 

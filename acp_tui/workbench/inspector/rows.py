@@ -34,6 +34,11 @@ def row_strip(row: Row, glimpse: LineSummary, width: int, palette: Palette, wait
     return Strip([*_fitted(spans, width - len(end)), Segment(end, palette.muted)])
 
 
+def margin(palette: Palette, *, is_at_cursor: bool) -> Segment:
+    """The cell before each line, which marks the one under the cursor."""
+    return Segment("▎" if is_at_cursor else " ", palette.accent)
+
+
 def _begin(row: Row, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
     yield f"{row.at_s:6.1f} " if is_narrow else f"{row.at_s:9.3f} ", palette.muted
     yield ("!" if row.has_findings else " "), palette.warning
