@@ -21,7 +21,8 @@ from acp_tui.ui.kit.line_window import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap
-from acp_tui.workbench.inspect import Detail, LintNote
+from acp_tui.workbench.conformance import Finding, Severity
+from acp_tui.workbench.inspect import Detail
 from acp_tui.workbench.inspect.index import MessageKind
 from acp_tui.workbench.inspect.outline import Node, OutlineLine, Role
 from acp_tui.workbench.inspector.rows import began_at, duration, margin, size
@@ -238,11 +239,12 @@ class FrameView(LineView, can_focus=True):
         self._put_cursor(at)
 
 
-def _about_rule(note: LintNote, palette: Palette) -> Iterator[Span]:
-    style = {"error": palette.error, "warning": palette.warning}.get(note.severity, palette.text)
-    since = f" (since #{note.earlier[0]})" if note.earlier else ""
-    yield f"{note.severity} {note.rule_id}: {make_visible_line(note.text)}{since}", style
-    yield f"  {note.advice} {note.reference}", palette.muted
+def _about_rule(note: Finding, palette: Palette) -> Iterator[Span]:
+    rule, (*earlier, _) = note.rule, note.frames
+    style = {Severity.ERROR: palette.error, Severity.WARNING: palette.warning}.get(rule.severity, palette.text)
+    since = f" (since #{earlier[0]})" if earlier else ""
+    yield f"{rule.severity.value} {rule.rule_id}: {make_visible_line(note.text)}{since}", style
+    yield f"  {rule.advice} {rule.reference}", palette.muted
 
 
 def clock_at(started_at: str, at_s: float) -> str:

@@ -312,7 +312,7 @@ class InspectorScreen(Screen[None]):
         """Copy the frame as it is."""
         detail = await self._read_detail()
         if detail is not None:
-            await self._copy(detail.line.data.decode("utf-8", "replace"))
+            await copy(self, detail.line.data.decode("utf-8", "replace"))
 
     @work
     async def action_copy_pretty(self) -> None:
@@ -322,10 +322,7 @@ class InspectorScreen(Screen[None]):
             text = detail.line.data.decode("utf-8", "replace")
             with suppress(ValueError):  # it isn't JSON
                 text = await to_thread.run_sync(pretty, text)
-            await self._copy(text)
-
-    async def _copy(self, text: str) -> None:
-        await copy(self, text)
+            await copy(self, text)
 
     @work
     async def action_save(self) -> None:
