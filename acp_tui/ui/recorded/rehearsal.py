@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, fields, is_dataclass, replace
 from pathlib import Path
@@ -239,15 +239,20 @@ def _filled_in(form: Form) -> FormValues:
 
 def _make_placeless(file: Path, project: Path) -> None:
     """Remove the paths of this machine from a recording."""
-    text = file.read_text(encoding="utf-8")
-    for place, name in (
+    names = (
         (str(project), PROJECT),
         (str(Path(programs.__file__)), "programs.py"),
         (str(shipped.SCENARIOS), ""),
         (sys.executable, "python"),
-    ):
-        text = text.replace(json.dumps(place)[1:-1], name)
-    replace_file(file, text.encode(), is_ours=False)
+    )
+    replace_file(file, without_places(file.read_text(encoding="utf-8"), names).encode(), is_ours=False)
+
+
+def without_places(recording: str, names: Iterable[tuple[str, str]]) -> str:
+    """The recording with a name for each path, in this order."""
+    for place, name in names:
+        recording = recording.replace(json.dumps(place)[1:-1], name)
+    return recording
 
 
 def _slow_down(file: Path, times: float) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
-from acp_tui.workbench.conformance import exchange, handshake, messages, sessions, tool_calls, version_two
+from acp_tui.workbench.conformance import handshake, messages, sessions, tool_calls, version_two
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
 from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
@@ -80,13 +80,18 @@ class Linter:
         return self._judge.taken()
 
     def ended(self, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool) -> tuple[Finding, ...]:
-        """Check how the agent ended after its stdin was closed. `exit_code` is None if unknown."""
-        exchange.judge_end(
-            self._judge, exit_code=exit_code, waited_s=waited_s, had_to_be_terminated=had_to_be_terminated
-        )
+        """Check how the agent ended after its stdin was closed.
+
+        `exit_code` is None if a signal ended it, or if unknown. No frame shows the end.
+        """
+        check = self._judge.check
+        check("A-END-3", True, "")
+        check("A-END-1", not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, so it was terminated")
+        if exit_code is not None and not had_to_be_terminated:
+            check("A-END-2", exit_code == 0, f"the status is {exit_code}")
         return self._judge.taken()
 
     def died(self, how: str) -> tuple[Finding, ...]:
         """Report that the agent ended unexpectedly."""
-        exchange.judge_death(self._judge, how)
+        self._judge.check("A-END-3", False, how)
         return self._judge.taken()

@@ -1,4 +1,4 @@
-"""Rules of the wire: an agent's lines, how its process ends, and JSON-RPC messages and answers.
+"""Rules of the wire: an agent's lines, and JSON-RPC messages and answers.
 
 The contents of messages are checked elsewhere.
 """
@@ -268,19 +268,3 @@ def _is_utf_8(raw: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-# The agent's end. No frame shows it: the program that runs the agent reports it.
-
-
-def judge_end(judge: Judge, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool) -> None:
-    """Judge the end after stdin was closed. `exit_code` is None if a signal ended it, or if unknown."""
-    judge.check("A-END-3", True, "")
-    judge.check("A-END-1", not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, so it was terminated")
-    if exit_code is not None and not had_to_be_terminated:
-        judge.check("A-END-2", exit_code == 0, f"the status is {exit_code}")
-
-
-def judge_death(judge: Judge, how: str) -> None:
-    """Judge an agent that ended on its own."""
-    judge.check("A-END-3", False, how)

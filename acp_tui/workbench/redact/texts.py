@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Final, NamedTuple, TypeAlias
 
@@ -294,12 +294,6 @@ def _broken_as(encoded: str, like: str) -> str:
     """Break and pad base64 like `like`."""
     chars = iter(encoded)
     return "".join(next(chars, "") if char.isalnum() or char in "+/-_=" else char for char in like)
-
-
-def total(places: Iterable[SecretStart]) -> None:
-    """Count the replacements."""
-    for place in places:
-        place.secret.count += 1
 
 
 BATCH: Final = 16 << 10
