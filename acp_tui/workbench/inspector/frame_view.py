@@ -44,11 +44,6 @@ def drawn(line: OutlineLine, width: int, palette: Palette) -> list[Strip]:
     ]
 
 
-def folded(text: str, style: Style, width: int) -> list[Strip]:
-    """A line of text, on as many rows as it needs."""
-    return [Strip(segments) for _, segments in _folded([(text, style)], width)]
-
-
 def _folded(spans: list[Span], width: int) -> Iterator[tuple[bool, list[Segment]]]:
     ranges = fold("".join(text for text, _ in spans), width)
     for at, segments in enumerate(cut_spans(spans, ranges)):
@@ -126,7 +121,7 @@ class FrameView(LineView, can_focus=True):
         if detail.outline is None:
             text = make_visible(detail.line.data[: 1 << 20].decode("utf-8", "replace"))
             for line in text.split("\n")[:MAX_LINES]:
-                yield from ((strip, None) for strip in folded(line, palette.text, width))
+                yield from ((Strip(segments), None) for _, segments in _folded([(line, palette.text)], width))
             return
         for outlined in detail.outline.lines():
             yield from ((strip, outlined) for strip in drawn(outlined, width, palette))

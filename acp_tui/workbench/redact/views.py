@@ -181,7 +181,7 @@ def _subbed(text: str, pattern: re.Pattern[str], decode: _Decode) -> str:
 
 def unbroken(view: View) -> View:
     """The view without any line breaks."""
-    return _Decoded(view, _LINE_END, _dropped) if "\n" in view.text else view
+    return _Decoded(view, _LINE_END, _dropped)
 
 
 def _dropped(_: str) -> tuple[_Char, ...]:
