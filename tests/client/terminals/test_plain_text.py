@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.terminals import plain_text
+from support.work import LINEAR, growth
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,8 @@ def test_a_character_that_is_still_arriving_is_left_out_until_the_end() -> None:
     ],
 )
 def test_a_lot_of_anything_is_read_in_linear_time(piece: bytes) -> None:
-    # If any of it were quadratic, this would take longer than a test may.
+    assert growth(lambda size: plain_text(piece * size, is_complete=True), 2_000) < LINEAR
+    assert growth(lambda size: plain_text(b"x" * size + piece * size, is_complete=True), 2_000) < LINEAR
+    # What a pattern does in one call isn't counted. If that were quadratic, this would take longer than a test may.
     plain_text(piece * (300_000 // len(piece)), is_complete=True)
     plain_text(b"x" * 100_000 + piece * (100_000 // len(piece)), is_complete=True)
