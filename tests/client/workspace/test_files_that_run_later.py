@@ -29,7 +29,7 @@ from acp_tui.conversation.tool_calls import TextDiff
 from support.agents import SERVING, in_session, until
 
 HOSTILE_PATHS: Final = int(os.environ.get("ACP_TUI_HOSTILE_PATHS", "1000"))
-README: Final = Path(__file__).parents[2] / "acp_tui/client/workspace/README.md"
+README: Final = Path(__file__).parents[3] / "acp_tui/client/workspace/README.md"
 ASKED: Final = (
     *(
         ".git/config",
