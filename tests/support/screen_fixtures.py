@@ -1,17 +1,24 @@
-"""The fixtures of every test of a screen: no waits for a busy machine, and frames to count."""
+"""The fixtures of every test of a screen: no waits for a busy machine, frames to count, and text to compare."""
 
 from __future__ import annotations
 
+import asyncio
 import math
+from collections.abc import Awaitable, Callable
 from itertools import count
-from typing import Final
+from typing import Any, Final
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from textual._compositor import Compositor
+from textual.app import App
+from textual.pilot import Pilot
 
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.question_screen import QuestionScreen
+from support.pictured import TextPicture
+from support.screens import rows
 from support.settling import paint
 
 MIN_WAIT_S: Final = answer_guard.MIN_WAIT_S
@@ -50,3 +57,20 @@ def notices_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 def paints(monkeypatch: pytest.MonkeyPatch) -> None:
     """Paint every frame, for a test that counts what is drawn."""
     monkeypatch.setattr(Compositor, "render_update", paint)
+
+
+@pytest.fixture
+def text_compare(snapshot: SnapshotAssertion) -> Callable[..., bool]:
+    """`snap_compare` for the text of a screen alone, which needs no eye to see what has changed."""
+
+    async def text_of(app: App[Any], size: tuple[int, int], prepare: Callable[[Pilot[Any]], Awaitable[None]]) -> str:
+        async with app.run_test(size=size) as pilot:
+            await prepare(pilot)
+            return "".join(f"{row.text.rstrip()}\n" for row in rows(pilot))
+
+    def compare(
+        app: App[Any], *, terminal_size: tuple[int, int], run_before: Callable[[Pilot[Any]], Awaitable[None]]
+    ) -> bool:
+        return asyncio.run(text_of(app, terminal_size, run_before)) == snapshot(extension_class=TextPicture)
+
+    return compare

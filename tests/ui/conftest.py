@@ -21,10 +21,11 @@ from support.screen_fixtures import (
     no_key_is_held,
     notices_stay,
     paints,
+    text_compare,
     unhurried,
 )
 
-__all__ = ["keys_do_not_wait", "no_key_is_held", "notices_stay", "paints", "unhurried"]
+__all__ = ["keys_do_not_wait", "no_key_is_held", "notices_stay", "paints", "text_compare", "unhurried"]
 
 
 @pytest.fixture

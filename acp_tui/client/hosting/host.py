@@ -27,8 +27,7 @@ from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Attendance, Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
-from acp_tui.client.transcript.events import Frame
-from acp_tui.client.transcript.recorder import Scribe, masked_fields, masked_update
+from acp_tui.client.transcript.recorder import masked_fields, masked_update
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
@@ -67,11 +66,16 @@ from acp_tui.protocol.v1.agent_requests import (
     ToolCallReference,
 )
 from acp_tui.protocol.v1.inbound_content import read_block
-from acp_tui.protocol.v1.initialize import AuthenticateRequest, InitializeRequest
+from acp_tui.protocol.v1.initialize import (
+    AuthenticateRequest,
+    ClientCapabilities,
+    ElicitationCapabilities,
+    InitializeRequest,
+)
 from acp_tui.protocol.v2 import telling as telling_v2
 from acp_tui.protocol.v2.telling import message_id_of
 from acp_tui.protocol.wire import Wire, decode
-from acp_tui.rpc import ConnectionLost, Direction, ErrorCode, Peer, RequestFailed, RpcError, Tap
+from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
 MAX_UNREAD_BYTES: Final = 64 << 20
@@ -176,27 +180,14 @@ class Access:
 LOCAL: Final = Access()
 
 
-def learning(masker: Masker) -> Tap:
-    """Lets `masker` learn the secrets that an agent is sent, so that watchers don't see them."""
-    scribe = Scribe(masker)
-
-    def tap(direction: Direction, frame: bytes) -> None:
-        if direction is Direction.OUT or b"elicitation" in frame:
-            scribe.write(Frame(0.0, direction, frame))
-
-    return tap
-
-
 class Host:
     """The sessions of one agent, and the clients attached to them."""
 
-    def __init__(self, agent: Agent, tasks: TaskGroup, where: Sequence[str] = (), masker: Masker | None = None) -> None:
-        """`tasks` outlive every client. `where` says where clients connect, for people to read.
-
-        `masker` knows the secrets that watchers must not see.
-        """
+    def __init__(self, agent: Agent, tasks: TaskGroup, where: Sequence[str] = ()) -> None:
+        """`tasks` outlive every client. `where` says where clients connect, for people to read."""
         self.agent = agent
-        self.masker = masker or Masker(os.environ)
+        self.masker = agent.secrets.masker if agent.secrets is not None else Masker(os.environ)
+        """Knows the secrets that watchers must not see."""
         self.revoke: Callable[[], bool] = lambda: False
         """Makes the tokens invalid and disconnects who used one. Returns False if there are none."""
         self.where = where
@@ -433,6 +424,8 @@ class Client:
         self._open: set[SessionId] = set()
         self._held_back: dict[SessionId, list[tuple[SessionUpdate, Change]]] = {}
         """What happens in a session while its history is being sent."""
+        self._elicits: ElicitationCapabilities | None = None
+        """The questions, besides for permission, that it can ask."""
         self._reads_questions = False
         """Whether it understands what we add to permission requests."""
         self._asked: dict[RequestKey, _Question] = {}
@@ -500,6 +493,8 @@ class Client:
         self._name = cut_text(str(info.get("name", ""))) if isinstance(info, dict) else ""
         self._reads_questions = own_methods.reads_questions(request.client_capabilities.meta)
         self.follows = own_methods.follows(request.client_capabilities.meta)
+        offered = decode(ClientCapabilities, params.get("capabilities") or params.get("clientCapabilities") or {})
+        self._elicits = offered.elicitation
         if request.protocol_version >= 2 and isinstance(params.get("info"), dict):
             # A client of ours knows both. In the agent's version, it is told the same updates that we are.
             self.version = agent.connection.version if self.follows else 2
@@ -761,7 +756,8 @@ class Client:
             return
         agent = self._host.agent
         for key, elicitation in agent.elicitations.items():
-            yield key, (None, elicitation)
+            if self._can_ask(elicitation):
+                yield key, (None, elicitation)
         for session_id in self._open - self._held_back.keys():
             told = agent.sessions.get(session_id)
             if told is None:
@@ -769,7 +765,13 @@ class Client:
             for key, request in told.conversation.permissions.items():
                 yield key, (told, request)
             for key, elicitation in told.conversation.elicitations.items():
-                yield key, (told, elicitation)
+                if self._can_ask(elicitation):
+                    yield key, (told, elicitation)
+
+    def _can_ask(self, asked: Elicitation) -> bool:
+        """Whether the client has offered to ask the user this. If not, it waits for another client."""
+        can = self._elicits
+        return can is not None and (can.url if isinstance(asked, UrlVisit) else can.form) is not None
 
     def _ask(self, key: RequestKey, told: Session | None, asked: PermissionRequest | Elicitation) -> None:
         if isinstance(asked, PermissionRequest):

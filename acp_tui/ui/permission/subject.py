@@ -39,7 +39,7 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import HERE, PROMPT, command_line, is_place, shown_location, shown_path
 from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
-from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE, cut_characters, cut_shown
+from acp_tui.conversation.visible.cutting import MAX_LINE, cut_characters, cut_shown, drawing_cost
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.drawing import Joined
 from acp_tui.ui.rendering.diff import Comparisons, DiffLayout
@@ -146,8 +146,8 @@ CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
 
 MAX_IN_ROW: Final = 2_000
 """The maximum length of a value shown in the same row as its name."""
-MAX_CHARACTERS: Final = 200_000
-"""The maximum length of all texts of a request together, besides its diffs. Nobody reads more before answering."""
+MAX_COST: Final = 200_000
+"""What drawing all texts of a request together may cost, besides its diffs. Nobody reads more before answering."""
 TOOL_KINDS: Final = frozenset(
     {"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 )
@@ -223,7 +223,7 @@ class SubjectDrawing:
         """Draw everything the request would do, except diffs not compared yet and text marked as cut."""
         self.seen.begin(asked.state[1:])
         self._left_out = 0
-        self._room = MAX_CHARACTERS
+        self._room = MAX_COST
         self._diffs.keep(item for item in asked.call.content if isinstance(item, TextDiff))
         is_whole = self._diffs.advance()
         runs: list[Sequence[Strip]] = []
@@ -244,8 +244,8 @@ class SubjectDrawing:
         call = asked.call
         command = asked_command(asked.request, call)
         if command is not None:
-            command = replace(command, line=cut_shown(command.line))
-            self._room -= len(command.line)
+            command = replace(command, line=cut_shown(command.line, self._room))
+            self._room -= drawing_cost(command.line)
         self._left_out += sum(map(cut_characters, _lines_of(asked, command)))
         self._shown = _shown_texts(asked, command)
         self._as_above: list[str] = []
@@ -355,10 +355,10 @@ class SubjectDrawing:
 
     def _text(self, text: str, look: SubjectStyle, style: Style) -> list[Strip]:
         """Draw a text from the agent, as far as there is room."""
-        shown = cut_shown(text, max(min(MAX_PASSAGE, self._room), 0))
+        shown = cut_shown(text, max(self._room, 0))
         cut = 0 if shown == text else cut_characters(shown)
         visible = make_visible(shown[: len(text) - cut])
-        self._room -= len(visible)
+        self._room -= drawing_cost(shown)
         lines = plain_lines(collapse_blanks(visible), look.width, style)
         if cut:
             self._left_out += cut

@@ -18,7 +18,7 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
-from acp_tui.ui.permission.subject import MAX_CHARACTERS, ShownRequest, SubjectDrawing, SubjectStyle
+from acp_tui.ui.permission.subject import MAX_COST, ShownRequest, SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.palette import PLAIN
 
 ID = ToolCallId("call")
@@ -241,13 +241,13 @@ MARKS = "\u0301" * 10_000_000
 )
 def test_what_a_long_text_loses_is_counted_and_the_rest_is_little(reported: dict[str, Any]) -> None:
     assert left_out(**reported) > 9_000_000 - 4_096
-    assert sum(map(len, draw(**reported))) < 2 * MAX_CHARACTERS
+    assert sum(map(len, draw(**reported))) < 2 * MAX_COST
 
 
 def test_all_texts_of_a_request_are_bounded_together() -> None:
     raw = {f"field{number}": f"{number} " + "漢" * 50_000 for number in range(20)}
-    assert sum(map(len, draw(raw_input=raw))) < 2 * MAX_CHARACTERS
-    assert left_out(raw_input=raw) > 20 * 50_000 - MAX_CHARACTERS
+    assert sum(map(len, draw(raw_input=raw))) < 2 * MAX_COST
+    assert left_out(raw_input=raw) > 20 * 50_000 - MAX_COST
 
 
 def test_a_title_that_begins_the_command_loses_nothing() -> None:

@@ -30,7 +30,7 @@ from support.screens import Clock, Page, open_page
 
 SENTENCES: Final = int(os.environ.get("ACP_TUI_SENTENCES", "4"))
 SPEEDS_S: Final = (0.03, 0.08, 0.15, 0.24, 0.33)
-"""The mean time between two letters; each varies by a fifth."""
+"""The mean time between two letters. The time since the first varies by a fifth, so there are bursts and pauses."""
 LENGTH: Final = 14
 """So many letters of each: an answer would be one of the first."""
 ALWAYS: Final = PermissionOption("always", "Always", "allow_always")
@@ -103,6 +103,12 @@ async def test_a_letter_that_opens_the_full_screen_is_written_once(timers: Timer
     async with open_page(clock=timers.clock) as page:
         for begins_s in (IDLE_S, GUARD_S / 2):
             await _type_around(page, "permission", "for now", 0.15, _Beginning(begins_s), timers)
+
+
+async def test_a_letter_that_goes_on_with_a_draft_answers_no_dialog(timers: Timers) -> None:
+    async with open_page(clock=timers.clock) as page:
+        for begins_s in (-0.9, -0.8):  # only the last letter comes after the dialog
+            await _type_around(page, "dialog", "trn", 0.75, _Beginning(begins_s), timers)
 
 
 class _Beginning(Random):
