@@ -1,4 +1,4 @@
-"""What a tool call works on, and what its text is: output, where every line counts, or Markdown.
+"""What a tool call works on, what its content is, and what its text is: output, where every line counts, or Markdown.
 
 Most tools print: shells, searches, JSON. So text is output unless it looks like Markdown. A fence is always Markdown.
 The whole text is Markdown if it has an unmistakable mark and one of another kind. Even then, the lines of a paragraph
@@ -10,11 +10,21 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, Final, TypeGuard
+from dataclasses import fields, replace
+from typing import Any, Final, NamedTuple, TypeGuard
 
+from acp_tui.conversation import UNSET
+from acp_tui.conversation.content import Text, TextResource, UnknownBlock, block_words, unknown_words
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.tool_calls import Location, TerminalContent, TerminalId, ToolCall
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    FileChange,
+    Location,
+    TerminalContent,
+    TerminalId,
+    ToolCall,
+    UnknownContent,
+)
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_text
@@ -217,3 +227,39 @@ def shown_location(location: Location, cwd: str) -> str:
     """Return a path and its line, if known."""
     path = shown_path(location.path, cwd)
     return path if location.line is None else f"{path}:{location.line}"
+
+
+# Content
+
+_NOT_READ: Final = frozenset({"data", "blob", "annotations", "meta"})
+"""Fields of blocks to leave out: bytes, and metadata for programs."""
+
+
+class Described(NamedTuple):
+    """Content in words."""
+
+    label: str
+    """What it is, in one line; "" for a text, which speaks for itself."""
+    text: str | None = None
+    """Its text, if it has one."""
+    facts: Any = UNSET
+    """What the label leaves out: a decoded JSON value, reported field by field; UNSET for nothing."""
+    is_known: bool = True
+
+
+def described(item: BlockContent | FileChange | UnknownContent) -> Described:
+    """Describe content other than diffs and terminals."""
+    match item:
+        case FileChange():
+            return Described(item.words)
+        case BlockContent(Text(text)):
+            return Described("", text)
+        case BlockContent(UnknownBlock(kind, raw)) | UnknownContent(kind, raw):
+            return Described(unknown_words(kind), facts=raw, is_known=False)
+        case BlockContent(TextResource(text=text) as block):
+            return Described(block_words(block), text)
+        case BlockContent(block):
+            label = block_words(block)
+            left = {each.name: getattr(block, each.name) for each in fields(block) if each.name not in _NOT_READ}
+            more = {name: value for name, value in left.items() if isinstance(value, str) and value not in label}
+            return Described(label, facts=more or UNSET)

@@ -12,6 +12,7 @@ from textual.message import Message
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
@@ -19,7 +20,6 @@ from acp_tui.ui.kit.toasts import AskingChanged
 from acp_tui.ui.permission.permission_review import PermissionReview
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.permission.request_view import RequestView, RowCounts, is_enough, share_out
-from acp_tui.ui.permission.subject import ShownRequest
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24

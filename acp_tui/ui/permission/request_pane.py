@@ -19,9 +19,8 @@ from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import HELD, Typing
-from acp_tui.ui.permission.lines import MAX_NUMBER
+from acp_tui.ui.permission.request_drawing import MAX_NUMBER, SubjectDrawing
 from acp_tui.ui.permission.request_view import RequestView
-from acp_tui.ui.permission.subject import SubjectDrawing
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"

@@ -13,12 +13,13 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.kit.toasts import ASKING
-from acp_tui.ui.permission import lines as drawings
-from acp_tui.ui.permission.subject import ShownRequest, Subject, SubjectDrawing, SubjectStyle, changed_file
+from acp_tui.ui.permission import request_drawing as drawings
+from acp_tui.ui.permission.request_drawing import Subject, SubjectDrawing, SubjectStyle, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette

@@ -7,6 +7,7 @@ import pytest
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import AskedCommand, PermissionRequest, RequestKey
+from acp_tui.conversation.request_outline import MAX_CHARACTERS, ShownRequest
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -18,7 +19,7 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
-from acp_tui.ui.permission.subject import MAX_CHARACTERS, ShownRequest, SubjectDrawing, SubjectStyle
+from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.palette import PLAIN
 
 ID = ToolCallId("call")
@@ -209,7 +210,7 @@ def test_a_question_about_a_command_hides_nothing_that_its_call_reports_otherwis
     reported: dict[str, str],
 ) -> None:
     lines = execute(reported, command=AskedCommand("make", "/project"))
-    assert lines[:2] == ["$ make", "in /project"]
+    assert lines[:3] == ["outside the session's folder: /evil", "$ make", "in /project"]
     shown = "\n".join(lines)
     assert "cwd: /evil" in shown
     assert reported["command"] in shown
