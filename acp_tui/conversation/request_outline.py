@@ -202,8 +202,7 @@ class RequestOutline:
         said = described(item)
         if said.label:
             tone: Literal["plain", "muted", "warning"] = "muted" if said.is_known else "warning"
-            label = make_visible_path(said.label) if isinstance(item, FileChange) else make_visible_line(said.label)
-            yield Remark(label, "plain" if isinstance(item, FileChange) else tone)
+            yield Remark(said.label, "plain" if isinstance(item, FileChange) else tone)
         if said.text is not None:
             yield from self._text(said.text)
         if said.facts is not UNSET:

@@ -239,7 +239,7 @@ class Described(NamedTuple):
     """Content in words."""
 
     label: str
-    """What it is, in one line; "" for a text, which speaks for itself."""
+    """What it is, in one visible line; "" for a text, which speaks for itself."""
     text: str | None = None
     """Its text, if it has one."""
     facts: Any = UNSET
@@ -251,15 +251,15 @@ def described(item: BlockContent | FileChange | UnknownContent) -> Described:
     """Describe content other than diffs and terminals."""
     match item:
         case FileChange():
-            return Described(item.words)
+            return Described(make_visible_path(item.words))
         case BlockContent(Text(text)):
             return Described("", text)
         case BlockContent(UnknownBlock(kind, raw)) | UnknownContent(kind, raw):
-            return Described(unknown_words(kind), facts=raw, is_known=False)
+            return Described(make_visible_line(unknown_words(kind)), facts=raw, is_known=False)
         case BlockContent(TextResource(text=text) as block):
-            return Described(block_words(block), text)
+            return Described(make_visible_line(block_words(block)), text)
         case BlockContent(block):
             label = block_words(block)
             left = {each.name: getattr(block, each.name) for each in fields(block) if each.name not in _NOT_READ}
             more = {name: value for name, value in left.items() if isinstance(value, str) and value not in label}
-            return Described(label, facts=more or UNSET)
+            return Described(make_visible_line(label), facts=more or UNSET)

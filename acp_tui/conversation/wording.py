@@ -138,12 +138,14 @@ def how_ended(exit_code: int | None, signal: str | None) -> str:
     return "ended" if exit_code is None else f"exit {exit_code}"
 
 
-def command_end(state: TerminalState) -> str:
+def command_end(state: TerminalState, between: str = " · ") -> str:
     """Return how a terminal's command ended, and after how long; "still running" before that."""
     if not state.has_exited:
         return "still running"
-    how = how_ended(state.exit_code, state.signal)
-    return how if state.seconds is None else f"{how} · {state.seconds:.1f} s"
+    how, seconds = how_ended(state.exit_code, state.signal), state.seconds
+    if seconds is None:
+        return how
+    return f"{how}{between}{f'{seconds:.1f} s' if seconds < 60 else duration(seconds)}"
 
 
 def from_home(path: Path) -> str:

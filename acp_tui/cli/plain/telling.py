@@ -15,8 +15,8 @@ from acp_tui.cli.plain.console import Outbox
 from acp_tui.cli.plain.words import (
     STATUS_WORDS,
     about,
-    block_text,
     command_of,
+    content_text,
     limits_of,
     ours,
     output_of,
@@ -42,7 +42,15 @@ from acp_tui.conversation.entries import (
     TurnEnd,
 )
 from acp_tui.conversation.facts import Fact, Plan, SessionId
-from acp_tui.conversation.tool_calls import FAILED, SETTLED, TerminalId, ToolCall, ToolCallContent, ToolCallId
+from acp_tui.conversation.tool_calls import (
+    FAILED,
+    SETTLED,
+    BlockContent,
+    TerminalId,
+    ToolCall,
+    ToolCallContent,
+    ToolCallId,
+)
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import answer_words, forked, subagent_state, value_name
@@ -202,7 +210,7 @@ class ConversationPrinter:
                 self._say_blocks(message, told, told.blocks.add(news))
             else:
                 self._say_blocks(message, told, told.blocks.rest())
-                self._say_blocks(message, told, iter([block_text(news)]))
+                self._say_blocks(message, told, iter([content_text(BlockContent(news))]))
 
     def _say_blocks(self, message: Message, told: _PrintedMessage, blocks: Iterator[str]) -> None:
         for block in blocks:
