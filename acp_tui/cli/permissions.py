@@ -31,8 +31,7 @@ from acp_tui.conversation.request_outline import (
     ShownRequest,
 )
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
-from acp_tui.conversation.tool_text import PROMPT
-from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.tool_text import PROMPT, visible_title
 from acp_tui.conversation.visible.confusables import make_visible_path
 
 T = TypeVar("T")
@@ -195,7 +194,7 @@ class PermissionDesk:
         Only uses reject_once: "always" would decide more for the user than this.
         """
         call = self._session.conversation.tool_call(request.tool_call_id).call
-        title = make_visible_line(call.shown_title)
+        title = visible_title(call)
         hint = ""
         if IN_SESSION in request.options:
             kind = "run" if call.kind == "execute" else "write"

@@ -122,15 +122,15 @@ def block_words(block: ContentBlock) -> str:
         case Text(text):
             return text
         case Image(data, mime_type, uri):
-            return _bracketed("image", _format(mime_type), _size_of(data), place_of(uri))
+            return _bracketed("image", _format(mime_type), _size_of(data), shown_uri(uri))
         case Audio(data, mime_type):
             return _bracketed("audio", _format(mime_type), _size_of(data))
         case ResourceLink(uri, name, title, size=size):
-            return _bracketed("link", title or name, "" if size is None else _size(size), place_of(uri))
+            return _bracketed("link", title or name, "" if size is None else _size(size), shown_uri(uri))
         case TextResource(uri, text):
-            return _bracketed("file", place_of(uri), _count_lines(text))
+            return _bracketed("file", shown_uri(uri), _count_lines(text))
         case BlobResource(uri, blob, mime_type):
-            return _bracketed("file", place_of(uri), mime_type or "", _size_of(blob))
+            return _bracketed("file", shown_uri(uri), mime_type or "", _size_of(blob))
         case _:
             return unknown_words(block.kind)
 
@@ -150,7 +150,7 @@ def _format(mime_type: str) -> str:
     return subtype.strip().removeprefix("x-").upper() or mime_type
 
 
-def place_of(uri: str | None) -> str:
+def shown_uri(uri: str | None) -> str:
     """Return where the content is: a path for a local file, otherwise the address."""
     uri = uri or ""
     return unquote(uri.removeprefix(FILE_SCHEME)) if uri.startswith(f"{FILE_SCHEME}/") else uri

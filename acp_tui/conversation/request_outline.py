@@ -27,7 +27,7 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
     changed_paths,
 )
-from acp_tui.conversation.tool_text import HERE, command_line, described, is_place, shown_location
+from acp_tui.conversation.tool_text import HERE, command_line, described, is_place, shown_location, visible_title
 from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE, cut_characters, cut_shown
@@ -58,15 +58,13 @@ class ShownRequest:
 
     @property
     def title(self) -> str:
-        """What the agent asks, in one visible line."""
+        """What the agent asks, in one visible line; in our words if the command below says all of it."""
         asks = self.request.title
-        return _call_title(self.call) if asks is None else collapse_blanks_in_line(make_visible_line(asks))
-
-
-def _call_title(call: ToolCall) -> str:
-    """The call's title. Look-alike letters are marked in a command; in other titles they may be intended."""
-    title = call.shown_title
-    return collapse_blanks_in_line(make_visible_line(make_visible_command(title) if call.kind == "execute" else title))
+        if asks is not None:
+            return collapse_blanks_in_line(make_visible_line(asks))
+        command = _asked_command(self.request, self.call)
+        is_command = command is not None and self.call.shown_title in (command.line, f"`{command.line}`")
+        return "Run this command" if is_command else visible_title(self.call)
 
 
 # The parts
@@ -179,7 +177,7 @@ class RequestOutline:
             yield Remark(make_visible(request.note), "note")
         yield Heading(self._asked.title)
         if request.title is not None and call.shown_title not in request.title and not request.is_alone:
-            yield Remark(_call_title(call), "strong")
+            yield Remark(visible_title(call), "strong")
         if request.description is not None:
             yield Remark(_visible(request.description), "plain")
         for warning in self._warnings:

@@ -25,7 +25,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCall,
     UnknownContent,
 )
-from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.values import dataclass
@@ -56,6 +56,12 @@ class Subject:
         """The same in one line, with hidden characters made visible."""
         shown = make_visible_command(self.words) if self.is_command else make_visible_path(self.text)
         return make_visible_line(shown)
+
+
+def visible_title(call: ToolCall) -> str:
+    """Return a call's title in one line. Look-alike letters are marked in a command; elsewhere they may be intended."""
+    title = call.shown_title
+    return collapse_blanks_in_line(make_visible_line(make_visible_command(title) if call.kind == "execute" else title))
 
 
 def subject_of(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> Subject | None:

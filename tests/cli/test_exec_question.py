@@ -69,6 +69,13 @@ def test_a_diff_shows_line_ends_and_splits_at_newlines_only(old: str | None, new
     assert text.splitlines()[4 : 4 + len(lines)] == [f"  {line}" for line in lines]
 
 
+@pytest.mark.parametrize("command", ["push", "push\n", "push --force"])
+def test_a_title_that_is_the_command_is_told_once(command: str) -> None:
+    told = shown(kind="execute", raw_input={"command": command}).splitlines()
+    assert told[0] == f"Permission needed: {'Run this command' if command == 'push' else 'push'}"
+    assert told[1] == f"  $ {command.strip()}"
+
+
 TERMINAL = TerminalId("t")
 DEV_SERVER = TerminalState(TERMINAL, "npm run dev", "/web")
 

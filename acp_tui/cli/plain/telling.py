@@ -23,7 +23,6 @@ from acp_tui.cli.plain.words import (
     place_of,
     result_of,
     theirs,
-    title_of,
 )
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation.buffers import TextBuffer
@@ -51,6 +50,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     ToolCallId,
 )
+from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import answer_words, forked, subagent_state, value_name
@@ -238,10 +238,10 @@ class ConversationPrinter:
         self._calls[entry_id] = call.status
         place = about(call, self._conversation.terminals) + place_of(call, self._cwd)
         if call.status not in SETTLED:
-            self._outbox.put(ours(f"tool: {title_of(call)}{place}"))
+            self._outbox.put(ours(f"tool: {visible_title(call)}{place}"))
             return
         word = STATUS_WORDS.get(call.status, make_visible_line(call.status))
-        self._outbox.put(ours(f"{word}: {title_of(call)}{place if told is None else ''}"))
+        self._outbox.put(ours(f"{word}: {visible_title(call)}{place if told is None else ''}"))
         if call.kind not in self._shown.fold_kinds or call.status == FAILED:
             seen = self._asked.get(call.tool_call_id, ())
             # A copy, because a thread reads it.

@@ -23,9 +23,9 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.tool_text import HERE, described, shown_path, subject_of
+from acp_tui.conversation.tool_text import HERE, described, shown_path, subject_of, visible_title
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import command_end
 from acp_tui.values import dataclass
 
@@ -64,12 +64,6 @@ def theirs(text: str) -> str:
 def ours(text: str) -> str:
     """Format a text of our own. Its further lines are indented."""
     return MARK + text.replace("\n", f"\n{INDENT}")
-
-
-def title_of(call: ToolCall) -> str:
-    """Return a call's title, with look-alike letters marked in a command."""
-    shown = call.shown_title
-    return make_visible_line(make_visible_command(shown) if call.kind == "execute" else shown)
 
 
 def about(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> str:
@@ -128,7 +122,7 @@ def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None
     """
     lines = _printed(state)
     left_out = max(len(lines) - limits.terminal, 0)
-    name = title_of(call) if call is not None and state.command is None else command_of(state)
+    name = visible_title(call) if call is not None and state.command is None else command_of(state)
     head = ours(f"{end_of(state)}: {name}")
     above = [f"[{left_out:,} lines above; to see them all: /output]"] if left_out else []
     return "\n".join([head, *(f"{INDENT}{line}" for line in (*above, *lines[left_out:]))])

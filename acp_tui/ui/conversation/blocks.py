@@ -17,7 +17,7 @@ from acp_tui.conversation.content import (
     Image,
     ResourceLink,
     block_words,
-    place_of,
+    shown_uri,
 )
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation.drawing import Drawing, Joined, Scene
@@ -61,7 +61,7 @@ def _draw(block: ContentBlock, found: Found, width: int, style: Style, folder: s
     label = block_label(block)
     if isinstance(block, ResourceLink):
         is_file = block.uri.startswith(f"{FILE_SCHEME}/")
-        style += to_file(folder, place_of(block.uri)) if is_file else to_page(block.uri)
+        style += to_file(folder, shown_uri(block.uri)) if is_file else to_page(block.uri)
     if isinstance(found, Picture):
         caption = f"{_unbracketed(label)}, {found.size[0]} × {found.size[1]}"
         return Joined(found.lines(width), wrap([(caption, style)], width))
