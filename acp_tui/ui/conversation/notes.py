@@ -12,7 +12,7 @@ from textual.strip import Strip
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Compaction, Failure, Question, TurnEnd
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.conversation.web_address import host_of
 from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
@@ -40,7 +40,7 @@ class QuestionDrawing(KeptDrawing):
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         question, palette = self._question, scene.palette
         width = scene.width - len(RAIL) - 2
-        message = plain_lines(question.message.strip(), width, palette.text)
+        message = plain_lines(cut_shown(question.message.strip()), width, palette.text)
         below = [line for span in self._told(palette) for line in wrap(span, width)]
         runs = [below] if self._is_open else folded(below, scene.folds.text_lines, palette)
         outcome = wrap([_outcome(question, palette)], width)
@@ -122,19 +122,18 @@ class NoteDrawing(KeptDrawing):
                 mark = ("▾" if self._is_open else "▸") if summary else "↻"
                 words = make_visible_line(status.replace("_", " "))
                 lines = [(f"{mark} context compaction: {words}", palette.muted)]
-                return lines + ([(make_visible(error), palette.error)] if error else [])
+                return lines + ([(error, palette.error)] if error else [])
             case UnknownUpdate(kind, raw):
                 lines = [(f"? {make_visible_line(kind)}: an update acp-tui doesn't know", palette.muted)]
                 if self._is_open:
-                    text = cut_shown(json.dumps(raw, ensure_ascii=False, indent=2, default=str))
-                    lines.append((make_visible(text), palette.muted))
+                    lines.append((json.dumps(raw, ensure_ascii=False, indent=2, default=str), palette.muted))
                 return lines
 
     def _failure(self, failure: Failure, scene: Scene) -> list[tuple[str, Style]]:
-        spans = [(f"✗ {make_visible(failure.message)}", scene.palette.error)]
+        spans = [(f"✗ {failure.message}", scene.palette.error)]
         if failure.detail:
-            spans.append((make_visible(failure.detail), scene.palette.text))
-        tail = make_visible(failure.stderr_tail).strip().split("\n") if failure.stderr_tail.strip() else []
+            spans.append((failure.detail, scene.palette.text))
+        tail = failure.stderr_tail.strip().split("\n") if failure.stderr_tail.strip() else []
         shown = tail if self._is_open else tail[-MAX_STDERR_LINES:]
         if shown:
             left_out = len(tail) - len(shown)
@@ -169,13 +168,13 @@ def _restart(restart: Reconnected, palette: Palette) -> list[tuple[str, Style]]:
     if restart.forked_from:
         words = make_visible_line(forked(restart.forked_from))
     spans = [(f"↻ {words}", palette.muted if restart.remembers else palette.warning)]
-    return spans + ([(make_visible(restart.why), palette.text)] if restart.why else [])
+    return spans + ([(restart.why, palette.text)] if restart.why else [])
 
 
 def _part(text: str, style: Style, scene: Scene, *, level: int) -> Sequence[Strip]:
     """The text's lines, indented by `level` steps."""
     width = scene.width - (level + 1) * len(INDENT)
-    return Indented(plain_lines(text, width, style), Gutter(level * INDENT))
+    return Indented(plain_lines(cut_shown(text), width, style), Gutter(level * INDENT))
 
 
 class Undrawable:

@@ -12,12 +12,13 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
 
 
 def shown(text: str, style: str = "") -> Content:
-    """An agent's text made safe to draw, on as many lines as it has."""
-    return Content.styled(make_visible(text), style)
+    """An agent's text made safe to draw, on as many lines as it has, and cut to what a screen can hold."""
+    return Content.styled(make_visible(cut_shown(text)), style)
 
 
 def shown_line(text: str, style: str = "") -> Content:

@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from textual import events
 from textual.binding import Binding
@@ -18,6 +18,8 @@ from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 T = TypeVar("T")
+
+WRITING: Final = "What you write goes to your draft; Tab: answer here"
 
 
 class QuestionScreen(ModalScreen[T]):
@@ -40,7 +42,7 @@ class QuestionScreen(ModalScreen[T]):
         self._typed = ""
         """The character that is held: it may be the first of a text."""
         self._is_writing = False
-        """Whether the user is writing: the last keys were text."""
+        """Whether the user is writing. Then all letters are text, after any pause, until a key or click comes here."""
 
     @abstractmethod
     def answer_by(self, button: Button) -> None:
@@ -59,6 +61,7 @@ class QuestionScreen(ModalScreen[T]):
 
     def on_resize(self) -> None:
         """Rearm the guard: another button may be under the mouse."""
+        self._typed = ""
         self.guard.arm()
 
     async def on_key(self, event: events.Key) -> None:
@@ -67,23 +70,24 @@ class QuestionScreen(ModalScreen[T]):
         binding = next(iter(bindings_of_key(self, event.key)), None)
         if not event.is_printable or not self.guard.is_unasked:
             await self._act(event, binding, is_answer=is_answer)
-        elif binding is None or not is_answer:
+        elif binding is None or not is_answer or self._typed or self._is_writing:
             event.stop()
-            if binding is not None and not self._is_writing and not self._typed:
+            self._is_writing |= binding is None or bool(self._typed)
+            if not self._is_writing:
                 self.may_answer()  # says that it came too soon
             self._write(self._typed + (event.character or ""))
         else:
             event.stop()
-            self._typed, self._is_writing = event.character or "", False
-            self._tell_held(binding.description)
-            await self.guard.hold(event, partial(self._decide, binding), partial(self._tell_held, ""))
+            self._typed = event.character or ""
+            self._tell(HELD.format(what=binding.description))
+            await self.guard.hold(event, partial(self._decide, binding), partial(self._tell, ""))
 
     async def _act(self, event: events.Key, binding: Binding | None, *, is_answer: bool) -> None:
         # The Enter that ends a text isn't an answer, however late it comes.
         self._is_answer = is_answer and not (self._is_writing and event.key == "enter")
         self._typed = ""
         if event.key in ("tab", "shift+tab", "left", "right"):
-            self.guard.is_unasked = self._is_writing = False
+            self._come()
         if event.key == "enter" and isinstance(self.focused, Button):
             event.stop()
             self.answer_by(self.focused)
@@ -95,7 +99,7 @@ class QuestionScreen(ModalScreen[T]):
     async def _decide(self, binding: Binding) -> None:
         """Answer with a key that was held, and that nothing followed."""
         self._typed = ""
-        self._tell_held("")
+        self._tell("")
         if self.is_current:
             self._is_answer = True
             await self.run_action(binding.action)
@@ -103,16 +107,23 @@ class QuestionScreen(ModalScreen[T]):
 
     def _write(self, text: str) -> None:
         """Put what was typed into the draft below."""
-        self._typed, self._is_writing = "", True
+        self._typed = ""
+        self._tell(WRITING if self._is_writing else "")
         for screen in reversed(self.app.screen_stack):
             for prompt in screen.query("PromptInput").results(TextArea):
                 prompt.insert(text)
                 return
 
-    def _tell_held(self, what: str) -> None:
-        """Show in place of the keys what a held key will do; "" shows the keys again."""
+    def _come(self) -> None:
+        """From now on, keys are meant for the dialog."""
+        if self._is_writing:
+            self._tell("")
+        self.guard.is_unasked = self._is_writing = False
+
+    def _tell(self, what: str) -> None:
+        """Show this in place of the keys; "" shows the keys again."""
         for frame in self.query(Frame):
-            frame.show_keys(HELD.format(what=what) if what else self._keys)
+            frame.show_keys(what or self._keys)
 
     def on_paste(self, event: events.Paste) -> None:
         """A paste is no answer, and neither is a key right after it."""
@@ -120,7 +131,7 @@ class QuestionScreen(ModalScreen[T]):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Record what is pressed: when the mouse button is released, something else may be there."""
-        self.guard.is_unasked = False
+        self._come()
         self.guard.press(event, self.get_widget_at(*event.screen_offset)[0])
 
     def on_button_pressed(self, event: Button.Pressed) -> None:

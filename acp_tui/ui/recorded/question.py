@@ -17,7 +17,8 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.updates import ElicitationAction
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.kit.frame import shown
 from acp_tui.values import dataclass
 
 ACTIONS: Final[dict[ElicitationAction, str]] = {
@@ -47,7 +48,7 @@ def question_card(elicitation: Elicitation, reply: Reply | None) -> Content:
 
 
 def _lines(elicitation: Elicitation, reply: Reply | None) -> Iterator[Content]:
-    yield Content.styled(make_visible(elicitation.message), "bold")
+    yield shown(elicitation.message, "bold")
     yield Content.styled(_outcome(reply), "$text-warning")
     if isinstance(elicitation, UrlVisit):
         yield Content.styled(make_visible_line(elicitation.url), "$text-accent")

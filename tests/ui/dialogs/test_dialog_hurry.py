@@ -51,6 +51,12 @@ async def test_a_letter_in_a_word_is_no_answer_however_late_it_comes(question: M
         clock.pass_guard()
         await page.press(*"try")
         assert page.result is NOTHING
+        assert "What you write goes to your draft" in page.words
+        clock.pass_guard()
+        await page.press("y")
+        assert page.result is NOTHING
+        await page.press("tab")
+        assert "What you write goes to your draft" not in page.words
         clock.pass_guard()
         await page.press("y")
         assert page.result is True

@@ -30,7 +30,7 @@ from support.screens import Clock, Page, open_page
 
 SENTENCES: Final = int(os.environ.get("ACP_TUI_SENTENCES", "4"))
 SPEEDS_S: Final = (0.03, 0.08, 0.15, 0.24, 0.33)
-"""The mean time between two letters; each varies by a fifth."""
+"""The mean time between two letters. The time since the first varies by a fifth, so there are bursts and pauses."""
 LENGTH: Final = 14
 """So many letters of each: an answer would be one of the first."""
 ALWAYS: Final = PermissionOption("always", "Always", "allow_always")
