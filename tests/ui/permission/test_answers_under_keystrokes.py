@@ -115,8 +115,6 @@ class BareCard(PermissionCard):
 
     def _warn_too_soon(self, again: str) -> None: ...
 
-    def _tell_crowded(self) -> None: ...
-
     def post_message(self, message: Message) -> bool:
         """Store it."""
         self.told.append(message)
