@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from acp_tui.conversation import KINDS, UNSET
-from acp_tui.conversation.content import OWN_META, Text
+from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields, shown_state
@@ -30,7 +31,7 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import HERE, command_line, described, is_place, shown_location, visible_title
 from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
-from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE, cut_characters, cut_shown
+from acp_tui.conversation.visible.cutting import MAX_LINE, cut_characters, cut_shown
 from acp_tui.values import dataclass
 
 MAX_CHARACTERS: Final = 200_000
@@ -130,8 +131,8 @@ class RequestOutline:
         most: int = MAX_CHARACTERS,
         most_of_value: int = MAX_CHARACTERS,
     ) -> None:
-        """`warnings` are the client's, about the call. At most `most` characters are told, and of each reported value
-        `most_of_value`."""
+        """`warnings` are the client's, about the call. At most `most` characters are told, half of them of one text,
+        and `most_of_value` of each reported value."""
         self.left_out = 0
         """The number of characters that no part has so far, because they are too many."""
         self.metas = _metas(asked)
@@ -139,6 +140,7 @@ class RequestOutline:
         self._asked = asked
         self._warnings = warnings
         self._room = most
+        self._most_of_text = most // 2
         self._most_of_value = most_of_value
         self._shown = _Shown()
         self._as_above: list[str] = []
@@ -155,24 +157,33 @@ class RequestOutline:
         if command is not None:
             command = command._replace(line=cut_shown(command.line))
             self._room -= len(command.line)
-        self.left_out += sum(map(cut_characters, _short_texts(asked, command)))
-        self._shown.whole.update(filter(None, _whole_texts(call, command)))
         yield from self._head(command)
         if command is not None:
-            yield _command(command.line, command.cwd)
+            yield self._command(command.line, command.cwd)
         for item in call.content:
             match item:
                 case TextDiff():
                     yield item
                 case TerminalContent(terminal_id):
-                    yield from _terminal(asked.terminals.get(terminal_id), has_command=command is not None)
+                    yield from self._terminal(asked.terminals.get(terminal_id), has_command=command is not None)
                 case _:
                     yield from self._content(item)
         yield from self._fields(command)
 
+    def _note(self, *texts: str | None) -> None:
+        """Note that these texts are told, as far as they aren't cut."""
+        for text in filter(None, texts):
+            self.left_out += cut_characters(text)
+            self._shown.whole.add(text)
+
     def _head(self, command: _ShellCommand | None) -> Iterator[RequestPart]:
         """What to know first: the client's note, where it happens, and paths outside the session's folder."""
         request, call, cwd = self._asked.request, self._asked.call, self._asked.cwd
+        line = "" if command is None else command.line
+        for title in (call.shown_title, request.title or ""):
+            if title.strip("`$ ")[: MAX_LINE // 2] not in line:  # otherwise, the command has what it may have lost
+                self._note(title)
+        self._note(request.description)
         if request.note is not None:
             yield Remark(make_visible(request.note), "note")
         yield Heading(self._asked.title)
@@ -185,6 +196,7 @@ class RequestOutline:
             if warning not in (request.note or ""):
                 yield Remark(make_visible(warning), "warning")
         changed = changed_paths(call.content)
+        self._note(*changed, *(location.path for location in call.locations))
         for location in call.locations:
             if location.path not in changed:
                 place = make_visible_path(shown_location(location, cwd))
@@ -202,9 +214,27 @@ class RequestOutline:
             tone: Literal["plain", "muted", "warning"] = "muted" if said.is_known else "warning"
             yield Remark(said.label, "plain" if isinstance(item, FileChange) else tone)
         if said.text is not None:
+            self._shown.whole.add(said.text)
             yield from self._text(said.text)
         if said.facts is not UNSET:
             yield from self._values("" if said.is_known else "content", said.facts)
+
+    def _command(self, line: str, cwd: str | None) -> Command:
+        self._note(line, cwd)
+        lines = _visible(line).removesuffix("\n").split("\n")
+        return Command(lines, make_visible_path(cwd) if cwd is not None else None)
+
+    def _terminal(self, state: TerminalState | None, *, has_command: bool) -> Iterator[RequestPart]:
+        """The command running in a terminal. Its output is in the conversation."""
+        if state is None:
+            yield Remark("[a terminal acp-tui doesn't know]")
+        elif state.command is not None:
+            yield Remark("terminal")
+            yield self._command(state.command, state.cwd)
+        elif not has_command:
+            # Otherwise, what runs there is the call's command: claude-agent-acp 0.23.1 sends a terminal without a
+            # command with each request to run one.
+            yield Remark("[a terminal whose command isn't reported]")
 
     def _fields(self, command: _ShellCommand | None) -> Iterator[RequestPart]:
         """The reported values that no part has yet, field by field."""
@@ -257,16 +287,17 @@ class RequestOutline:
 
     def _text(self, text: str, name: str = "") -> Iterator[RequestPart]:
         """A text from the agent, as far as there is room."""
-        shown = cut_shown(text, max(min(MAX_PASSAGE, self._room), 0))
+        shown = cut_shown(text, max(min(self._most_of_text, self._room), 0))
         cut = 0 if shown == text else cut_characters(shown)
-        visible = make_visible_command(shown[: len(text) - cut])
+        visible = _visible(shown[: len(text) - cut])
         self._room -= len(visible)
-        yield Passage(collapse_blanks(visible), name)
+        yield Passage(visible, name)
         if cut:
             self.left_out += cut
             yield Remark(f"… {cut:,} more characters, not shown", "warning")
 
 
+@lru_cache(maxsize=4)  # a long text is drawn a few times in a row
 def _visible(text: str) -> str:
     return collapse_blanks(make_visible_command(text))
 
@@ -300,24 +331,6 @@ def _asked_command(request: PermissionRequest, call: ToolCall) -> _ShellCommand 
     return _ShellCommand(line, cwd, others)
 
 
-def _command(line: str, cwd: str | None) -> Command:
-    lines = _visible(line).removesuffix("\n").split("\n")
-    return Command(lines, make_visible_path(cwd) if cwd is not None else None)
-
-
-def _terminal(state: TerminalState | None, *, has_command: bool) -> Iterator[RequestPart]:
-    """The command running in a terminal. Its output is in the conversation."""
-    if state is None:
-        yield Remark("[a terminal acp-tui doesn't know]")
-    elif state.command is not None:
-        yield Remark("terminal")
-        yield _command(state.command, state.cwd)
-    elif not has_command:
-        # Otherwise, what runs there is the call's command: claude-agent-acp 0.23.1 sends a terminal without a command
-        # with each request to run one.
-        yield Remark("[a terminal whose command isn't reported]")
-
-
 # What is told already, and what is lost
 
 
@@ -347,34 +360,6 @@ class _Shown:
 
 _PATCH_HEAD: Final = re.compile(r"Index: |={20,}$|--- |\+\+\+ |@@ -[\d,]+ \+[\d,]+ @@$")
 _PATCH_WORD: Final = re.compile(r"Index:|=+|---|\+\+\+|@@|[-+][\d,]+|/dev/null")
-
-
-def _whole_texts(call: ToolCall, command: _ShellCommand | None) -> Iterator[str | None]:
-    """The texts told whole: titles, commands, locations, and texts of one change or block."""
-    yield from (call.shown_title, *(place.path for place in call.locations))
-    if command is not None:
-        yield from (command.line, command.cwd)
-    for item in call.content:
-        match item:
-            case TextDiff(path):
-                yield path
-            case FileChange():
-                yield from item.paths
-            case BlockContent(Text(text)):
-                yield text
-
-
-def _short_texts(asked: ShownRequest, command: _ShellCommand | None) -> Iterator[str]:
-    """The short texts, which may have been cut. A title whose text begins the command has lost nothing."""
-    call, request = asked.call, asked.request
-    line = "" if command is None else command.line
-    yield from (title for title in (call.title, request.title or "") if title.strip("`$ ")[: MAX_LINE // 2] not in line)
-    yield from (*(place.path for place in call.locations), *changed_paths(call.content))
-    more = line, request.description, call.name, call.kind, command.cwd if command is not None else None
-    yield from (text for text in more if text)
-    for item in call.content:
-        state = asked.terminals.get(item.terminal_id) if isinstance(item, TerminalContent) else None
-        yield from (text for text in (state.command, state.cwd) if text) if state is not None else ()
 
 
 def _metas(asked: ShownRequest) -> dict[str, Any]:
