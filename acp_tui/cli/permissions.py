@@ -21,6 +21,7 @@ from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.permission_requests import answer_of, keys_told, kind_word, letters_of, quoted_name
 from acp_tui.conversation.request_outline import (
+    Bounds,
     Command,
     Heading,
     Passage,
@@ -33,6 +34,7 @@ from acp_tui.conversation.request_outline import (
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.tool_text import PROMPT, visible_title
 from acp_tui.conversation.visible.confusables import make_visible_path
+from acp_tui.conversation.visible.cutting import cut_text
 
 T = TypeVar("T")
 
@@ -235,7 +237,7 @@ class _GuardedTerminal:
 
 def question_text(asked: ShownRequest) -> str:
     """Return the whole question, made visible, with numbered options. A large diff takes about a second."""
-    outline = RequestOutline(asked, call_warnings(asked.call), most=NO_LIMIT, most_of_value=MAX_CHARACTERS)
+    outline = RequestOutline(asked, call_warnings(asked.call), Bounds(NO_LIMIT, MAX_CHARACTERS, len, cut_text))
     lines = [line for part in outline.parts() for line in _part_lines(part)]
     if outline.metas:
         lines.append("  what else is reported isn't shown here: _meta")

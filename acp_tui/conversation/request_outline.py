@@ -6,7 +6,7 @@ Each fact is told once. All texts are visible and bounded, except those of diffs
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from functools import lru_cache
 from itertools import islice
@@ -31,11 +31,25 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import HERE, command_line, described, is_place, shown_location, visible_title
 from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
-from acp_tui.conversation.visible.cutting import MAX_LINE, cut_characters, cut_shown
+from acp_tui.conversation.visible.cutting import MAX_LINE, cut_characters, cut_shown, drawing_cost
 from acp_tui.values import dataclass
 
-MAX_CHARACTERS: Final = 200_000
-"""The maximum length of all texts of a request together, besides its diffs. Nobody reads more before answering."""
+
+class Bounds(NamedTuple):
+    """How much to tell of a request, besides its diffs."""
+
+    most: int
+    """Of all texts together."""
+    most_of_value: int
+    """Of each reported value."""
+    cost: Callable[[str], int] = drawing_cost
+    """What a text costs."""
+    cut: Callable[[str, int], str] = cut_shown
+    """Cuts a text to a cost, with a mark."""
+
+
+ON_SCREEN: Final = Bounds(200_000, 200_000)
+"""Nobody reads more before answering."""
 MAX_IN_ROW: Final = 2_000
 """The maximum length of a value shown in the same row as its name."""
 
@@ -123,25 +137,16 @@ class _ShellCommand(NamedTuple):
 class RequestOutline:
     """Tells one request, once."""
 
-    def __init__(
-        self,
-        asked: ShownRequest,
-        warnings: Iterable[str],
-        *,
-        most: int = MAX_CHARACTERS,
-        most_of_value: int = MAX_CHARACTERS,
-    ) -> None:
-        """`warnings` are the client's, about the call. At most `most` characters are told, half of them of one text,
-        and `most_of_value` of each reported value."""
+    def __init__(self, asked: ShownRequest, warnings: Iterable[str], bounds: Bounds = ON_SCREEN) -> None:
+        """`warnings` are the client's, about the call."""
         self.left_out = 0
         """The number of characters that no part has so far, because they are too many."""
         self.metas = _metas(asked)
         """Data meant for programs, by where it is: `_meta` of the request, of the call, and of its parts."""
         self._asked = asked
         self._warnings = warnings
-        self._room = most
-        self._most_of_text = most // 2
-        self._most_of_value = most_of_value
+        self._bounds = bounds
+        self._room = bounds.most
         self._shown = _Shown()
         self._as_above: list[str] = []
         """The names of the fields whose text another part has."""
@@ -155,8 +160,8 @@ class RequestOutline:
         asked, call = self._asked, self._asked.call
         command = _asked_command(asked.request, call)
         if command is not None:
-            command = command._replace(line=cut_shown(command.line))
-            self._room -= len(command.line)
+            command = command._replace(line=self._bounds.cut(command.line, self._room))
+            self._room -= self._bounds.cost(command.line)
         yield from self._head(command)
         if command is not None:
             yield self._command(command.line, command.cwd)
@@ -259,7 +264,7 @@ class RequestOutline:
 
     def _values(self, name: str, value: Any) -> Iterator[RequestPart]:
         """Each field of a value that isn't told yet."""
-        spared = max(self._room - self._most_of_value, 0)
+        spared = max(self._room - self._bounds.most_of_value, 0)
         self._room -= spared
         fields = reported_fields(value, name)
         for each in islice(fields, MAX_FIELDS):
@@ -287,10 +292,10 @@ class RequestOutline:
 
     def _text(self, text: str, name: str = "") -> Iterator[RequestPart]:
         """A text from the agent, as far as there is room."""
-        shown = cut_shown(text, max(min(self._most_of_text, self._room), 0))
+        shown = self._bounds.cut(text, max(self._room, 0))
         cut = 0 if shown == text else cut_characters(shown)
         visible = _visible(shown[: len(text) - cut])
-        self._room -= len(visible)
+        self._room -= self._bounds.cost(shown)
         yield Passage(visible, name)
         if cut:
             self.left_out += cut

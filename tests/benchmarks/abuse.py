@@ -45,6 +45,7 @@ LIMIT_S: Final = 90.0
 WORST_ECHO_CPU_S: Final = 0.2
 WORST_QUIT_S: Final = 1.0
 MAX_MB: Final = 300.0
+SHOWN_WHOLE: Final = ("output", "asked-command", "asked-text", "asked-diff", "form-message", "form-field", "compaction")
 
 WORKS: Final = (
     "messages 20000",
@@ -96,6 +97,7 @@ WORKS: Final = (
     "big-line 1",
     *(f"title-{kind} 1" for kind in LONG),
     *(f"{field}-marks 1" for field in FIELDS if field != "title"),
+    *(f"{field}-{kind} 1" for field in SHOWN_WHOLE for kind in LONG if kind != "marks"),
 )
 
 

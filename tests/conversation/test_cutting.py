@@ -6,13 +6,14 @@ import pytest
 
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.cutting import (
+    MAX_DRAWN,
     MAX_LINE,
-    MAX_PASSAGE,
     MAX_RAW,
     cut_characters,
     cut_shown,
     cut_text,
     cut_value,
+    drawing_cost,
 )
 
 
@@ -48,11 +49,20 @@ def test_the_texts_and_keys_of_a_value_are_bounded_together() -> None:
     assert cut_value({"a": [1, "x"]}) == {"a": [1, "x"]}
 
 
-@pytest.mark.parametrize("character", ["\u0301", "\u200b", "\u202e", "\U000e0041", "漢", "é", "x", "\0", "👩\u200d"])
-def test_a_text_is_cut_by_what_it_is_when_visible(character: str) -> None:
+@pytest.mark.parametrize(
+    "character", ["\u0301", "\u200b", "\u202e", "\U000e0041", "漢", "é", "x", "\0", "👩\u200d", "\n", "\t", "a\n"]
+)
+def test_a_text_is_cut_by_what_it_costs_to_draw(character: str) -> None:
     text = character * 3_000_000
     cut = cut_shown(text)
     kept = cut[: len(text) - cut_characters(cut)]
 
     assert text.startswith(kept)
-    assert MAX_PASSAGE // 2 < len(make_visible(kept)) < MAX_PASSAGE * 1.2
+    assert MAX_DRAWN <= drawing_cost(kept) < MAX_DRAWN + 100_000
+    assert kept.count("\n") < 10_000
+    assert len(make_visible(kept)) < 1.2 * MAX_DRAWN
+
+
+def test_a_text_that_is_cheap_to_draw_stays_whole() -> None:
+    for text in ("x" * MAX_DRAWN, "a line of forty characters, as many have\n" * 4_000, "漢" * 30_000):
+        assert cut_shown(text) is text

@@ -67,7 +67,12 @@ from acp_tui.protocol.v1.agent_requests import (
     ToolCallReference,
 )
 from acp_tui.protocol.v1.inbound_content import read_block
-from acp_tui.protocol.v1.initialize import AuthenticateRequest, InitializeRequest
+from acp_tui.protocol.v1.initialize import (
+    AuthenticateRequest,
+    ClientCapabilities,
+    ElicitationCapabilities,
+    InitializeRequest,
+)
 from acp_tui.protocol.v2 import telling as telling_v2
 from acp_tui.protocol.v2.telling import message_id_of
 from acp_tui.protocol.wire import Wire, decode
@@ -433,6 +438,8 @@ class Client:
         self._open: set[SessionId] = set()
         self._held_back: dict[SessionId, list[tuple[SessionUpdate, Change]]] = {}
         """What happens in a session while its history is being sent."""
+        self._elicits: ElicitationCapabilities | None = None
+        """The questions, besides for permission, that it can ask."""
         self._reads_questions = False
         """Whether it understands what we add to permission requests."""
         self._asked: dict[RequestKey, _Question] = {}
@@ -500,6 +507,8 @@ class Client:
         self._name = cut_text(str(info.get("name", ""))) if isinstance(info, dict) else ""
         self._reads_questions = own_methods.reads_questions(request.client_capabilities.meta)
         self.follows = own_methods.follows(request.client_capabilities.meta)
+        offered = decode(ClientCapabilities, params.get("capabilities") or params.get("clientCapabilities") or {})
+        self._elicits = offered.elicitation
         if request.protocol_version >= 2 and isinstance(params.get("info"), dict):
             # A client of ours knows both. In the agent's version, it is told the same updates that we are.
             self.version = agent.connection.version if self.follows else 2
@@ -761,7 +770,8 @@ class Client:
             return
         agent = self._host.agent
         for key, elicitation in agent.elicitations.items():
-            yield key, (None, elicitation)
+            if self._can_ask(elicitation):
+                yield key, (None, elicitation)
         for session_id in self._open - self._held_back.keys():
             told = agent.sessions.get(session_id)
             if told is None:
@@ -769,7 +779,13 @@ class Client:
             for key, request in told.conversation.permissions.items():
                 yield key, (told, request)
             for key, elicitation in told.conversation.elicitations.items():
-                yield key, (told, elicitation)
+                if self._can_ask(elicitation):
+                    yield key, (told, elicitation)
+
+    def _can_ask(self, asked: Elicitation) -> bool:
+        """Whether the client has offered to ask the user this. If not, it waits for another client."""
+        can = self._elicits
+        return can is not None and (can.url if isinstance(asked, UrlVisit) else can.form) is not None
 
     def _ask(self, key: RequestKey, told: Session | None, asked: PermissionRequest | Elicitation) -> None:
         if isinstance(asked, PermissionRequest):

@@ -10,8 +10,6 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-from acp_tui.conversation.visible.text import VisibleStream
-
 MAX_LINE: Final = 4_096
 """Characters of a text that the screen shows in one line, or in a few: a title, a name, a path, a description."""
 MAX_PASSAGE: Final = 100_000
@@ -19,7 +17,12 @@ MAX_PASSAGE: Final = 100_000
 MAX_RAW: Final = 1_000_000
 """Characters of all texts and keys together in a value beyond the protocol, such as a tool's raw input."""
 
-MAX_STAND_IN: Final = len("⟨U+10FFFF⟩")
+MAX_DRAWN: Final = 500_000
+"""The cost of a text that takes less than a tenth of a second to draw. No key is handled meanwhile."""
+LINE_COST: Final = 64
+OTHER_COST: Final = 16
+"""The cost of a line, and of a character that may be wide, join others, or get a stand-in. Letters of ASCII cost 1."""
+_DEAR: Final = re.compile("[^\n -~]")
 _STEP: Final = 1_024
 _MARK_BEGINS: Final = "… ("
 _MARK: Final = re.compile(r"… \((\d{1,3}(?:,\d{3}){0,4}) more characters\)\Z")
@@ -38,16 +41,23 @@ def cut_text(text: str, most: int = MAX_LINE) -> str:
 
 
 @lru_cache(maxsize=4)  # a text is drawn a few times in a row
-def cut_shown(text: str, most: int = MAX_PASSAGE) -> str:
-    """Cut a text so that it has about `most` characters once it's visible: one that hides many becomes much longer."""
-    if text.isascii() or len(text) * MAX_STAND_IN <= most:
-        return cut_text(text, most)
-    stream, room = VisibleStream(), most
-    for at in range(0, min(len(text), most), _STEP):
-        room -= len(stream.append(text[at : at + _STEP]))
+def cut_shown(text: str, most: int = MAX_DRAWN) -> str:
+    """Cut a text so that drawing it costs about `most`. Of two equally long ones, one can cost 64 times the other."""
+    if len(text) * LINE_COST <= most:
+        return text
+    room = most
+    for at in range(0, len(text), _STEP):
+        room -= drawing_cost(text[at : at + _STEP])
         if room <= 0:
             return cut_text(text, at + _STEP)
-    return cut_text(text, most)
+    return text
+
+
+def drawing_cost(text: str) -> int:
+    """Return what it takes to make a text visible and draw it, in letters of ASCII."""
+    lines = text.count("\n")
+    others = len(_DEAR.findall(text))
+    return len(text) - lines - others + lines * LINE_COST + others * OTHER_COST
 
 
 def cut_characters(text: str) -> int:

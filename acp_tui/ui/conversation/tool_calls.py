@@ -38,7 +38,7 @@ from acp_tui.conversation.tool_text import (
 )
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
-from acp_tui.conversation.visible.cutting import cut_shown, cut_text
+from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.conversation.blocks import BlockLines
 from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
@@ -49,15 +49,12 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import Gutter, cut, width_cells, wrap
 
-MAX_ASCII_CHARACTERS: Final = 1_000_000
-"""The limit for a text of ASCII, which takes a tenth of the time of other text."""
-
 
 class ToolText:
     """One text. Its lines are cached for the last width and colors."""
 
     def __init__(self, text: str) -> None:
-        parts = parts_of(cut_text(text, MAX_ASCII_CHARACTERS) if text.isascii() else cut_shown(text))
+        parts = parts_of(cut_shown(text))
         self._parts = [_finished(part.text) if isinstance(part, Markdown) else part.text for part in parts]
         self._drawn: tuple[int, Palette, Sequence[Strip]] | None = None
 

@@ -15,10 +15,13 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
 
+MAX_COST: Final = 100_000
+"""What drawing a text in a dialog may cost."""
+
 
 def shown(text: str, style: str = "") -> Content:
-    """An agent's text made safe to draw, on as many lines as it has, and cut to what a screen can hold."""
-    return Content.styled(make_visible(cut_shown(text)), style)
+    """An agent's text made safe to draw, on as many lines as it has, but not on more than anyone reads in a dialog."""
+    return Content.styled(make_visible(cut_shown(text, MAX_COST)), style)
 
 
 def shown_line(text: str, style: str = "") -> Content:

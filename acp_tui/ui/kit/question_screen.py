@@ -6,6 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import ClassVar, Final, TypeVar
 
 from textual import events
@@ -56,7 +57,11 @@ class QuestionScreen(ModalScreen[T]):
         return self._is_answer
 
     def on_screen_resume(self) -> None:
-        """Rearm the guard: the question is visible only now."""
+        """Rearm the guard: the question is visible only now. If there is a draft below, the user may be writing it."""
+        prompt = self._prompt_below()
+        if self.guard.is_unasked and prompt is not None and prompt.text:
+            self._is_writing = True
+            self._tell(WRITING)
         self.guard.arm()
 
     def on_resize(self) -> None:
@@ -109,10 +114,13 @@ class QuestionScreen(ModalScreen[T]):
         """Put what was typed into the draft below."""
         self._typed = ""
         self._tell(WRITING if self._is_writing else "")
-        for screen in reversed(self.app.screen_stack):
-            for prompt in screen.query("PromptInput").results(TextArea):
-                prompt.insert(text)
-                return
+        prompt = self._prompt_below()
+        if prompt is not None:
+            prompt.insert(text)
+
+    def _prompt_below(self) -> TextArea | None:
+        found = (screen.query("PromptInput").results(TextArea) for screen in reversed(self.app.screen_stack))
+        return next(chain.from_iterable(found), None)
 
     def _come(self) -> None:
         """From now on, keys are meant for the dialog."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from textual.strip import Strip
@@ -127,7 +127,7 @@ def measure(lines: Sequence[str], *, crlf: bool) -> Generator[None, None, list[i
 
 def make_sizes(old: LineSizes, new: LineSizes) -> Sizes:
     """Combine the sizes of both texts."""
-    odd = sum([-size % _NOTE for size in (*old, *new) if size < 0])
+    odd = sum([-size % _NOTE for size in chain(old, new) if size < 0])
     return Sizes(old, new, odd > MAX_ODD_CHARACTERS)
 
 

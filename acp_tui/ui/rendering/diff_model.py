@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -22,6 +22,9 @@ MAX_EQUAL_PAIRS: Final = 2_000
 """The same limit for pairs of equal words to compare, such as in tables of commas and zeros."""
 MIN_COMMON: Final = 0.4
 """The minimum fraction of both lines that must match. Below it, marks would only be noise."""
+
+SPLIT_AT_ONCE: Final = 1 << 18
+"""Characters that are split into lines in one step, at least."""
 
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
 
@@ -288,12 +291,24 @@ class TextComparison:
 
     def steps(self) -> Steps:
         """Compare, about a millisecond at a time."""
-        old = split_lines(self._old_text)
-        new = split_lines(self._new_text)
+        old = yield from _split(self._old_text)
+        new = yield from _split(self._new_text)
         comparison = LineComparison(old, new)
         yield from comparison.steps()
         crlf = bool(old or new) and _is_crlf(self._old_text) and _is_crlf(self._new_text)
         self.diff = Diff(old, new, tuple(comparison.changes), crlf, comparison.is_approximate)
+
+
+def _split(text: str) -> Generator[None, None, list[str]]:
+    lines: list[str] = []
+    at = 0
+    while at < len(text):
+        stop = text.find("\n", at + SPLIT_AT_ONCE) + 1 or len(text)
+        lines += split_lines(text[at:stop])
+        at = stop
+        if at < len(text):
+            yield
+    return lines
 
 
 def split_lines(text: str) -> list[str]:

@@ -22,14 +22,26 @@ pytestmark = pytest.mark.anyio
 
 PROMPT = {"sessionId": "s1", "prompt": [{"type": "text", "text": "go"}]}
 INFO = {"name": "c", "version": "1"}
-FIRST = {1: {"clientInfo": INFO}, 2: {"info": INFO, "capabilities": {}}}
+FORM = {
+    "sessionId": "s1",
+    "mode": "form",
+    "message": "Who?",
+    "requestedSchema": {"type": "object", "properties": {}},
+}
+ELICITS = {"form": {}, "url": {}}
 
 
 @asynccontextmanager
-async def client_of(its: Hosted, version: int, *, opens: bool = True) -> AsyncIterator[Counterpart]:
+async def client_of(
+    its: Hosted, version: int, *, opens: bool = True, elicits: dict[str, Any] = ELICITS
+) -> AsyncIterator[Counterpart]:
     """A client of others that speaks one version, and has the session open."""
+    offered = {"elicitation": elicits}
+    first = {"clientInfo": INFO, "clientCapabilities": offered}
+    if version == 2:
+        first = {"info": INFO, "capabilities": offered}
     async with its.played() as client:
-        await client.send(request(1, "initialize", {"protocolVersion": version, **FIRST[version]}))
+        await client.send(request(1, "initialize", {"protocolVersion": version, **first}))
         assert (await client.receive())["result"]["protocolVersion"] == version
         if opens:
             await client.send(request(2, *opening(version)))
@@ -182,17 +194,33 @@ def _asked_in_v2() -> dict[str, Any]:
 
 
 async def test_a_form_of_an_agent_of_version_two_goes_to_clients_of_both(tmp_path: Path) -> None:
-    form = {
-        "sessionId": "s1",
-        "mode": "form",
-        "message": "Who?",
-        "requestedSchema": {"type": "object", "properties": {}},
-    }
     async with hosted(tmp_path, version=2) as its, client_of(its, 1) as one, client_of(its, 2) as two:
-        await its.wire.send(request("f", "elicitation/create", form))
+        await its.wire.send(request("f", "elicitation/create", FORM))
         await two.expect("elicitation/create")
         await one.answer(await one.expect("elicitation/create"), {"action": "accept", "content": {}})
         assert (await its.wire.receive())["result"] == {"action": "accept", "content": {}}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_client_is_asked_only_what_it_offers(tmp_path: Path, version: int) -> None:
+    page = {"sessionId": "s1", "mode": "url", "message": "Look", "url": "https://good.example", "elicitationId": "e"}
+    async with (
+        hosted(tmp_path) as its,
+        client_of(its, version, elicits={}) as none,
+        client_of(its, version, elicits={"url": {}}) as pages,
+    ):
+        await its.wire.send(request("f", "elicitation/create", FORM), request("p", "elicitation/create", page))
+        await until(its.session, lambda: len(its.session.conversation.elicitations) == 2)
+        asked_for = await pages.expect("elicitation/create")
+        assert asked_for["params"]["mode"] == "url"
+        assert await none.receive_all() == []
+        async with client_of(its, version, elicits={"form": {}}, opens=False) as forms:
+            await forms.send(request(2, *opening(version)))
+            (form,) = [each for each in await forms.receive_all() if each.get("method") == "elicitation/create"]
+            await forms.answer(form, {"action": "accept", "content": {}})
+        assert (await its.wire.receive())["result"] == {"action": "accept", "content": {}}
+        await pages.answer(asked_for, {"action": "decline"})
+        assert (await its.wire.receive())["result"] == {"action": "decline"}
 
 
 async def test_a_cancelled_turn_ends_for_clients_of_both(tmp_path: Path) -> None:

@@ -105,6 +105,12 @@ async def test_a_letter_that_opens_the_full_screen_is_written_once(timers: Timer
             await _type_around(page, "permission", "for now", 0.15, _Beginning(begins_s), timers)
 
 
+async def test_a_letter_that_goes_on_with_a_draft_answers_no_dialog(timers: Timers) -> None:
+    async with open_page(clock=timers.clock) as page:
+        for begins_s in (-0.9, -0.8):  # only the last letter comes after the dialog
+            await _type_around(page, "dialog", "trn", 0.75, _Beginning(begins_s), timers)
+
+
 class _Beginning(Random):
     """Begins at this time, and then types as evenly as can be."""
 

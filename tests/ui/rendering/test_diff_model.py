@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client import line_comparison
-from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, TextComparison, changed_words, compare
+from acp_tui.ui.rendering.diff_model import (
+    SPLIT_AT_ONCE,
+    Diff,
+    DiffLine,
+    Hunk,
+    TextComparison,
+    changed_words,
+    compare,
+    split_lines,
+)
 
 LONG = 20_000
 
@@ -148,6 +157,14 @@ def test_a_long_comparison_is_made_in_many_steps_and_a_short_one_in_one() -> Non
 def test_one_edit_of_a_long_file_is_found_in_one_step() -> None:
     old = numbered(LONG)
     assert steps("".join(old), "".join([*old[:9_000], "new\n", *old[9_001:]])) == 0
+
+
+def test_a_long_text_is_split_into_lines_in_many_steps() -> None:
+    texts = ["a\n\n" * SPLIT_AT_ONCE, "no end of a line" * SPLIT_AT_ONCE, "last" + "\n" * SPLIT_AT_ONCE + "one"]
+    for text in texts:
+        diff = compare(text, "")
+        assert diff.old == split_lines(text)
+        assert steps(text, "") >= text.count("\n") // SPLIT_AT_ONCE
 
 
 def test_what_cannot_be_compared_ends_after_a_bounded_number_of_steps(
