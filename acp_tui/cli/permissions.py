@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar, assert_never
 
 import anyio
 from anyio import to_thread
@@ -32,7 +32,7 @@ from acp_tui.conversation.request_outline import (
     ShownRequest,
 )
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
-from acp_tui.conversation.tool_text import PROMPT, visible_title
+from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, visible_title
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.visible.cutting import cut_text
 
@@ -257,15 +257,16 @@ def _part_lines(part: RequestPart) -> Iterator[str]:
             yield from (f"  │ {line}" for line in text.split("\n"))
         case Row(name, text):
             yield f"  {name}: {text}"
-        case Command((first, *others), cwd):
-            yield f"  {PROMPT}{first}"
-            yield from (f"  > {line}" for line in others)
+        case Command(lines, cwd):
+            yield from (f"  {NEXT_LINE if number else PROMPT}{line}" for number, line in enumerate(lines))
             if cwd is not None:
                 yield f"  in {cwd}"
         case TextDiff(path, new_text, old_text):
             if is_build_file(path):
                 yield f"  {make_visible_path(path)} is {BUILD_FILE_MEANS}"
             yield from (f"  {line}" for line in told_diff(path, old_text, new_text).split("\n"))
+        case _:
+            assert_never(part)
 
 
 def _options(request: PermissionRequest) -> Iterator[str]:

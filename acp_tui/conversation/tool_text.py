@@ -33,6 +33,8 @@ from acp_tui.values import dataclass
 HERE: Final = "."
 """The session's folder."""
 PROMPT: Final = "$ "
+NEXT_LINE: Final = "> "
+"""Begins each further line of a command, so that a second command doesn't look like the end of the first."""
 FILE_NAMES: Final = ("path", "file_path", "filePath", "filepath", "absolute_path", "notebook_path")
 """The names agents use in raw input for the file that a tool works on."""
 _PLACES: Final = ("url", "uri", "query", "pattern", "regex", *FILE_NAMES)

@@ -26,7 +26,7 @@ from acp_tui.conversation.request_outline import (
     ShownRequest,
 )
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
-from acp_tui.conversation.tool_text import PROMPT, shown_path
+from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, shown_path
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.conversation.drawing import Joined
@@ -38,8 +38,6 @@ from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
 from acp_tui.ui.rendering.wrapping import Gutter, fold, pack, width_cells, wrap
 from acp_tui.values import dataclass
 
-NEXT_LINE: Final = "> "
-"""Begins each further line of a command, so that a second command doesn't look like the end of the first."""
 CONTINUATION: Final = "↪ "
 """Begins a row that continues the line above."""
 CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
