@@ -35,9 +35,8 @@ from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostNotStarted
-from acp_tui.client.hosting.host import Host, learning
+from acp_tui.client.hosting.host import Host
 from acp_tui.client.notices import About, News, NoticeCommand, channels_of
-from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for, start_agent
@@ -45,6 +44,7 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.tree import Notifications, Settings
+from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import ClientRemark
 
@@ -225,7 +225,6 @@ async def _begin(
         if not any(agent.sessions for agent in agents):
             say(text)
 
-    masker = Masker({**os.environ, **command.env})
     agent = await start_agent(
         hub,
         command,
@@ -235,10 +234,10 @@ async def _begin(
         note,
         recordings=settings.recordings,
         on_phase=lambda _: None,
-        tap=learning(masker),
+        secrets=SecretsSent({**os.environ, **command.env}),
     )
     agents.append(agent)
-    host = Host(agent, tasks, masker=masker)
+    host = Host(agent, tasks)
     host.on_news = partial(_notify, tasks, settings.notifications, NoticeCommand(note), agent.title)
     added = await additions_for(agent, cwd, settings.workspace.additional_directories, Headless(say))
     say_left_out(added, say)
@@ -300,7 +299,7 @@ async def _keep(
         await agent.stop()
         raise HostNotStarted(f"{agent.title} isn't hosted")
     place, listener = await to_thread.run_sync(finding.bound, agent.command.name)
-    host = Host(agent, tasks, (str(place.socket),), Masker({**os.environ, **agent.command.env}))
+    host = Host(agent, tasks, (str(place.socket),))
     host.on_news = partial(_notify, tasks, notifications, NoticeCommand(partial(_note, agent)), agent.title)
     for session in agent.sessions.values():
         host.attend(session)

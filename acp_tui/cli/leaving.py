@@ -47,12 +47,17 @@ class Shell:
             self._connection.sendall(json.dumps([words, attach_to]).encode())
 
 
+def can_host() -> bool:
+    """Whether the package is installed that hosts need."""
+    return find_spec("websockets") is not None
+
+
 def leavable(settings: SessionSettings) -> Shell | None:
     """Go on in a child of this process, which waits and ends as its child does. Call it before anything is started.
 
     Does nothing and returns None if the user hasn't chosen that, or the package is missing that hosts need.
     """
-    if settings.host == "never" or find_spec("websockets") is None:
+    if settings.host == "never" or not can_host():
         return None
     ours, theirs = socket.socketpair()
     child = os.fork()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import AgentChoice, nearest
 from acp_tui.cli.command_table import COMMANDS
+from acp_tui.cli.leaving import can_host
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError
 from acp_tui.client.settings.location import settings_file
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 DUMB_TERMINALS: Final = frozenset({"", "dumb", "unknown"})
 """Values of TERM for terminals that can't move the cursor."""
+NO_HOSTS: Final = "sessions.host has no effect without the package websockets: pip install 'acp-tui[remote]'"
 
 
 def exit_after(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
@@ -69,7 +71,8 @@ def settings_in_force() -> SettingsRead:
 
 def notes_of(read: SettingsRead) -> tuple[str, ...]:
     """Return problems in the settings that don't prevent a start."""
-    return (*map(str, read.problems), *read.warnings)
+    is_in_vain = read.settings.sessions.host != "never" and not can_host()
+    return (*map(str, read.problems), *read.warnings, *[NO_HOSTS] * is_in_vain)
 
 
 def has_terminal() -> bool:

@@ -598,9 +598,11 @@ def _permission(conversation: Conversation, update: PermissionAsked | Permission
     option = next((option for option in asked.answers if option.option_id == update.option_id), None)
     entry = _changing_call(conversation, asked.tool_call_id)
     name, kind = (option.name, option.kind) if option else (None, None)
+    entry.waiting -= 1
+    if update.is_passed_on:
+        return Change((conversation.tool_call_entries[asked.tool_call_id],), (Fact.PERMISSIONS,))
     decision = Decision(name, kind, update.at, update.rule, update.is_withdrawn)
     entry.decisions = (*entry.decisions, decision)
-    entry.waiting -= 1
     if asked.is_alone and not entry.call.is_settled:
         is_allowed = option is not None and not option.is_rejection
         _settle_calls(conversation, tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED, {asked.tool_call_id})

@@ -276,6 +276,8 @@ class PermissionAnswered:
     """The user's rule that refused it, in one line; None if the user answered."""
     is_withdrawn: bool = False
     """Whether the agent withdrew it."""
+    is_passed_on: bool = False
+    """Whether a host took it back here, which asks it anew or tells how it ended. That alone decides nothing."""
 
 
 @dataclass(frozen=True, slots=True)

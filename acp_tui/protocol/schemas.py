@@ -1,155 +1,23 @@
-"""Turns annotations of wire types into pydantic-core validators. Knows no messages or types of the protocol.
+"""Builds pydantic-core's validators from annotations of dataclasses. Knows no messages or types of the protocol.
 
-pydantic itself does the same and more. But loading it, creating its classes, and building its schemas took a quarter
-of the CPU time until the agent's title appears. So only its validators are used, each built on first use.
+pydantic's `TypeAdapter` does the same and more, but a start would wait for it (decision 5 in the map). pydantic-core is
+its public lower half: what is here only turns annotations into its schemas. Each validator is built on first use.
 """
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from functools import cache, partial
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
 from types import NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Final,
-    Literal,
-    NamedTuple,
-    NewType,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, ClassVar, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
+
+from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 from acp_tui.conversation import UnsetType
-from acp_tui.conversation.visible.cutting import cut_text, cut_value
-from acp_tui.json_core import SchemaValidator
+from acp_tui.values import dataclass
 
-if TYPE_CHECKING:
-    # Only to check what is written here: these are plain dictionaries.
-    from pydantic_core.core_schema import (
-        CoreSchema,
-        ModelField,
-        ModelSchema,
-        TypedDictField,
-        ValidatorFunctionWrapHandler,
-    )
-
-# Annotations besides the type
-
-
-class Bounds(NamedTuple):
-    """The allowed numbers: from `least` on, below `end`."""
-
-    least: int
-    end: int
-
-
-class Before(NamedTuple):
-    """A function that changes the value first. A ValueError it raises marks the value as invalid."""
-
-    change: Callable[[Any], Any]
-
-
-class AtMost(NamedTuple):
-    """The limit for a string that must be kept as it is; a longer one is invalid. Without a note, it's `MAX_EXACT`."""
-
-    characters: int | None
-    """None for any length."""
-
-
-class Cut(NamedTuple):
-    """The limit for a string that is only shown: a longer one is cut."""
-
-    characters: int
-
-
-class Uncut(NamedTuple):
-    """Keeps a value without a schema as it is."""
-
-
-class WrapValidator(NamedTuple):
-    """A function that gets the value and the type's own validator."""
-
-    validate: Callable[[Any, ValidatorFunctionWrapHandler], Any]
-
-
-class DefaultOnError(NamedTuple):
-    """`x-deserialize-default-on-error`: replaces a malformed value with `factory()` (R-LEN-1)."""
-
-    factory: Callable[[], Any] = NoneType
-
-
-class OrEmptyObject(NamedTuple):
-    """Reads an absent model, and unless `exact` a malformed one, as an empty object."""
-
-
-class OpenUnion(NamedTuple):
-    """Use the member whose field at `key` has the value's string there as its constant, or else the last one.
-
-    If the last one is a dict, there must be a string.
-    """
-
-    key: str = "type"
-
-
-class Tag(NamedTuple):
-    """The name of a union's member, if it isn't the constant of its field."""
-
-    tag: str
-    is_in_schema: bool = True
-    """False for a member outside the schema that agents send anyway."""
-
-
-class Discriminator(NamedTuple):
-    """How to tell a union's members apart: a key, or a function that returns the tag."""
-
-    by: str | Callable[[Any], str | None]
-
-
-class FirstMatch(NamedTuple):
-    """Use the first of a union's members that can read the value."""
-
-
-MAX_EXACT: Final = 4_096
-"""Characters of an ID, a name, a value, or a path that must be kept as it is. A system opens no longer path."""
-
-# Fields and models
-
-
-class Field(NamedTuple):
-    """One field of a model."""
-
-    key: str
-    """The name on the wire."""
-    annotation: Any
-    default: Any = ...
-    """`...` if the value is required or comes from `factory`."""
-    factory: Callable[[], Any] | None = None
-    aliases: tuple[str, ...] = ()
-    """Other keys that are also read."""
-
-
-class _FieldArguments(NamedTuple):
-    """The arguments of `field`."""
-
-    default_factory: Callable[[], Any] | None
-    aliases: tuple[str, ...]
-
-
-def field(*, default_factory: Callable[[], Any] | None = None, aliases: tuple[str, ...] = ()) -> Any:
-    """Describe a field beyond its type and default."""
-    return _FieldArguments(default_factory, aliases)
-
-
-def _wire_name(name: str) -> str:
-    first, *rest = name.split("_")
-    return "_meta" if name == "meta" else first + "".join(map(str.title, rest))
+# Models
 
 
 class _ModelType(type):
@@ -157,232 +25,246 @@ class _ModelType(type):
 
 
 class Model(metaclass=_ModelType):
-    """Fields by name, strictly read from a JSON object by `reader_of`. Nothing else creates or changes one."""
+    """Fields by name, read from a JSON object by `reader_of`. Nothing else creates or changes one."""
 
-    # pydantic-core sets these on what it reads.
-    __slots__ = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
-    __pydantic_fields_set__: ClassVar[set[str]]
-
-    def _settle(self, _: Any, /) -> None:
-        """Called once the fields are set. A ValueError marks the model as invalid."""
-
-    @property
-    def given(self) -> set[str]:
-        """The names of the fields that were sent."""
-        return self.__pydantic_fields_set__
+    also_read: ClassVar[Mapping[str, str]] = {}
+    """Keys outside the schema that agents send, by the names of the fields."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
+def wire_name(name: str) -> str:
+    """Return a field's key on the wire."""
+    first, *rest = name.split("_")
+    return "_meta" if name == "meta" else first + "".join(map(str.title, rest))
+
+
 @cache
-def fields_of(model: type[Model]) -> Mapping[str, Field]:
-    """Return the fields by name, those of base classes first."""
-    known: dict[str, Field] = {}
-    for base in reversed(model.__mro__):
-        scope = vars(sys.modules[base.__module__])
-        for name, annotation in inspect.get_annotations(base).items():
-            if annotation.startswith("ClassVar"):
-                continue
-            default = vars(base).get(name, ...)
-            factory, aliases = default if isinstance(default, _FieldArguments) else (None, ())
-            default = ... if isinstance(default, _FieldArguments) else default
-            known[name] = Field(_wire_name(name), eval(annotation, scope), default, factory, aliases)
-    return known
+def fields_of(kind: type) -> tuple[Field[Any], ...]:
+    """Return the fields of a model or another dataclass.
+
+    A model becomes a dataclass here: a start needs few of them, and creating all would take 5 ms.
+    """
+    if issubclass(kind, Model):
+        for base in reversed(kind.__mro__[:-1]):
+            if "__dataclass_fields__" not in vars(base):
+                dataclass(init=False, repr=False, eq=False, kw_only=True)(base)
+    return fields(kind)
 
 
-# Validators
+def keys_of(model: type[Model]) -> dict[str, str]:
+    """Return the fields' keys on the wire, by their names."""
+    return {field.name: wire_name(field.name) for field in fields_of(model)}
+
+
+# Readers
 
 
 @cache
 def reader_of(kind: Any, *, exact: bool = False) -> SchemaValidator:
-    """Return a type's validator. With `exact`, it follows the protocol's schema without our leniency."""
-    return SchemaValidator(_Schemas(exact, is_bounded=not exact).of(kind), {"strict": True})
+    """Return what reads a type. With `exact`, it follows the protocol's schema without our leniency and limits.
+
+    Dataclasses that aren't models are read by their fields' names, and tuples from lists.
+    """
+    return SchemaValidator(Build(exact).of(kind))
 
 
-@cache
-def value_reader(kind: type) -> SchemaValidator:
-    """Return a validator for a dataclass we wrote as JSON, where tuples are lists."""
-    return SchemaValidator(_Schemas(exact=False).of(kind))
+class Note:
+    """What an annotation says besides the type."""
+
+    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+        """Return the schema for the type, whose own one is `inner()`."""
+        raise NotImplementedError
 
 
-class _Schemas:
-    """Builds the schemas of one validator."""
+class Build:
+    """Builds the schemas of one reader. All are strict: a bool or a float is no int."""
 
-    def __init__(self, exact: bool, is_bounded: bool = False) -> None:
-        self._exact = exact
-        self._is_bounded = is_bounded
-        """Whether strings have a limit, and values without a schema too."""
-        self._models: dict[type[Model], CoreSchema] = {}
+    def __init__(self, is_exact: bool) -> None:
+        self.is_exact = is_exact
+        self._known: dict[type, CoreSchema] = {}
 
     def of(self, kind: Any) -> CoreSchema:
         """Return the schema for a type in an annotation."""
-        if self._is_bounded and kind in _BOUNDED:
-            return _BOUNDED[kind]
         if kind in _PLAIN:
             return _PLAIN[kind]
-        if isinstance(kind, type) and issubclass(kind, Model):
-            return self._model(kind)
+        if isinstance(kind, NewType):
+            return self.of(kind.__supertype__)
+        if isinstance(kind, type) and (issubclass(kind, Model) or is_dataclass(kind)):
+            return self._dataclass(kind)
         origin, parts = get_origin(kind), get_args(kind)
         if origin is Annotated:
             return self._annotated(parts[0], parts[1:])
         if origin in (Union, UnionType):
-            return self._union(parts, ())
+            return self._union(parts)
         if origin is Literal:
-            return {"type": "literal", "expected": list(parts)}
+            return core_schema.literal_schema(list(parts))
         if origin is list:
-            return {"type": "list", "items_schema": self.of(parts[0])}
-        if origin in (dict, Mapping):
-            keys, values = map(self.of, parts)
-            return {"type": "dict", "keys_schema": keys, "values_schema": values}
+            return core_schema.list_schema(self.of(parts[0]), strict=True)
         if origin is tuple:
-            return {"type": "tuple", "items_schema": [self.of(parts[0])], "variadic_item_index": 0}
-        if isinstance(kind, NewType):
-            return self.of(kind.__supertype__)
-        if is_dataclass(kind) and isinstance(kind, type):
-            return self._dataclass(kind)
-        raise TypeError(f"no wire type: {kind}")
-
-    def _model(self, model: type[Model]) -> CoreSchema:
-        if model not in self._models:
-            known = {name: self._field(of) for name, of in fields_of(model).items()}
-            schema: ModelSchema = {
-                "type": "model",
-                "cls": model,
-                "schema": {"type": "model-fields", "fields": known, "model_name": model.__name__},
-                "config": {"strict": True, "title": model.__name__, "extra_fields_behavior": "ignore"},
-            }
-            if model._settle is not Model._settle:
-                schema["post_init"] = "_settle"
-            self._models[model] = schema
-        return self._models[model]
-
-    def _field(self, of: Field) -> ModelField:
-        schema = self.of(of.annotation)
-        if of.factory is not None:
-            schema = {"type": "default", "schema": schema, "default_factory": of.factory}
-        elif of.default is not ...:
-            schema = {"type": "default", "schema": schema, "default": of.default}
-        keys: list[list[str | int]] = [[key] for key in (of.key, *(() if self._exact else of.aliases))]
-        return {"type": "model-field", "schema": schema, "validation_alias": keys}
-
-    def _dataclass(self, kind: type) -> CoreSchema:
-        scope = vars(sys.modules[kind.__module__])
-        kinds = {name: eval(text, scope) for name, text in inspect.get_annotations(kind).items()}
-        of_fields: dict[str, TypedDictField] = {
-            of.name: {
-                "type": "typed-dict-field",
-                "schema": self.of(kinds[of.name]),
-                "required": of.default is MISSING and of.default_factory is MISSING,
-            }
-            for of in fields(kind)
-        }
-        return {
-            "type": "function-after",
-            "function": {"type": "no-info", "function": lambda values: kind(**values)},
-            "schema": {"type": "typed-dict", "fields": of_fields},
-        }
+            return core_schema.tuple_schema([self.of(parts[0])], variadic_item_index=0)
+        if origin in (dict, Mapping):
+            return core_schema.dict_schema(*map(self.of, parts), strict=True)
+        raise TypeError(f"no type that can be read: {kind}")
 
     def _annotated(self, kind: Any, notes: tuple[Any, ...]) -> CoreSchema:
-        if get_origin(kind) in (Union, UnionType):
-            schema = self._union(get_args(kind), notes)
-        else:
-            schema = self.of(kind)
-        for note in notes:
-            match note:
-                case Bounds(least, end):
-                    schema = {"type": "int", "ge": least, "lt": end}
-                case AtMost(characters) if self._is_bounded:
-                    schema = _PLAIN[str] if characters is None else _at_most(characters)
-                case Cut(characters) if self._is_bounded:
-                    schema = _cut(characters)
-                case Uncut():
-                    schema = _Schemas(self._exact).of(kind)
-                case Before(change):
-                    schema = _changed(change, schema)
-                case WrapValidator(validate) if not self._exact:
-                    schema = {
-                        "type": "function-wrap",
-                        "function": {"type": "no-info", "function": validate},
-                        "schema": schema,
-                    }
-                case OrEmptyObject():
-                    empty = partial(reader_of(kind, exact=self._exact).validate_python, {})
-                    schema = {"type": "default", "schema": schema, "default_factory": empty}
-                    if not self._exact:
-                        schema["on_error"] = "default"
-                case DefaultOnError(factory) if not self._exact:
-                    schema = {"type": "default", "schema": schema, "default_factory": factory, "on_error": "default"}
+        if not notes:
+            return self.of(kind)
+        *others, last = notes
+        schema: CoreSchema = last.schema(kind, self, lambda: self._annotated(kind, tuple(others)))
         return schema
 
-    def _union(self, members: tuple[Any, ...], notes: tuple[Any, ...]) -> CoreSchema:
-        for note in notes:
-            match note:
-                case OpenUnion(key):
-                    choices = {_constant(member, key): self.of(member) for member in members[:-1]}
-                    needs_kind = get_origin(members[-1]) is dict
-                    by = _kind_at(key, frozenset(choices), needs_kind)
-                    choices[OTHER] = self.of(members[-1])
-                    return {"type": "tagged-union", "choices": choices, "discriminator": by}
-                case Discriminator(by):
-                    tagged = [(_tag_of(member, by), member) for member in members]
-                    choices = {of.tag: self.of(member) for of, member in tagged if of.is_in_schema or not self._exact}
-                    return {"type": "tagged-union", "choices": choices, "discriminator": by}
-        kept = [member for member in members if member is not NoneType]
-        if self._exact:
-            kept = [member for member in kept if member != UnsetType]
-        mode: Literal["smart", "left_to_right"] = "left_to_right" if FirstMatch() in notes else "smart"
-        schemas = [self.of(member) for member in kept]
-        schema: CoreSchema = (
-            schemas[0] if len(schemas) == 1 else {"type": "union", "choices": list(schemas), "mode": mode}
-        )
-        return {"type": "nullable", "schema": schema} if NoneType in members else schema
+    def _union(self, members: tuple[Any, ...]) -> CoreSchema:
+        kept = [self.of(member) for member in members if member not in (NoneType, UnsetType)]
+        schema = kept[0] if len(kept) == 1 else core_schema.union_schema(list(kept))
+        return core_schema.nullable_schema(schema) if NoneType in members else schema
+
+    def _dataclass(self, kind: type) -> CoreSchema:
+        if kind not in self._known:
+            kinds = get_type_hints(kind, include_extras=True)
+            parts = [self._field(kind, field, kinds[field.name]) for field in fields_of(kind)]
+            self._known[kind] = core_schema.dataclass_schema(
+                kind,
+                core_schema.dataclass_args_schema(kind.__name__, parts),
+                [field.name for field in fields_of(kind)],
+                post_init=hasattr(kind, "__post_init__"),
+                slots="__slots__" in vars(kind),
+            )
+        return self._known[kind]
+
+    def _field(self, kind: type, field: Field[Any], annotation: Any) -> core_schema.DataclassField:
+        schema = self.of(annotation)
+        if field.default_factory is not MISSING:
+            schema = core_schema.with_default_schema(schema, default_factory=field.default_factory)
+        elif field.default is not MISSING:
+            schema = core_schema.with_default_schema(schema, default=field.default)
+        keys: list[str | int] = [field.name]
+        if issubclass(kind, Model):
+            keys = [wire_name(field.name)]
+            if field.name in kind.also_read and not self.is_exact:
+                keys.append(kind.also_read[field.name])
+        return core_schema.dataclass_field(field.name, schema, kw_only=True, validation_alias=[[key] for key in keys])
 
 
 _PLAIN: Final[Mapping[Any, CoreSchema]] = {
-    Any: {"type": "any"},
-    str: {"type": "str"},
-    int: {"type": "int"},
-    float: {"type": "float"},
-    bool: {"type": "bool"},
-    bytes: {"type": "bytes"},
+    Any: core_schema.any_schema(),
+    str: core_schema.str_schema(strict=True),
+    int: core_schema.int_schema(strict=True),
+    float: core_schema.float_schema(strict=True),
+    bool: core_schema.bool_schema(strict=True),
+    bytes: core_schema.bytes_schema(strict=True),
 }
 
-
-def _cut(characters: int) -> CoreSchema:
-    # Before the validator: it would write out all of a long string first, to count its characters.
-    return _changed(partial(_shortened, most=characters), _PLAIN[str])
+# Notes
 
 
-def _shortened(value: Any, most: int) -> Any:
-    return cut_text(value, most) if type(value) is str else value
+class Changed(Note):
+    """Changes the schema. What is `ours` has no place in the protocol's schema, so exact readers leave it out."""
+
+    def __init__(self, change: Callable[[CoreSchema], CoreSchema], *, ours: bool = True) -> None:
+        self._change = change
+        self._is_ours = ours
+
+    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+        """Return the changed schema."""
+        return inner() if self._is_ours and build.is_exact else self._change(inner())
 
 
-def _at_most(characters: int) -> CoreSchema:
-    def checked(value: Any) -> Any:
-        if type(value) is str and len(value) > characters:
-            raise ValueError(f"a string of at most {characters} characters is wanted")
-        return value
-
-    return _changed(checked, _PLAIN[str])
+def before(change: Callable[[Any], Any], *, ours: bool = False) -> Changed:
+    """Change the value first. A ValueError marks it as invalid."""
+    return Changed(lambda schema: core_schema.no_info_before_validator_function(change, schema), ours=ours)
 
 
-def _changed(change: Callable[[Any], Any], schema: CoreSchema) -> CoreSchema:
-    return {"type": "function-before", "function": {"type": "no-info", "function": change}, "schema": schema}
+def bounds(least: int, end: int) -> Changed:
+    """Allow the integers from `least` on, below `end`."""
+    return Changed(lambda _: core_schema.int_schema(strict=True, ge=least, lt=end), ours=False)
 
 
-_BOUNDED: Final[Mapping[Any, CoreSchema]] = {
-    str: _at_most(MAX_EXACT),
-    Any: _changed(cut_value, _PLAIN[Any]),
-    dict[str, Any]: _changed(cut_value, {"type": "dict", "keys_schema": _PLAIN[str], "values_schema": _PLAIN[Any]}),
-}
+def default_on_error(factory: Callable[[], Any] = NoneType) -> Changed:
+    """`x-deserialize-default-on-error`: replaces a malformed value with `factory()` (R-LEN-1)."""
+    return Changed(lambda schema: core_schema.with_default_schema(schema, default_factory=factory, on_error="default"))
+
+
+class OrEmptyObject(Note):
+    """Reads an absent model, and unless exact a malformed one, as an empty object."""
+
+    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+        """Return the model's schema with that default."""
+        exact = build.is_exact
+        return core_schema.with_default_schema(
+            inner(),
+            default_factory=lambda: reader_of(kind, exact=exact).validate_python({}),
+            on_error="raise" if exact else "default",
+        )
+
+
+class FirstMatch(Note):
+    """Uses the first of a union's members that can read the value."""
+
+    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+        """Return the union's schema."""
+        return core_schema.union_schema([build.of(member) for member in get_args(kind)], mode="left_to_right")
+
+
+class Tag(Note):
+    """The name of a union's member, if it isn't the constant of its field.
+
+    It's not `in_schema` if agents send it anyway.
+    """
+
+    def __init__(self, tag: str, *, in_schema: bool = True) -> None:
+        self.tag = tag
+        self.is_in_schema = in_schema
+
+    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+        """Return the member's schema."""
+        return inner()
+
+
+class Discriminator(Note):
+    """Tells a union's members apart: by a key, or by a function that returns the tag."""
+
+    def __init__(self, by: str | Callable[[Any], str | None]) -> None:
+        self._by = by
+
+    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+        """Return the union's schema."""
+        tagged = [(self._tag_of(member), member) for member in get_args(kind)]
+        choices: dict[Any, CoreSchema] = {
+            of.tag: build.of(member) for of, member in tagged if of.is_in_schema or not build.is_exact
+        }
+        return core_schema.tagged_union_schema(choices, self._by)
+
+    def _tag_of(self, member: Any) -> Tag:
+        if isinstance(self._by, str):
+            return Tag(_constant(member, self._by))
+        return next(note for note in get_args(member)[1:] if isinstance(note, Tag))
 
 
 OTHER: Final = "?"
 """The tag of an open union's last member."""
 
 
-def _kind_at(key: str, known: frozenset[str], needs_kind: bool) -> Callable[[Any], str | None]:
+class OpenUnion(Note):
+    """Uses the member whose field at `key` has the value's string there as its constant, or else the last one.
+
+    If the last one is no model, there must be a string.
+    """
+
+    def __init__(self, key: str = "type") -> None:
+        self._key = key
+
+    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+        """Return the union's schema."""
+        *known, other = get_args(kind)
+        choices: dict[Any, CoreSchema] = {_constant(member, self._key): build.of(member) for member in known}
+        tag = _kind_at(self._key, frozenset(choices), needs_kind=not isinstance(other, type))
+        choices[OTHER] = build.of(other)
+        return core_schema.tagged_union_schema(choices, tag)
+
+
+def _kind_at(key: str, known: frozenset[str], *, needs_kind: bool) -> Callable[[Any], str | None]:
     def tag(value: Any) -> str | None:
         kind = value.get(key) if isinstance(value, dict) else None
         if isinstance(kind, str):
@@ -392,12 +274,5 @@ def _kind_at(key: str, known: frozenset[str], needs_kind: bool) -> Callable[[Any
     return tag
 
 
-def _tag_of(member: Any, by: str | Callable[[Any], str | None]) -> Tag:
-    if isinstance(by, str):
-        return Tag(_constant(member, by))
-    return next(note for note in get_args(member)[1:] if isinstance(note, Tag))
-
-
-def _constant(member: type[Model], key: str) -> str:
-    constant: str = next(of.default for of in fields_of(member).values() if of.key == key)
-    return constant
+def _constant(member: Any, key: str) -> str:
+    return next(str(field.default) for field in fields_of(member) if wire_name(field.name) == key)

@@ -1,7 +1,7 @@
-"""What the wire models of all protocol versions share: naming, strictness, leniency, decoding, encoding.
+"""What the wire models of all protocol versions share: leniency, limits, decoding, encoding.
 
-Knows no messages. Models are strict (a bool or float isn't an int). They're lenient only where a field says so, like
-the schema's `x-deserialize-*` annotations.
+Knows no messages. Models are lenient only where a field says so, like the schema's `x-deserialize-*` annotations. They
+are bounded: each string is cut or has a limit, unless it's a `Text`.
 """
 
 from __future__ import annotations
@@ -9,41 +9,27 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeGuard, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeGuard, TypeVar
+
+from pydantic_core import ValidationError, core_schema
 
 from acp_tui.conversation import UNSET, UnsetType
-from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE
-from acp_tui.json_core import ValidationError
+from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE, cut_text, cut_value
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.schemas import (
-    MAX_EXACT,
-    AtMost,
-    Before,
-    Bounds,
-    Cut,
-    DefaultOnError,
-    Model,
-    OrEmptyObject,
-    Uncut,
-    WrapValidator,
-    reader_of,
-)
-
-if TYPE_CHECKING:
-    from pydantic_core.core_schema import ValidatorFunctionWrapHandler
+from acp_tui.protocol.schemas import Changed, Model, OrEmptyObject, before, bounds, default_on_error, reader_of
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 M = TypeVar("M", bound="WireModel")
 
-# Leniency, field by field
+# Leniency and limits, field by field
 
 
-def skip_invalid(fallback: Callable[[], Any]) -> WrapValidator:
+def skip_invalid(fallback: Callable[[], Any]) -> Changed:
     """`x-deserialize-skip-invalid-items`: drops malformed items (R-LEN-2); uses `fallback()` for what isn't a list."""
 
-    def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    def validate(value: Any, handler: core_schema.ValidatorFunctionWrapHandler) -> Any:
         try:
             return handler(value)
         except ValidationError as error:
@@ -52,10 +38,10 @@ def skip_invalid(fallback: Callable[[], Any]) -> WrapValidator:
             log.debug("replaced a malformed list: %s", describe(error))
             return fallback()
 
-    return WrapValidator(validate)
+    return Changed(lambda schema: core_schema.no_info_wrap_validator_function(validate, schema))
 
 
-def _valid_items(items: list[Any], handler: ValidatorFunctionWrapHandler) -> list[Any]:
+def _valid_items(items: list[Any], handler: core_schema.ValidatorFunctionWrapHandler) -> list[Any]:
     kept: list[Any] = []
     for item in items:
         try:
@@ -65,38 +51,66 @@ def _valid_items(items: list[Any], handler: ValidatorFunctionWrapHandler) -> lis
     return kept
 
 
-Lenient: TypeAlias = Annotated[T | None, DefaultOnError()]
+def _cut(characters: int) -> Changed:
+    # Before the validator: it would write out all of a long string first, to count its characters.
+    return before(lambda value: cut_text(value, characters) if type(value) is str else value, ours=True)
+
+
+def _at_most(characters: int) -> Changed:
+    def checked(value: Any) -> Any:
+        if type(value) is str and len(value) > characters:
+            raise ValueError(f"a string of at most {characters} characters is wanted")
+        return value
+
+    return before(checked, ours=True)
+
+
+# Types of fields
+
+Lenient: TypeAlias = Annotated[T | None, default_on_error()]
 """None if the value is absent, null, or malformed."""
 OrEmpty: TypeAlias = Annotated[T, OrEmptyObject()]
 """A model without required fields; as if it were `{}` if it's absent or malformed."""
-LenientFlag: TypeAlias = Annotated[bool, DefaultOnError(bool)]
+LenientFlag: TypeAlias = Annotated[bool, default_on_error(bool)]
 """False if the value is malformed."""
 Items: TypeAlias = Annotated[list[T], skip_invalid(list)]
 """The valid items of a list; empty if it isn't a list."""
 OptionalItems: TypeAlias = Annotated[list[T] | None, skip_invalid(NoneType)]
 """The valid items of a list; None if it's absent, null, or not a list."""
-Tristate: TypeAlias = Annotated[T | None | UnsetType, DefaultOnError(lambda: UNSET)]
+Tristate: TypeAlias = Annotated[T | None | UnsetType, default_on_error(lambda: UNSET)]
 """None clears; UNSET if the value is absent or malformed."""
 TristateItems: TypeAlias = Annotated[list[T] | None | UnsetType, skip_invalid(lambda: UNSET)]
 """Like `Tristate`, with the valid items of a list."""
-NullIsEmpty: TypeAlias = Annotated[list[T], Before(lambda value: [] if value is None else value)]
+NullIsEmpty: TypeAlias = Annotated[list[T], before(lambda value: [] if value is None else value)]
 """`x-deserialize-default-on-null`: strict except for null, since these lists decide what is run (R-LEN-5)."""
 
-Line: TypeAlias = Annotated[str, Cut(MAX_LINE)]
+MAX_EXACT: Final = 4_096
+"""Characters of an ID, a name, a value, or a path that must be kept as it is. A system opens no longer path."""
+
+Line: TypeAlias = Annotated[str, _cut(MAX_LINE)]
 """A text that is only shown, in one line or a few."""
-Passage: TypeAlias = Annotated[str, Cut(MAX_PASSAGE)]
+Passage: TypeAlias = Annotated[str, _cut(MAX_PASSAGE)]
 """A text that is only shown, and may be longer: a question, an error, a command to decide on."""
-Text: TypeAlias = Annotated[str, AtMost(None)]
+Text: TypeAlias = str
 """A text of any length: what draws or stores it does so in parts."""
-Word: TypeAlias = Annotated[str, AtMost(131_072)]
-"""A string that is used as it is, such as an argument or an address. Linux passes no longer one to a program."""
-Whole: TypeAlias = Annotated[dict[str, Any], Uncut()]
+Short: TypeAlias = Annotated[str, _at_most(MAX_EXACT)]
+"""A string that is used as it is: an ID, a name, a value, or a path."""
+Word: TypeAlias = Annotated[str, _at_most(131_072)]
+"""A longer one, such as an argument or an address. Linux passes no longer one to a program."""
+Raw: TypeAlias = Annotated[Any, before(cut_value, ours=True)]
+"""Any JSON, with its texts cut."""
+RawObject: TypeAlias = Annotated[dict[str, Any], before(cut_value, ours=True)]
+"""Any JSON object, with its texts cut."""
+Whole: TypeAlias = dict[str, Any]
 """An object that is read by other models."""
 
-UInt16: TypeAlias = Annotated[int, Bounds(0, 2**16)]
-UInt32: TypeAlias = Annotated[int, Bounds(0, 2**32)]
-UInt64: TypeAlias = Annotated[int, Bounds(0, 2**64)]
-Int64: TypeAlias = Annotated[int, Bounds(-(2**63), 2**63)]
+NullIsEmptyObject: TypeAlias = Annotated[dict[Short, T], before(lambda value: {} if value is None else value)]
+"""`NullIsEmpty` for an object."""
+
+UInt16: TypeAlias = Annotated[int, bounds(0, 2**16)]
+UInt32: TypeAlias = Annotated[int, bounds(0, 2**32)]
+UInt64: TypeAlias = Annotated[int, bounds(0, 2**64)]
+Int64: TypeAlias = Annotated[int, bounds(-(2**63), 2**63)]
 
 # Models
 
@@ -104,7 +118,7 @@ Int64: TypeAlias = Annotated[int, Bounds(-(2**63), 2**63)]
 class WireModel(Model):
     """A message or a part of one. Unknown keys are ignored (R-RPC-9)."""
 
-    meta: Lenient[dict[str, Any]] = None
+    meta: Lenient[RawObject] = None
 
 
 # Decoding and encoding

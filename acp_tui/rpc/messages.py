@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from enum import Enum, IntEnum
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from acp_tui.json_core import PydanticSerializationError, from_json, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
 from acp_tui.values import dataclass
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,9 @@ import pyte
 import pytest
 
 from acp_tui.cli.main import find_home, forget_coerced_locale
-from acp_tui.cli.prerequisites import reason_not_to_draw
+from acp_tui.cli.prerequisites import notes_of, reason_not_to_draw
+from acp_tui.client.settings.reader import SettingsRead
+from acp_tui.client.settings.tree import SessionSettings, Settings
 from support.terminal_process import TerminalProcess, process_on_terminal
 
 QUIT = "\x11"
@@ -149,3 +152,14 @@ def test_the_locale_that_python_puts_in_the_place_of_c_is_taken_back(
 def test_terminals_that_can_be_drawn_on_are() -> None:
     assert reason_not_to_draw({"TERM": "linux"}) == ""
     assert "TERM isn't set" in reason_not_to_draw({})
+
+
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_whoever_wants_sessions_in_hosts_is_told_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, is_missing: bool
+) -> None:
+    if is_missing:
+        monkeypatch.setitem(sys.modules, "websockets", None)
+    told = notes_of(SettingsRead(Settings(sessions=SessionSettings(host="ask"))))
+    assert any("acp-tui[remote]" in note for note in told) == is_missing
+    assert notes_of(SettingsRead(Settings())) == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.conversation.tool_text import Markdown, Output, parts_of
+from support.work import LINEAR, growth
 
 
 @pytest.mark.parametrize(
@@ -67,5 +68,6 @@ def test_lines_of_paragraphs_stay_lines_in_markdown_and_fences_stay_as_they_are(
 
 @pytest.mark.parametrize("piece", ["`", "~~~\n", "```\n", "[", "[a](", "**a", "|---", " \n", "- ", "\n```", "> "])
 def test_a_lot_of_anything_is_taken_apart_in_linear_time(piece: str) -> None:
-    # If any of it were quadratic, this would take longer than a test may.
+    assert growth(lambda size: parts_of(piece * size), 2_000) < LINEAR
+    # What a pattern does in one call isn't counted. If that were quadratic, this would take longer than a test may.
     parts_of(piece * (300_000 // len(piece)))

@@ -25,6 +25,7 @@ pytest.importorskip("websockets", reason="hosts need the extra `remote`")
 pytestmark = pytest.mark.anyio
 
 ALT_Q, CTRL_Q, ENTER, DOWN = "\x1bq", "\x11", "\r", "\x1b[B"
+SENT = "correct horse battery"
 DRAFT = "what I was about to say"
 # It talks until somebody allows it to end.
 TALKS = scripted_argv("""
@@ -140,6 +141,25 @@ async def test_a_turn_and_its_question_go_on_without_the_screen(
         family = at_work(screen)
         leave(screen)
     await assert_it_went_on(user, family)
+
+
+async def test_who_watches_what_goes_on_sees_no_secret_that_the_agent_was_sent_before(user: User) -> None:
+    choose(user, "always")
+    settings = user.home / "config/acp-tui/settings.toml"
+    settings.write_text(f"{settings.read_text()}[mcp.tool]\ncommand = 'true'\nenv = {{ API_KEY = '{SENT}' }}\n")
+    tells = f"prompt = open_session(); say({SENT!r}); end(prompt); serve_until_closed()"
+    with on_terminal(user.home, "--", *scripted_argv(tells)) as screen:
+        screen.prompt("go")
+        screen.wait_for(SENT)
+        detach(screen)
+    (socket,) = (user.home / "state/acp-tui/hosts").glob("*.sock")
+    place = HostPaths(socket.stem, socket.parent)
+    async with attached_to(place, is_read_only=True) as (_, watched):
+        assert agent_texts(watched) == ["***"]
+    async with attached_to(place) as (agent, session):
+        assert agent_texts(session) == [SENT]
+        await agent.send_extension("_acp_tui/stop", {})
+        await agent.ended()
 
 
 async def test_moved_into_a_host_it_is_shown_again_and_survives_its_screen(user: User) -> None:

@@ -123,7 +123,7 @@ def test_every_valid_message_is_read_and_written_again_equal() -> None:
             model = reader(name).validate_python(value)
         except Exception as error:  # noqa: BLE001 - whatever it is, the message that brought it about is what helps
             pytest.fail(f"{name}, seed {index}: {error!r}\n{value!r}")
-        written = as_json(model)
+        written = as_json(model, value)
         assert without_unknown_keys(written) == without_unknown_keys(value), f"{name}, seed {index}"
         if index % 500 == 0:
             conversation = Conversation()

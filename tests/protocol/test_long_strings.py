@@ -5,11 +5,14 @@ Each string of each message is made too long once, in messages made from the sch
 
 from __future__ import annotations
 
+import ast
 import copy
+import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from types import ModuleType
 from typing import Any, Final
 
 import pytest
@@ -18,9 +21,11 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE, MAX_RAW, cut_characters
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.schemas import MAX_EXACT, Model
+from acp_tui.protocol.v1 import agent_requests, content, initialize, session, subagents, updates
 from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v2 import inbound as v2
+from acp_tui.protocol.v2 import models
+from acp_tui.protocol.wire import MAX_EXACT, WireModel
 from acp_tui.rpc.messages import MAX_ERROR_CHARACTERS, MAX_ID_CHARACTERS, Failure, Notification, read_message
 from protocol import test_generated_messages as first
 from protocol import test_generated_messages_v2 as second
@@ -61,7 +66,7 @@ def strings_of(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Each string of a value read from the wire, with the name of its field."""
     if isinstance(value, str):
         yield name, value
-    elif isinstance(value, Model):
+    elif isinstance(value, WireModel):
         for key, item in vars(value).items():
             yield from strings_of(item, key)
     elif is_dataclass(value):
@@ -91,6 +96,22 @@ def check(read: Callable[[Any], Any], message: Any, seen: Counter[str]) -> None:
                 assert len(text) <= MAX_WORD + MARK, (place, name)
                 assert len(text) <= max(MAX_LINE, MAX_PASSAGE) + MARK or not cut_characters(text), (place, name)
             seen["cut"] += bool(cut_characters(text))
+
+
+def without_a_limit(module: ModuleType) -> Iterator[str]:
+    """The fields, and the types that fields share, that name a type whose strings have no limit."""
+    tree = ast.parse(inspect.getsource(module))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AnnAssign):
+            kind = node.value if ast.unparse(node.annotation) == "TypeAlias" else node.annotation
+            names = {part.id for part in ast.walk(kind or tree) if isinstance(part, ast.Name)}
+            if names & {"str", "Any"}:
+                yield ast.unparse(node)
+
+
+@pytest.mark.parametrize("module", [agent_requests, content, initialize, session, subagents, updates, models])
+def test_each_field_of_a_model_says_how_long_its_strings_may_be(module: ModuleType) -> None:
+    assert list(without_a_limit(module)) == []
 
 
 @needs_schema

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import fields_of
+from acp_tui.protocol.schemas import keys_of
 from acp_tui.protocol.v1.agent_requests import TerminalRequest
 from acp_tui.protocol.v1.session import SessionSetup
 from acp_tui.protocol.wire import WireModel
@@ -68,12 +68,11 @@ SHARED_MODELS: Final[dict[str, type[WireModel]]] = {
 """The model of a type of the schema, where it has another name because several types are alike."""
 
 
-def as_json(value: Any) -> Any:
-    """What was read, as JSON again: without unknown keys, and without what was malformed and so counts as absent."""
+def as_json(value: Any, raw: Any) -> Any:
+    """What was read of `raw`, as JSON again: without unknown keys, and without what was malformed and so is absent."""
     if isinstance(value, WireModel):
-        fields = fields_of(type(value))
-        given = {fields[name].key: getattr(value, name) for name in fields if name in value.given}
-        return {key: as_json(part) for key, part in given.items() if part is not UNSET}
-    if isinstance(value, list):
-        return list(map(as_json, value))
-    return {key: as_json(part) for key, part in value.items()} if isinstance(value, dict) else value
+        given = {key: getattr(value, name) for name, key in keys_of(type(value)).items() if key in raw}
+        return {key: as_json(part, raw[key]) for key, part in given.items() if part is not UNSET}
+    if isinstance(value, list) and isinstance(raw, list):
+        return [as_json(item, part) for item, part in zip(value, raw, strict=False)]
+    return {key: as_json(part, raw[key]) for key, part in value.items()} if isinstance(value, dict) else value

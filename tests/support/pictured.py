@@ -15,12 +15,12 @@ LARGE: Final = (120, 40)
 SMALL: Final = (80, 24)
 
 
-async def pictured(recording: Path, size: tuple[int, int] = LARGE, suffix: str = ".txt") -> str:
+async def pictured(recording: Path, size: tuple[int, int] = LARGE) -> str:
     """The end of a recording."""
     with open_playable(recording) as opened:
         film = Film(opened, edit=without_durations)
         film.read_on()
-        return (await render(film, View(size=size), suffix)).decode()
+        return (await render(film, View(size=size), ".txt")).decode()
 
 
 class TextPicture(SingleFileSnapshotExtension):
@@ -29,10 +29,3 @@ class TextPicture(SingleFileSnapshotExtension):
     file_extension = "txt"
     _file_extension = "txt"
     _write_mode = WriteMode.TEXT
-
-
-class SvgPicture(TextPicture):
-    """A picture stored in its own file."""
-
-    file_extension = "svg"
-    _file_extension = "svg"

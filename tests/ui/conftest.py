@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from textual._compositor import Compositor
+from textual.app import App
+from textual.pilot import Pilot
 
 from acp_tui.client.sessions.session import Listener, Session, Unsubscribe
 from acp_tui.client.settings.tree import Settings
@@ -20,6 +24,8 @@ from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.tab.host import Opening
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
+from support.pictured import TextPicture
+from support.screens import rows
 from support.settling import paint
 
 MIN_WAIT_S: Final = answer_guard.MIN_WAIT_S
@@ -58,6 +64,23 @@ def keys_are_held(monkeypatch: pytest.MonkeyPatch, no_key_is_held: None) -> None
 def notices_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a notice stay until a busy machine comes to look for it."""
     monkeypatch.setattr(BaseApp, "NOTIFICATION_TIMEOUT", 600)
+
+
+@pytest.fixture
+def text_compare(snapshot: SnapshotAssertion) -> Callable[..., bool]:
+    """`snap_compare` for the text of a screen alone, which needs no eye to see what has changed."""
+
+    async def text_of(app: App[Any], size: tuple[int, int], prepare: Callable[[Pilot[Any]], Awaitable[None]]) -> str:
+        async with app.run_test(size=size) as pilot:
+            await prepare(pilot)
+            return "".join(f"{row.text.rstrip()}\n" for row in rows(pilot))
+
+    def compare(
+        app: App[Any], *, terminal_size: tuple[int, int], run_before: Callable[[Pilot[Any]], Awaitable[None]]
+    ) -> bool:
+        return asyncio.run(text_of(app, terminal_size, run_before)) == snapshot(extension_class=TextPicture)
+
+    return compare
 
 
 @pytest.fixture

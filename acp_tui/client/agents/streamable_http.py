@@ -16,6 +16,7 @@ from typing import Any, Final
 import anyio
 import httpx
 from anyio.abc import TaskGroup, TaskStatus
+from pydantic_core import from_json
 
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.remote_errors import (
@@ -27,7 +28,6 @@ from acp_tui.client.agents.remote_errors import (
     proxy_refusal,
     refusal,
 )
-from acp_tui.json_core import from_json
 from acp_tui.rpc.messages import (
     DEFAULT_MAX_FRAME_BYTES,
     ErrorCode,

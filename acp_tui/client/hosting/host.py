@@ -27,8 +27,7 @@ from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Attendance, Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
-from acp_tui.client.transcript.events import Frame
-from acp_tui.client.transcript.recorder import Scribe, masked_fields, masked_update
+from acp_tui.client.transcript.recorder import masked_fields, masked_update
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
@@ -76,7 +75,7 @@ from acp_tui.protocol.v1.initialize import (
 from acp_tui.protocol.v2 import telling as telling_v2
 from acp_tui.protocol.v2.telling import message_id_of
 from acp_tui.protocol.wire import Wire, decode
-from acp_tui.rpc import ConnectionLost, Direction, ErrorCode, Peer, RequestFailed, RpcError, Tap
+from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
 MAX_UNREAD_BYTES: Final = 64 << 20
@@ -181,27 +180,14 @@ class Access:
 LOCAL: Final = Access()
 
 
-def learning(masker: Masker) -> Tap:
-    """Lets `masker` learn the secrets that an agent is sent, so that watchers don't see them."""
-    scribe = Scribe(masker)
-
-    def tap(direction: Direction, frame: bytes) -> None:
-        if direction is Direction.OUT or b"elicitation" in frame:
-            scribe.write(Frame(0.0, direction, frame))
-
-    return tap
-
-
 class Host:
     """The sessions of one agent, and the clients attached to them."""
 
-    def __init__(self, agent: Agent, tasks: TaskGroup, where: Sequence[str] = (), masker: Masker | None = None) -> None:
-        """`tasks` outlive every client. `where` says where clients connect, for people to read.
-
-        `masker` knows the secrets that watchers must not see.
-        """
+    def __init__(self, agent: Agent, tasks: TaskGroup, where: Sequence[str] = ()) -> None:
+        """`tasks` outlive every client. `where` says where clients connect, for people to read."""
         self.agent = agent
-        self.masker = masker or Masker(os.environ)
+        self.masker = agent.secrets.masker if agent.secrets is not None else Masker(os.environ)
+        """Knows the secrets that watchers must not see."""
         self.revoke: Callable[[], bool] = lambda: False
         """Makes the tokens invalid and disconnects who used one. Returns False if there are none."""
         self.where = where

@@ -66,7 +66,7 @@ from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer
 
 if TYPE_CHECKING:
     from acp_tui.client.transcript.plan import RecordingPlan
-    from acp_tui.client.transcript.recorder import Recorder
+    from acp_tui.client.transcript.recorder import Recorder, SecretsSent
 
 NO_AGENT: Final = "it didn't answer initialize: is it an ACP agent? Some need an argument such as --acp"
 UNHEARD: Final = "What it said in the meantime is missing: it doesn't offer session/load."
@@ -106,6 +106,7 @@ class Agent:
         offer: ClientOffer | None,
         on_phase: Callable[[Phase], None],
         tap: Tap | None = None,
+        secrets: SecretsSent | None = None,
         extensions: Extensions | None = None,
         policy: Policy | None = None,
         recordings: RecordingPlan | None = None,
@@ -145,6 +146,8 @@ class Agent:
         self._stderr_lines = StderrLines(self.log)
         self._cwd = cwd
         self._tap = tap
+        self.secrets = secrets
+        """What the agent's watchers must not see, if it may be hosted."""
         self._recordings = recordings
         self._channel: Channel | None = None
         self._scope = anyio.CancelScope()
@@ -256,6 +259,8 @@ class Agent:
             self.frames.tap(direction, frame)
         if self._recorder is not None:
             self._recorder.tap(direction, frame)
+        if self.secrets is not None:
+            self.secrets.tap(direction, frame)
         if self._tap is not None:
             self._tap(direction, frame)
 

@@ -27,6 +27,7 @@ from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import RecordingSettings, Settings
 from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import Fact, SessionId
@@ -97,6 +98,7 @@ async def start_agent(
     record: RecordTo | None = None,
     on_phase: Callable[[Phase], None],
     tap: Tap | None = None,
+    secrets: SecretsSent | None = None,
     on_questions: Callable[[Agent], None] | None = None,
     unasked: frozenset[UnaskedKind] = frozenset(),
 ) -> Agent:
@@ -111,6 +113,7 @@ async def start_agent(
         offer=replace(offer, trace_context=settings.agent.trace_context.as_mapping()),
         on_phase=on_phase,
         tap=tap,
+        secrets=secrets,
         policy=policy_of(settings, unasked),
         recordings=recording_plan(recordings, cwd, say, to=record),
     )

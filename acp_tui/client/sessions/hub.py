@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.access import Policy
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.transcript.plan import RecordingPlan
+    from acp_tui.client.transcript.recorder import SecretsSent
     from acp_tui.protocol.roles import ClientOffer
     from acp_tui.rpc import Tap
 
@@ -50,6 +51,7 @@ class SessionHub:
         offer: ClientOffer | None = None,
         on_phase: Callable[[Phase], None] = lambda _: None,
         tap: Tap | None = None,
+        secrets: SecretsSent | None = None,
         extensions: Extensions | None = None,
         policy: Policy | None = None,
         recordings: RecordingPlan | None = None,
@@ -60,7 +62,8 @@ class SessionHub:
         Raises AgentNotFound and AgentNotRunnable.
 
         `offer` defaults to ClientOffer(). What `policy` turns off isn't offered, whatever `offer` says. Without
-        `recordings`, nothing is recorded. `keeps_frames` is for interfaces that can show frames.
+        `recordings`, nothing is recorded. `keeps_frames` is for interfaces that can show frames, `secrets` for
+        hosts, whose watchers don't see any.
         """
         from acp_tui.client.sessions.agent import Agent  # loading point: what `preload` loads
 
@@ -70,6 +73,7 @@ class SessionHub:
             offer=offer,
             on_phase=on_phase,
             tap=tap,
+            secrets=secrets,
             extensions=extensions,
             policy=policy,
             recordings=recordings,

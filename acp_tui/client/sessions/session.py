@@ -670,7 +670,10 @@ class Session:
             # The agent withdrew the request, so the question must not stay on the screen.
             if key in self.conversation.permissions:
                 is_withdrawn = not self.connection.is_lost
-                self.apply(PermissionAnswered(key, None, self.now(), is_withdrawn=is_withdrawn))
+                is_passed_on = is_withdrawn and self.connection.offer.is_for_host
+                self.apply(
+                    PermissionAnswered(key, None, self.now(), is_withdrawn=is_withdrawn, is_passed_on=is_passed_on)
+                )
 
     def elicit(self, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
         """Park a question and show it. Returns the user's answer; cancelled immediately if no one can be asked."""

@@ -48,6 +48,8 @@ def _goes_back(text: str) -> bool:
 _MAX_COLUMN: Final = 1_000
 """The cursor moves no further, because no terminal is wider."""
 _TAB_CELLS: Final = 8
+_MAX_JOINED: Final = 64
+"""Characters in one cell."""
 
 _SIGNS: Final = ("\r", "\x08", "\x1b[1K", "\x1b[2K", "\x1b[G", "\x1b[1G")
 """A line with none of these is shown as printed. Erasing after its end changes nothing."""
@@ -136,11 +138,12 @@ class _Cells:
             self._put(("\t", *[""] * (width - 1)))
 
     def _join(self, char: str) -> None:
-        """Add to the character before the cursor."""
+        """Add to the character before the cursor, up to a limit: each one copies those before it."""
         before = self.at - 1
         while before and not self._cells[before]:
             before -= 1
-        self._cells[before] += char
+        if len(self._cells[before]) < _MAX_JOINED:
+            self._cells[before] += char
 
     def _put(self, cells: Sequence[str]) -> None:
         self._cells.extend(" " * (self.at - len(self._cells)))

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final
 
+from pydantic_core import from_json
+
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript import own_updates
 from acp_tui.client.transcript.events import (
@@ -28,7 +30,6 @@ from acp_tui.client.transcript.events import (
     UnknownEvent,
 )
 from acp_tui.conversation.facts import SessionId
-from acp_tui.json_core import from_json
 from acp_tui.rpc import Direction
 from acp_tui.rpc.messages import has_too_many_values
 from acp_tui.values import dataclass

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
 
+from pydantic_core import ValidationError
+
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TerminalId
@@ -40,9 +42,8 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
-from acp_tui.json_core import ValidationError
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.schemas import value_reader
+from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import content, inbound, telling
 from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
 from acp_tui.protocol.v1.session import PromptRequest
@@ -127,7 +128,7 @@ def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
             case "permission_asked":
                 return _asked(fields)
             case _:
-                update: SessionUpdate = value_reader(TOLD[kind]).validate_python(dict(fields))
+                update: SessionUpdate = reader_of(TOLD[kind]).validate_python(dict(fields))
                 return _of_a_size(update)
     except (ValidationError, MalformedMessage, KeyError, TypeError, ValueError) as error:
         raise NotReadable(str(error)) from error

@@ -341,6 +341,19 @@ MAX_KEY_LINES: Final = 100
 """How many lines of stderr to hide after the beginning of a private key without an end."""
 
 
+class SecretsSent:
+    """Learns the secrets that an agent is sent, besides those in its environment."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.masker = Masker(environ)
+        self._scribe = Scribe(self.masker)
+
+    def tap(self, direction: Direction, frame: bytes) -> None:
+        """Look at a frame (rpc.peer.Tap)."""
+        if direction is Direction.OUT or b"elicitation" in frame:
+            self._scribe.write(Frame(0.0, direction, frame))
+
+
 class Scribe:
     """Writes one connection, event by event."""
 

@@ -9,20 +9,21 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, get_args
+from typing import Any, Final, get_args, get_type_hints
 
-from acp_tui.json_core import ValidationError
+from pydantic_core import ValidationError
+
 from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import Check, Scene, as_list, as_object, objects
-from acp_tui.protocol.schemas import OTHER, OpenUnion, Tag, fields_of, reader_of
+from acp_tui.protocol.schemas import OTHER, OpenUnion, Tag, keys_of, reader_of
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Annotations, ToolCallFields
 from acp_tui.protocol.v1.session import PromptResponse
 from acp_tui.protocol.v1.updates import CompactionUpdate, Notice, PlanEntry
-from acp_tui.protocol.wire import WireModel, describe
+from acp_tui.protocol.wire import Raw, WireModel, describe
 
 PROBE: Final = "_acp-tui.check/unknown"
 """A method no agent has.
@@ -204,14 +205,13 @@ def _models(value: Any, raw: Any, path: str) -> Iterator[tuple[WireModel, dict[s
 @cache
 def _names(model: type[WireModel]) -> tuple[tuple[str, str], ...]:
     """Return the fields with their keys, without those that hold any JSON."""
-    return tuple(
-        (name, field.key) for name, field in fields_of(model).items() if field.annotation is not Any and name != "meta"
-    )
+    kinds = get_type_hints(model, include_extras=True)
+    return tuple((name, key) for name, key in keys_of(model).items() if kinds[name] != Raw and name != "meta")
 
 
 @cache
 def _keys(model: type[WireModel]) -> frozenset[str]:
-    return frozenset(field.key for field in fields_of(model).values())
+    return frozenset(keys_of(model).values())
 
 
 @cache
@@ -222,11 +222,11 @@ def _known_values(model: type[WireModel]) -> tuple[tuple[str, frozenset[str]], .
 @cache
 def _open_unions(model: type[WireModel]) -> tuple[str, ...]:
     """Return the fields where an unknown variant stays a dict."""
-    return tuple(name for name, field in fields_of(model).items() if _is_open(field.annotation))
+    return tuple(name for name, kind in get_type_hints(model, include_extras=True).items() if _is_open(kind))
 
 
 def _is_open(kind: Any) -> bool:
-    if any(isinstance(each, OpenUnion) or each == Tag(OTHER) for each in get_args(kind)):
+    if any(isinstance(each, OpenUnion) or (isinstance(each, Tag) and each.tag == OTHER) for each in get_args(kind)):
         return True
     return any(_is_open(part) for part in get_args(kind))
 

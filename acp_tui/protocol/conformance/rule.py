@@ -8,7 +8,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from acp_tui.json_core import from_json
+from pydantic_core import from_json
+
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 

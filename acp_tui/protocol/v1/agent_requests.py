@@ -5,9 +5,11 @@ Strict, because it decides what is touched and run.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Annotated, Any, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import OTHER, DefaultOnError, Discriminator, OpenUnion, Tag, field
+from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.protocol.schemas import OTHER, Discriminator, OpenUnion, Tag, default_on_error
 from acp_tui.protocol.v1.content import ToolCallUpdate
 from acp_tui.protocol.v1.session import EnvVariable, RequestId
 from acp_tui.protocol.wire import (
@@ -17,6 +19,8 @@ from acp_tui.protocol.wire import (
     NullIsEmpty,
     OptionalItems,
     Passage,
+    RawObject,
+    Short,
     Text,
     UInt32,
     UInt64,
@@ -28,19 +32,19 @@ from acp_tui.protocol.wire import (
 class CreateTerminalRequest(WireModel):
     """`terminal/create`: starts a command. `output_byte_limit` is how much output to keep."""
 
-    session_id: str
+    session_id: Short
     command: Word
     args: NullIsEmpty[Word] = field(default_factory=list)
     env: NullIsEmpty[EnvVariable] = field(default_factory=list)
-    cwd: str | None = None
+    cwd: Short | None = None
     output_byte_limit: UInt64 | None = None
 
 
 class TerminalRequest(WireModel):
     """`terminal/output`, `wait_for_exit`, `kill` (which keeps the terminal), or `release` (which forgets it)."""
 
-    session_id: str
-    terminal_id: str
+    session_id: Short
+    terminal_id: Short
 
 
 class TerminalExitStatus(WireModel):
@@ -53,8 +57,8 @@ class TerminalExitStatus(WireModel):
 class ReadTextFileRequest(WireModel):
     """`fs/read_text_file`: a file, or `limit` lines from the 1-based `line` on."""
 
-    session_id: str
-    path: str
+    session_id: Short
+    path: Short
     line: UInt32 | None = None
     limit: UInt32 | None = None
 
@@ -62,15 +66,15 @@ class ReadTextFileRequest(WireModel):
 class WriteTextFileRequest(WireModel):
     """`fs/write_text_file`: a file's whole new text."""
 
-    session_id: str
-    path: str
+    session_id: Short
+    path: Short
     content: Text
 
 
 class PermissionOption(WireModel):
     """One of the answers to choose from. Its kind is only a hint."""
 
-    option_id: str
+    option_id: Short
     name: Line
     kind: Line
 
@@ -78,7 +82,7 @@ class PermissionOption(WireModel):
 class RequestPermissionRequest(WireModel):
     """The question. All options must be well-formed: without one, it would be another question (R-LEN-3)."""
 
-    session_id: str
+    session_id: Short
     tool_call: ToolCallUpdate
     options: list[PermissionOption]
 
@@ -93,8 +97,8 @@ class ToldCommand(WireModel):
 class ToolCallReference(WireModel):
     """`tool_call/cancel`, of version 2."""
 
-    session_id: str
-    tool_call_id: str
+    session_id: Short
+    tool_call_id: Short
 
 
 class ToldQuestion(WireModel):
@@ -104,7 +108,7 @@ class ToldQuestion(WireModel):
     title: Line | None = None
     description: Passage | None = None
     command: ToldCommand | None = None
-    more: dict[str, Any] | None = None
+    more: RawObject | None = None
     is_alone: bool = False
 
 
@@ -118,7 +122,7 @@ class SelectedPermissionOutcome(WireModel):
     """The user chose."""
 
     outcome: Literal["selected"] = "selected"
-    option_id: str
+    option_id: Short
 
 
 RequestPermissionOutcome: TypeAlias = Annotated[
@@ -138,7 +142,7 @@ class RequestPermissionResponse(WireModel):
 class EnumOption(WireModel):
     """A value to choose, with its display name."""
 
-    const: str
+    const: Short
     title: Line
     description: Lenient[Line] = None
 
@@ -156,12 +160,12 @@ class StringPropertySchema(PropertySchema):
     type: Literal["string"] = "string"
     min_length: UInt32 | None = None
     max_length: UInt32 | None = None
-    pattern: str | None = None
+    pattern: Short | None = None
     """Comes from the agent: limit its evaluation (R-ELIC-9)."""
     format: Line | None = None
     """email, uri, date, date-time; others are ignored (R-ELIC-5)."""
     default: Lenient[Word] = None
-    enum: list[str] | None = None
+    enum: list[Short] | None = None
     one_of: list[EnumOption] | None = None
 
 
@@ -194,7 +198,7 @@ class StringMultiSelectItems(WireModel):
     """Values to choose from."""
 
     type: Literal["string"] = "string"
-    enum: list[str]
+    enum: list[Short]
 
 
 class TitledMultiSelectItems(WireModel):
@@ -213,7 +217,7 @@ def _items_kind(value: Any) -> str:
 MultiSelectItems: TypeAlias = Annotated[
     Annotated[StringMultiSelectItems, Tag("string")]
     | Annotated[TitledMultiSelectItems, Tag("titled")]
-    | Annotated[dict[str, Any], Tag(OTHER)],
+    | Annotated[RawObject, Tag(OTHER)],
     Discriminator(_items_kind),
 ]
 
@@ -225,7 +229,7 @@ class MultiSelectPropertySchema(PropertySchema):
     min_items: UInt64 | None = None
     max_items: UInt64 | None = None
     items: MultiSelectItems
-    default: OptionalItems[str] = None
+    default: OptionalItems[Short] = None
 
 
 ElicitationPropertySchema: TypeAlias = Annotated[
@@ -234,7 +238,7 @@ ElicitationPropertySchema: TypeAlias = Annotated[
     | IntegerPropertySchema
     | BooleanPropertySchema
     | MultiSelectPropertySchema
-    | dict[str, Any],
+    | RawObject,
     OpenUnion(),
 ]
 """A dict for an unknown kind of field, which we can't draw (R-ELIC-7)."""
@@ -243,11 +247,11 @@ ElicitationPropertySchema: TypeAlias = Annotated[
 class ElicitationSchema(WireModel):
     """A form. Its fields are strict, because an answer must fit them (R-ELIC-4)."""
 
-    type: Annotated[Literal["object"], DefaultOnError(lambda: "object")] = "object"
+    type: Annotated[Literal["object"], default_on_error(lambda: "object")] = "object"
     title: Lenient[Line] = None
     description: Lenient[Line] = None
-    properties: dict[str, ElicitationPropertySchema] = field(default_factory=dict)
-    required: list[str] | None = None
+    properties: dict[Short, ElicitationPropertySchema] = field(default_factory=dict)
+    required: list[Short] | None = None
 
 
 # The request
@@ -257,13 +261,13 @@ class ElicitationMode(WireModel):
     """What all questions have, with their scope: a session or a client request."""
 
     message: Line
-    session_id: str | None = None
-    tool_call_id: Lenient[str] = None
-    request_id: RequestId = None
+    session_id: Short | None = None
+    tool_call_id: Lenient[Short] = None
+    request_id: RequestId | UnsetType = UNSET
 
-    def _settle(self, _: Any, /) -> None:
+    def __post_init__(self) -> None:
         # A request's ID may be null, so it counts if it's present at all.
-        if self.session_id is None and "request_id" not in self.given:
+        if self.session_id is None and self.request_id is UNSET:
             raise ValueError("it names no session and no request")
 
 
@@ -278,7 +282,7 @@ class ElicitationUrlMode(ElicitationMode):
     """A page to visit."""
 
     mode: Literal["url"] = "url"
-    elicitation_id: str
+    elicitation_id: Short
     url: Word
 
 
@@ -287,18 +291,18 @@ CreateElicitationRequest: TypeAlias = Annotated[ElicitationFormMode | Elicitatio
 
 # The answer
 
-ElicitationContentValue: TypeAlias = Text | int | float | bool | list[str]
+ElicitationContentValue: TypeAlias = Text | int | float | bool | list[Short]
 
 
 class CreateElicitationResponse(WireModel):
     """The user's answer. `content` only goes with accepting a form."""
 
-    action: str
+    action: Short
     """accept, decline, cancel."""
-    content: dict[str, ElicitationContentValue] | None = None
+    content: dict[Short, ElicitationContentValue] | None = None
 
 
 class CompleteElicitationNotification(WireModel):
     """`elicitation/complete`: the page is done."""
 
-    elicitation_id: str
+    elicitation_id: Short

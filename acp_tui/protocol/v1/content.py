@@ -10,6 +10,9 @@ from acp_tui.protocol.wire import (
     Lenient,
     Line,
     OptionalItems,
+    Raw,
+    RawObject,
+    Short,
     Text,
     UInt32,
     WireModel,
@@ -98,7 +101,7 @@ class EmbeddedResource(WireModel):
 BLOCK_TYPES: Final = ("text", "image", "audio", "resource_link", "resource")
 
 ContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | dict[str, Any],
+    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | RawObject,
     OpenUnion(),
 ]
 
@@ -127,7 +130,7 @@ class Terminal(WireModel):
     """A terminal shown in a tool call."""
 
     type: Literal["terminal"] = "terminal"
-    terminal_id: str
+    terminal_id: Short
 
 
 _BARE_BLOCK: Final = "block"
@@ -146,8 +149,8 @@ ToolCallContent: TypeAlias = Annotated[
     | Annotated[Diff, Tag("diff")]
     | Annotated[Terminal, Tag("terminal")]
     # Not in the schema, but in an example in the documentation, and so in agents (R-DOC-2).
-    | Annotated[ContentBlock, Tag(_BARE_BLOCK, is_in_schema=False)]
-    | Annotated[dict[str, Any], Tag(OTHER)],
+    | Annotated[ContentBlock, Tag(_BARE_BLOCK, in_schema=False)]
+    | Annotated[RawObject, Tag(OTHER)],
     Discriminator(_content_tag),
 ]
 
@@ -162,14 +165,14 @@ class ToolCallLocation(WireModel):
 class ToolCallFields(WireModel):
     """What a report about a tool call may omit. Null means the same as absent."""
 
-    tool_call_id: str
+    tool_call_id: Short
     name: Lenient[Line] = None
     kind: Lenient[ToolKind] = None
     status: Lenient[ToolCallStatus] = None
     content: OptionalItems[ToolCallContent] = None
     locations: OptionalItems[ToolCallLocation] = None
-    raw_input: Any = None
-    raw_output: Any = None
+    raw_input: Raw = None
+    raw_output: Raw = None
 
 
 class ToolCallUpdate(ToolCallFields):

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Annotated, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import Before, OpenUnion, field
-from acp_tui.protocol.wire import Items, Lenient, LenientFlag, Line, NullIsEmpty, OrEmpty, UInt16, WireModel, Word
+from acp_tui.protocol.schemas import OpenUnion
+from acp_tui.protocol.wire import (
+    Items,
+    Lenient,
+    LenientFlag,
+    Line,
+    NullIsEmpty,
+    NullIsEmptyObject,
+    OrEmpty,
+    Short,
+    UInt16,
+    WireModel,
+    Word,
+)
 
 
 class Implementation(WireModel):
@@ -126,7 +139,7 @@ class AgentCapabilities(WireModel):
 class AuthMethodAgent(WireModel):
     """The agent logs in itself when asked."""
 
-    id: str
+    id: Short
     name: Line
     description: Lenient[Line] = None
 
@@ -135,11 +148,11 @@ class AuthMethodTerminal(WireModel):
     """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
-    id: str
+    id: Short
     name: Line
     description: Lenient[Line] = None
     args: NullIsEmpty[Word] = field(default_factory=list)
-    env: Annotated[dict[str, Word], Before(lambda value: {} if value is None else value)] = field(default_factory=dict)
+    env: NullIsEmptyObject[Word] = field(default_factory=dict)
 
 
 AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, OpenUnion()]
@@ -158,4 +171,4 @@ class InitializeResponse(WireModel):
 class AuthenticateRequest(WireModel):
     """`authenticate`."""
 
-    method_id: str
+    method_id: Short

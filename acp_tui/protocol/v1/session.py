@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from dataclasses import field
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import Discriminator, FirstMatch, OpenUnion, field
+from acp_tui.protocol.schemas import Discriminator, FirstMatch, OpenUnion
 from acp_tui.protocol.v1.content import ContentBlock
-from acp_tui.protocol.wire import Int64, Items, Lenient, Line, NullIsEmpty, OptionalItems, UInt64, WireModel, Word
+from acp_tui.protocol.wire import (
+    Int64,
+    Items,
+    Lenient,
+    Line,
+    NullIsEmpty,
+    OptionalItems,
+    Short,
+    UInt64,
+    WireModel,
+    Word,
+)
 
 
 class EnvVariable(WireModel):
     """One variable of an environment."""
 
-    name: str
+    name: Short
     value: Word
 
 
 class HttpHeader(WireModel):
     """One header of a request."""
 
-    name: str
+    name: Short
     value: Word
 
 
 class McpServerStdio(WireModel):
     """A server the agent starts. It has no type on the wire."""
 
-    name: str
+    name: Short
     command: Word
     args: NullIsEmpty[Word]
     env: NullIsEmpty[EnvVariable]
@@ -35,7 +47,7 @@ class McpServerStdio(WireModel):
 class RemoteServer(WireModel):
     """What all kinds of servers at an address have."""
 
-    name: str
+    name: Short
     url: Word
     headers: NullIsEmpty[HttpHeader]
 
@@ -61,7 +73,7 @@ McpServer: TypeAlias = Annotated[McpServerHttp | McpServerSse | McpServerStdio, 
 class SessionMode(WireModel):
     """A way in which the agent works."""
 
-    id: str
+    id: Short
     name: Line
     description: Lenient[Line] = None
 
@@ -69,7 +81,7 @@ class SessionMode(WireModel):
 class SessionModeState(WireModel):
     """A session's modes and the current one."""
 
-    current_mode_id: str
+    current_mode_id: Short
     available_modes: Items[SessionMode]
 
 
@@ -79,7 +91,7 @@ class SessionModeState(WireModel):
 class ModelInfo(WireModel):
     """One of the agent's models."""
 
-    model_id: str
+    model_id: Short
     name: Line
     description: Lenient[Line] = None
 
@@ -87,7 +99,7 @@ class ModelInfo(WireModel):
 class SessionModelState(WireModel):
     """A session's models and the current one."""
 
-    current_model_id: str
+    current_model_id: Short
     available_models: Items[ModelInfo]
 
 
@@ -97,7 +109,7 @@ class SessionModelState(WireModel):
 class SessionConfigSelectOption(WireModel):
     """One value of a select option."""
 
-    value: str
+    value: Short
     name: Line
     description: Lenient[Line] = None
 
@@ -105,8 +117,10 @@ class SessionConfigSelectOption(WireModel):
 class SessionConfigSelectGroup(WireModel):
     """Values under a heading."""
 
-    group: str = field(aliases=("groupId",))
-    """Called `groupId` in v2."""
+    # Called so in v2.
+    also_read: ClassVar = {"group": "groupId"}
+
+    group: Short
     name: Line
     options: Items[SessionConfigSelectOption]
 
@@ -119,8 +133,10 @@ SessionConfigSelectOptions: TypeAlias = Annotated[
 class SessionConfigFields(WireModel):
     """What all kinds of options have."""
 
-    id: str = field(aliases=("configId",))
-    """Called `configId` in v2."""
+    # Called so in v2.
+    also_read: ClassVar = {"id": "configId"}
+
+    id: Short
     name: Line
     description: Lenient[Line] = None
     category: Lenient[Line] = None
@@ -130,7 +146,7 @@ class SessionConfigSelect(SessionConfigFields):
     """An option with a list of values."""
 
     type: Literal["select"] = "select"
-    current_value: str
+    current_value: Short
     options: SessionConfigSelectOptions
 
 
@@ -148,12 +164,12 @@ SessionConfigOption: TypeAlias = Annotated[SessionConfigSelect | SessionConfigBo
 class SetSessionConfigOptionRequest(WireModel):
     """`session/set_config_option`. The type is only sent for a boolean."""
 
-    session_id: str
-    config_id: str
-    type: str | None = None
-    value: str | bool
+    session_id: Short
+    config_id: Short
+    type: Short | None = None
+    value: Short | bool
 
-    def _settle(self, _: Any, /) -> None:
+    def __post_init__(self) -> None:
         if isinstance(self.value, bool) and self.type != "boolean":
             raise ValueError("a boolean value needs the type 'boolean'")
 
@@ -178,29 +194,29 @@ class SessionSetup(WireModel):
 class NewSessionRequest(WireModel):
     """`session/new`."""
 
-    cwd: str
+    cwd: Short
     mcp_servers: NullIsEmpty[McpServer]
-    additional_directories: NullIsEmpty[str] = field(default_factory=list)
+    additional_directories: NullIsEmpty[Short] = field(default_factory=list)
 
 
 class NewSessionResponse(SessionSetup):
     """The session is open."""
 
-    session_id: str
+    session_id: Short
 
 
 class LoadSessionRequest(NewSessionRequest):
     """`session/load`: the agent replays the history before answering."""
 
-    session_id: str
+    session_id: Short
 
 
 class SessionInfo(WireModel):
     """A session the agent knows."""
 
-    session_id: str
-    cwd: str
-    additional_directories: Items[str] = field(default_factory=list)
+    session_id: Short
+    cwd: Short
+    additional_directories: Items[Short] = field(default_factory=list)
     title: Lenient[Line] = None
     updated_at: Lenient[Line] = None
 
@@ -208,7 +224,7 @@ class SessionInfo(WireModel):
 class ListSessionsRequest(WireModel):
     """`session/list`, page by page."""
 
-    cwd: str | None = None
+    cwd: Short | None = None
     cursor: Word | None = None
 
 
@@ -222,19 +238,19 @@ class ListSessionsResponse(WireModel):
 class CloseSessionRequest(WireModel):
     """`session/close`."""
 
-    session_id: str
+    session_id: Short
 
 
 StopReason: TypeAlias = Line
 """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or an unknown one (R-PROMPT-6)."""
 
-RequestId: TypeAlias = Int64 | str | None
+RequestId: TypeAlias = Int64 | Short | None
 
 
 class PromptRequest(WireModel):
     """`session/prompt`."""
 
-    session_id: str
+    session_id: Short
     prompt: list[ContentBlock]
 
 
@@ -259,7 +275,7 @@ class PromptResponse(WireModel):
 class CancelNotification(WireModel):
     """`session/cancel`: stops the turn."""
 
-    session_id: str
+    session_id: Short
 
 
 class CancelRequestNotification(WireModel):

@@ -21,7 +21,19 @@ from acp_tui.protocol.v1.content import ContentBlock
 from acp_tui.protocol.v1.inbound_content import read_block, read_turn_usage
 from acp_tui.protocol.v1.initialize import Marker
 from acp_tui.protocol.v1.session import TurnUsage
-from acp_tui.protocol.wire import Lenient, Line, Passage, Tristate, TristateItems, WireModel, decode, is_id
+from acp_tui.protocol.wire import (
+    Lenient,
+    Line,
+    Passage,
+    Raw,
+    RawObject,
+    Short,
+    Tristate,
+    TristateItems,
+    WireModel,
+    decode,
+    is_id,
+)
 
 Updates: TypeAlias = tuple[SessionUpdate, ...]
 
@@ -40,7 +52,7 @@ class ErrorObject(WireModel):
 
     code: int
     message: Passage
-    data: Any = None
+    data: Raw = None
 
 
 class StateUpdate(WireModel):
@@ -50,13 +62,13 @@ class StateUpdate(WireModel):
     stop_reason: Lenient[Line] = None
     error: Lenient[ErrorObject] = None
     usage: Lenient[TurnUsage] = None
-    background: Lenient[list[dict[str, Any]]] = None
+    background: Lenient[list[RawObject]] = None
 
 
 class SubagentUpdate(WireModel):
     """A report about a subagent: absent keeps, null clears."""
 
-    session_id: str
+    session_id: Short
     title: Tristate[Line] = UNSET
     description: Tristate[Line] = UNSET
     capabilities: Tristate[CancelCapabilities] = UNSET
@@ -66,14 +78,14 @@ class SubagentUpdate(WireModel):
 class SessionMessage(WireModel):
     """A whole message: in v2 of one side, or from one session to another. Null or an empty list clears it."""
 
-    message_id: str
+    message_id: Short
     content: TristateItems[ContentBlock] = UNSET
 
 
 class SessionMessageChunk(WireModel):
     """A piece of a message between sessions."""
 
-    message_id: str
+    message_id: Short
     content: ContentBlock
 
 

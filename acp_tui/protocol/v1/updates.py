@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import OpenUnion, field
+from acp_tui.protocol.schemas import OpenUnion
 from acp_tui.protocol.v1.content import ContentBlock, ToolCallFields, ToolCallUpdate
 from acp_tui.protocol.v1.session import SessionConfigOption
 from acp_tui.protocol.wire import (
@@ -13,6 +13,8 @@ from acp_tui.protocol.wire import (
     Lenient,
     Line,
     Passage,
+    RawObject,
+    Short,
     Tristate,
     TristateItems,
     UInt64,
@@ -26,7 +28,7 @@ class ContentChunk(WireModel):
     """A piece of a message."""
 
     content: ContentBlock
-    message_id: Lenient[str] = None
+    message_id: Lenient[Short] = None
 
 
 class UserMessageChunk(ContentChunk):
@@ -96,7 +98,7 @@ AvailableCommandInput: TypeAlias = UnstructuredCommandInput
 class AvailableCommand(WireModel):
     """A slash command."""
 
-    name: str
+    name: Short
     description: Line
     input: Lenient[AvailableCommandInput] = None
 
@@ -113,7 +115,9 @@ class CurrentModeUpdate(WireModel):
 
     session_update: Literal["current_mode_update"] = "current_mode_update"
     # An example in the documentation uses `modeId` (R-MODE-3).
-    current_mode_id: str = field(aliases=("modeId",))
+    also_read: ClassVar = {"current_mode_id": "modeId"}
+
+    current_mode_id: Short
 
 
 class ConfigOptionUpdate(WireModel):
@@ -166,7 +170,7 @@ class CompactionUpdate(WireModel):
     """The agent compacts its context."""
 
     session_update: Literal["compaction_update"] = "compaction_update"
-    compaction_id: str
+    compaction_id: Short
     status: Line
     summary: TristateItems[ContentBlock] = UNSET
     error: Tristate[Passage] = UNSET
@@ -176,7 +180,7 @@ class CompactionSummaryChunk(WireModel):
     """A piece of a compaction's summary."""
 
     session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
-    compaction_id: str
+    compaction_id: Short
     content: ContentBlock
 
 
@@ -195,7 +199,7 @@ SessionUpdate: TypeAlias = Annotated[
     | Notice
     | CompactionUpdate
     | CompactionSummaryChunk
-    | dict[str, Any],
+    | RawObject,
     OpenUnion("sessionUpdate"),
 ]
 
@@ -203,5 +207,5 @@ SessionUpdate: TypeAlias = Annotated[
 class SessionNotification(WireModel):
     """`session/update`."""
 
-    session_id: str
+    session_id: Short
     update: SessionUpdate

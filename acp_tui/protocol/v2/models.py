@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from typing import Annotated, Any, Literal, TypeAlias
+from dataclasses import field
+from typing import Annotated, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import Before, OpenUnion, field
+from acp_tui.protocol.schemas import OpenUnion, before
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation
 from acp_tui.protocol.v1.initialize import Implementation, Marker
@@ -21,6 +22,9 @@ from acp_tui.protocol.wire import (
     NullIsEmpty,
     OrEmpty,
     Passage,
+    Raw,
+    RawObject,
+    Short,
     Text,
     Tristate,
     TristateItems,
@@ -70,7 +74,7 @@ class AuthMethodAgent(WireModel):
     """The agent logs in itself when asked."""
 
     type: Literal["agent"] = "agent"
-    method_id: str
+    method_id: Short
     name: Line
     description: Lenient[Line] = None
 
@@ -79,7 +83,7 @@ class AuthMethodTerminal(WireModel):
     """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
-    method_id: str
+    method_id: Short
     name: Line
     description: Lenient[Line] = None
     args: NullIsEmpty[Word] = field(default_factory=list)
@@ -87,7 +91,7 @@ class AuthMethodTerminal(WireModel):
 
 
 AuthMethod: TypeAlias = Annotated[
-    AuthMethodAgent | AuthMethodTerminal | dict[str, Any],
+    AuthMethodAgent | AuthMethodTerminal | RawObject,
     OpenUnion(),
 ]
 
@@ -114,13 +118,13 @@ class SessionSetup(WireModel):
 class NewSessionResponse(SessionSetup):
     """The session is open."""
 
-    session_id: str
+    session_id: Short
 
 
 class PromptResponse(WireModel):
     """The prompt was accepted."""
 
-    message_id: Lenient[str] = None
+    message_id: Lenient[Short] = None
 
 
 # Updates
@@ -151,7 +155,7 @@ class Diff(WireModel):
 
 
 ToolCallContent: TypeAlias = Annotated[
-    Content | Diff | Terminal | dict[str, Any],
+    Content | Diff | Terminal | RawObject,
     OpenUnion(),
 ]
 
@@ -159,22 +163,22 @@ ToolCallContent: TypeAlias = Annotated[
 class ToolCallUpdate(WireModel):
     """A report about a tool call: absent keeps, null clears."""
 
-    tool_call_id: str
+    tool_call_id: Short
     name: Tristate[Line] = UNSET
     title: Tristate[Line] = UNSET
     kind: Tristate[Line] = UNSET
     status: Tristate[Line] = UNSET
     content: TristateItems[ToolCallContent] = UNSET
     locations: TristateItems[ToolCallLocation] = UNSET
-    raw_input: Any = UNSET
-    raw_output: Any = UNSET
+    raw_input: Raw = UNSET
+    raw_output: Raw = UNSET
     capabilities: Tristate[CancelCapabilities] = UNSET
 
 
 class ToolCallContentChunk(WireModel):
     """One more item of a tool call's content."""
 
-    tool_call_id: str
+    tool_call_id: Short
     content: ToolCallContent
 
 
@@ -187,7 +191,7 @@ def _decoded(value: object) -> bytes:
 class TerminalOutput(WireModel):
     """Bytes, all of them or a chunk."""
 
-    data: Annotated[bytes, Before(_decoded)]
+    data: Annotated[bytes, before(_decoded)]
 
 
 class TerminalExitStatus(WireModel):
@@ -207,7 +211,7 @@ class TerminalSize(WireModel):
 class TerminalUpdate(WireModel):
     """The state of a terminal: absent keeps, null clears."""
 
-    terminal_id: str
+    terminal_id: Short
     command: Tristate[Passage] = UNSET
     cwd: Tristate[Line] = UNSET
     output: Tristate[TerminalOutput] = UNSET
@@ -219,7 +223,7 @@ class TerminalUpdate(WireModel):
 class TerminalOutputChunk(TerminalOutput):
     """Bytes to append to the output."""
 
-    terminal_id: str
+    terminal_id: Short
 
 
 class PlanItems(WireModel):
@@ -248,8 +252,8 @@ class CommandSubject(WireModel):
 
     command: Passage
     cwd: Line
-    tool_call_id: Lenient[str] = None
-    terminal_id: Lenient[str] = None
+    tool_call_id: Lenient[Short] = None
+    terminal_id: Lenient[Short] = None
 
 
 class ToolCallSubject(WireModel):
@@ -261,7 +265,7 @@ class ToolCallSubject(WireModel):
 class RequestPermissionRequest(WireModel):
     """`session/request_permission`. The subject is read according to its type."""
 
-    session_id: str
+    session_id: Short
     title: Line
     description: Lenient[Passage] = None
     subject: Whole | None = None

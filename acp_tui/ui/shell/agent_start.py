@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.trust import agreed_command
 
@@ -46,6 +48,7 @@ async def start_agent(
         offer=replace(INTERACTIVE, trace_context=trace_context),
         on_phase=on_phase,
         policy=policy_of(settings),
+        secrets=SecretsSent({**os.environ, **command.env}) if settings.sessions.host != "never" else None,
         keeps_frames=True,
         recordings=recording_plan(
             settings.recordings,

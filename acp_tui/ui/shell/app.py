@@ -28,7 +28,7 @@ from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening
-from acp_tui.ui.tab.loading import preload_in_thread
+from acp_tui.ui.tab.loading import BEFORE_AN_AGENT, preload_in_thread
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.tabs import FIRST_MODE, Tab, Tabs
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
@@ -120,7 +120,9 @@ class AcpTuiApp(BaseApp):
         self.tell_notes(self._notes)
 
     def on_ready(self) -> None:
-        """Load the stylesheets of what the first frame doesn't show."""
+        """Load what the first frame doesn't show: what an agent needs, in a thread, and the other stylesheets."""
+        if self._command is not None:
+            self.run_worker(preload_in_thread(BEFORE_AN_AGENT))
         self._read_other_stylesheets()
 
     def _read_other_stylesheets(self) -> None:

@@ -17,7 +17,7 @@ from PIL import Image, UnidentifiedImageError
 
 from acp_tui.client.secrets.names import counts_tokens, without_scheme
 from acp_tui.client.secrets.shapes import looks_random
-from acp_tui.protocol.schemas import fields_of
+from acp_tui.protocol.schemas import keys_of
 from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - loads all models of the protocol
 from acp_tui.protocol.wire import WireModel
 from acp_tui.values import dataclass
@@ -269,7 +269,7 @@ def is_own_word(text: str, path: Path, *, is_key: bool) -> bool:
 
 @cache
 def _keys() -> frozenset[str]:
-    return _RPC | {field.key for model in _models(WireModel) for field in fields_of(model).values()}
+    return _RPC | {key for model in _models(WireModel) for key in keys_of(model).values()}
 
 
 def _models(model: type[WireModel]) -> list[type[WireModel]]:

@@ -101,6 +101,7 @@ def test_a_broken_list_of_recent_agents_is_ignored(file: Path, content: str):
 def test_a_recent_agent_that_cannot_be_noted_is_nobodys_trouble(tmp_path: Path):
     (tmp_path / "file").touch()
     note_used("a", tmp_path / "file" / "recent.json")
+    assert recent_agents(tmp_path / "file" / "recent.json") == ()
 
 
 LISTED = AgentCommand("gemini", ("gemini", "--acp"), is_listed=True)

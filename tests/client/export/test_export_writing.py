@@ -1,10 +1,7 @@
 """Exporting to a file: the suffix chooses the format, it is written whole or not at all, overwrites only on demand."""
 
 import stat
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -26,6 +23,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.tool_calls import BlockContent, TextDiff
 from acp_tui.conversation.updates import SessionUpdate
 from support.folding import agent, call, fold, prompt, thought
+from support.work import LINEAR, growth
 
 
 @pytest.mark.parametrize("name", ["talk.md", "talk.html", "talk.jsonl", "TALK.MD"])
@@ -154,22 +152,6 @@ def test_the_proposed_name_fits_into_a_file_system() -> None:
     assert default_name(ExportFacts("", "/", "s"), ".md") == "conversation.md"
 
 
-def calls_made(run: Callable[[], object]) -> int:
-    """How many Python calls it takes: a measure of work that no clock disturbs."""
-    count = 0
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(note)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
 def long_conversation(entry_count: int) -> Conversation:
     def turn(number: int) -> list[SessionUpdate]:
         diff = TextDiff("/a.py", f"one\n{number}\n", "one\n")
@@ -185,10 +167,7 @@ def long_conversation(entry_count: int) -> Conversation:
 
 @pytest.mark.parametrize("suffix", [".md", ".html", ".jsonl"])
 def test_the_work_grows_with_the_entries_and_no_faster(tmp_path: Path, facts: ExportFacts, suffix: str) -> None:
-    short, long = long_conversation(500), long_conversation(5000)
-    export(short, facts, tmp_path / f"warm{suffix}", plain_text)
+    conversations = {size: long_conversation(size) for size in (1_000, 2_000)}
+    path = tmp_path / f"long{suffix}"
 
-    few = calls_made(lambda: export(short, facts, tmp_path / f"short{suffix}", plain_text))
-    many = calls_made(lambda: export(long, facts, tmp_path / f"long{suffix}", plain_text))
-
-    assert many < 10.5 * few
+    assert growth(lambda size: export(conversations[size], facts, path, plain_text, overwrite=True), 1_000) < LINEAR

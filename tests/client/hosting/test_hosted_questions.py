@@ -38,9 +38,16 @@ def waits(session: Session) -> bool:
     return bool(session.conversation.permissions or session.conversation.elicitations)
 
 
+def calls(session: Session) -> list[ToolCallEntry]:
+    return [entry for entry in session.conversation.entries if isinstance(entry, ToolCallEntry)]
+
+
 def decisions(session: Session) -> list[str | None]:
-    calls = [entry for entry in session.conversation.entries if isinstance(entry, ToolCallEntry)]
-    return [decision.option_name for call in calls for decision in call.decisions]
+    return [decision.option_name for call in calls(session) for decision in call.decisions]
+
+
+def withdrawn(call: ToolCallEntry) -> list[bool]:
+    return [decision.is_withdrawn for decision in call.decisions]
 
 
 async def test_a_permission_answered_in_one_terminal_is_answered_in_all_and_counts_once(
@@ -70,6 +77,18 @@ async def test_the_other_terminals_say_what_was_answered(tmp_path: Path) -> None
         one.answer_permission(key_of(one), "no")  # type: ignore[arg-type]
         await until(other, lambda: not waits(other))
         assert decisions(other) == decisions(one) == decisions(its.session) == ["no"]
+
+
+async def test_a_question_that_the_agent_withdrew_is_told_so_once_in_all_terminals(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its:
+        one = await its.attach("one")
+        await its.wire.send(asked("p", "yes", "no"))
+        await until(one, lambda: waits(one))
+        await its.wire.send(notification("$/cancel_request", {"requestId": "p"}))
+        await until(one, lambda: not waits(one))
+        late = await its.attach("late")
+        told = [[*map(withdrawn, calls(session))] for session in (its.session, one, late)]
+        assert told == [[[True]]] * 3
 
 
 async def test_a_foreign_client_is_told_by_a_cancelled_request(tmp_path: Path) -> None:
@@ -125,6 +144,7 @@ async def test_a_call_that_changes_is_asked_about_anew_in_a_terminal_and_can_be_
         await until(one, lambda: [key for key in one.conversation.permissions if key != before] != [])
         await until(one, lambda: before not in one.conversation.permissions)
         assert one.conversation.tool_call(call_id).call.raw_input == {"command": "ls"}
+        assert decisions(one) == []
         one.answer_permission(key_of(one), "yes")  # type: ignore[arg-type]
         answer = await its.wire.receive()
         assert answer["result"]["outcome"]["optionId"] == "yes"

@@ -11,6 +11,7 @@ import pytest
 
 from acp_tui.client.secrets.masking import Masker, masked_text
 from support.secret_samples import ALNUM, HEX, NAMED, SHAPED, some
+from support.work import LINEAR, growth
 
 ROUNDS = int(os.environ.get("ACP_TUI_SECRETS", "3"))
 AROUND = [
@@ -90,7 +91,9 @@ def test_hashes_ids_and_words_stay() -> None:
               "curl -u : ", "login a password ", "seed: aaa ", "phrasephrase", 'auth":"aaaa', "0123456789abcdefNRAL"]
 )  # fmt: skip
 def test_a_long_line_takes_no_longer_than_many_short_ones(piece: str) -> None:
-    """If it took quadratic time, this would run for hours."""
+    assert growth(lambda size: masked_text(piece * size), 130_000 // len(piece)) < LINEAR
+    assert growth(lambda size: Masker().line(piece * size), 130_000 // len(piece)) < LINEAR
+    # What a pattern does in one call isn't counted. If that were quadratic, this would take longer than a test may.
     masked_text(piece * (400_000 // len(piece)))
     Masker().line(piece * (400_000 // len(piece)))
 

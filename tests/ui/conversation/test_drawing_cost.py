@@ -7,9 +7,9 @@ import anyio.lowlevel
 import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 
-from acp_tui.ui.conversation import view as view_module
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.messages import SLICE_CHARACTERS
+from acp_tui.ui.conversation.terminals import FLOOD_S
 from acp_tui.ui.conversation.view import FLOOD_SCREENS, ConversationView
 from acp_tui.ui.conversation.window import LineFinisher
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
@@ -91,15 +91,14 @@ async def test_a_flood_costs_frames_by_the_loops_turns_and_not_by_the_chunk(fram
 
 
 async def test_frames_are_rarer_while_more_comes_than_anyone_can_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view_module, "FLOOD_S", hour_s := 3_600.0)  # however slow the machine is
+    monkeypatch.setattr(Frames, "now", now_s := 1_024.0)  # all frames are drawn at this time
     async with open_page(agent("begins\n\n", "m")) as page:
-        view = page.view
         for number in range(5):
             await page.apply(agent(f"line {number}\n\n", "m"))
-            assert view.frame_s(view.frames.shown_at) == FRAME_S
+            assert page.view.frame_s(now_s) == FRAME_S
         await page.apply(agent("line\n\n" * FLOOD_SCREENS * SIZE[1], "m"))
-        assert view.frame_s(view.frames.shown_at) == FLOOD_FRAME_S
-        assert view.frame_s(view.frames.shown_at + hour_s) == FRAME_S
+        assert page.view.frame_s(now_s) == FLOOD_FRAME_S
+        assert page.view.frame_s(now_s + 2 * FLOOD_S) == FRAME_S
 
 
 async def test_only_the_visible_part_of_a_long_text_is_drawn_at_first(

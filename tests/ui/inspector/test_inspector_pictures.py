@@ -92,11 +92,21 @@ def test_a_recording_looks_as_it_did(look: str, tmp_path: Path, snap_compare: Co
     assert looks_as_it_did(snap_compare, tmp_path, look)
 
 
+@pytest.fixture
+def typed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the filter once it's whole: typed slowly, "is" alone is a text to show."""
+    monkeypatch.setattr("acp_tui.ui.inspector.screen.WRITTEN_S", TEST_LIMIT_S)
+
+
 @pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("look", ["80x24", "120x40-light"])
-def test_it_looks_as_it_did(
-    state: str, look: str, tmp_path: Path, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if state == "wrong-filter":  # typed slowly, "is" alone is a text to show
-        monkeypatch.setattr("acp_tui.ui.inspector.screen.WRITTEN_S", TEST_LIMIT_S)
-    assert looks_as_it_did(snap_compare, tmp_path, look, *STATES[state])
+def test_it_looks_as_it_did(state: str, tmp_path: Path, snap_compare: Compare, request: pytest.FixtureRequest) -> None:
+    if state == "wrong-filter":
+        request.getfixturevalue("typed_at_once")
+    assert looks_as_it_did(snap_compare, tmp_path, "80x24", *STATES[state])
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_it_reads_as_it_did(state: str, tmp_path: Path, text_compare: Compare, request: pytest.FixtureRequest) -> None:
+    if state == "wrong-filter":
+        request.getfixturevalue("typed_at_once")
+    assert looks_as_it_did(text_compare, tmp_path, "120x40", *STATES[state])

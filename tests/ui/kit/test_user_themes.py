@@ -27,7 +27,8 @@ def test_what_a_file_leaves_out_is_as_in_ours() -> None:
 def test_our_own_colors_make_a_theme(own: object) -> None:
     colors = (f'{key} = "{getattr(own, key)}"' for key in KEYS)
     dark = f"dark = {str(own is DARK).lower()}"
-    theme_from("mine", "\n".join((*colors, dark)))
+    mine = theme_from("mine", "\n".join((*colors, dark)))
+    assert [getattr(mine, key).lower() for key in KEYS] == [getattr(own, key).lower() for key in KEYS]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.prompt.colors import MAX_LINE, MAX_LINES, LineKinds, Place, spans
 from support.screens import open_page
+from support.work import LINEAR, growth
 
 
 def shown(line: str, place: Place = "prose") -> list[tuple[str, str]]:
@@ -81,7 +82,9 @@ def test_beyond_the_limits_nothing_is_colored() -> None:
 
 @pytest.mark.parametrize("piece", ["`", "*", "**a", "_a ", "~~a", "[a](", "@a", "\\", "- ", "> "])
 def test_a_line_full_of_openings_comes_to_an_end(piece: str) -> None:
-    spans((piece * MAX_LINE)[:MAX_LINE], "prose")
+    line = (piece * MAX_LINE)[:MAX_LINE]
+    assert all(0 <= start < end <= MAX_LINE for start, end, *_ in spans(line, "prose"))
+    assert growth(lambda size: spans.__wrapped__(line[:size], "prose"), MAX_LINE // 2) < LINEAR
 
 
 async def test_a_key_parses_only_the_line_that_it_changed() -> None:

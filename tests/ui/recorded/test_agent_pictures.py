@@ -13,11 +13,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from acp_tui.conversation.entries import Message
 from acp_tui.workbench.redact import RedactOptions, redact
-from support.pictured import LARGE, SMALL, SvgPicture, TextPicture, pictured
+from support.pictured import LARGE, SMALL, TextPicture, pictured
 from support.real_agents import NAMES, RECORDINGS
 from support.recordings import replayed_whole
 
 MAX_BYTES = 150_000
+PROMPT_ROWS = 4
+"""The frame of the prompt, and the status line below."""
 PROMPTS = ["HELLO", "WRITE", "RUN", "PLAN", "ASK"]
 PRIVATE = re.compile(r"/tmp|/root\b|/work\b|/Users\b|/home/(?!user\b)|\.cache|acp-agents")
 
@@ -54,5 +56,13 @@ async def test_its_end_reads_as_it_did(recording: Path, snapshot: SnapshotAssert
     assert await pictured(recording, SMALL) == snapshot(extension_class=TextPicture)
 
 
-async def test_its_end_looks_as_it_did(recording: Path, snapshot: SnapshotAssertion) -> None:
-    assert await pictured(recording, LARGE, ".svg") == snapshot(extension_class=SvgPicture)
+def words_of(screen: str) -> list[str]:
+    """The conversation's words, without what draws it and what is around it."""
+    conversation = screen.split("\n")[:-PROMPT_ROWS]
+    return re.findall(r"\w+", "\n".join(conversation))
+
+
+async def test_a_large_screen_shows_the_same_and_what_came_before(recording: Path) -> None:
+    small, large = [words_of(await pictured(recording, size)) for size in (SMALL, LARGE)]
+    assert large[-len(small) :] == small
+    assert len(large) > len(small)

@@ -71,27 +71,46 @@ def _everywhere_the_same(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("look", ["80x24-dark", "120x40-light"])
-def test_a_replay_looks_as_it_did(
-    state: str, look: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snap_compare: Compare
-) -> None:
-    theme, size = LOOKS[look]
-    events, end, keys, sign = STATES[state]
+@pytest.fixture
+def show_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Compare, str, str], bool]:
+    """Compares a state of a replay, in a look, with what it was."""
     monkeypatch.chdir(tmp_path)
-    film = unread_film_of(Path(), events)
-    settings = Settings(appearance=Appearance(theme=theme))
 
-    async def shows(pilot: Pilot[Any], sign: str) -> None:
-        await until_so(pilot, lambda: any(sign in row.text for row in rows(pilot)), lambda: sign)
-        await settled(pilot)
+    def show(compare: Compare, state: str, look: str) -> bool:
+        theme, size = LOOKS[look]
+        events, end, keys, sign = STATES[state]
+        film = unread_film_of(Path(), events)
+        settings = Settings(appearance=Appearance(theme=theme))
 
-    async def look_on(pilot: Pilot[Any]) -> None:
-        await shows(pilot, "‖")
-        # What a dialog covers isn't drawn before it is visible again.
-        await shows(pilot, "You are" if state == "about" else "‖")
-        await pilot.press(*keys)
-        await shows(pilot, sign)
+        async def shows(pilot: Pilot[Any], sign: str) -> None:
+            await until_so(pilot, lambda: any(sign in row.text for row in rows(pilot)), lambda: sign)
+            await settled(pilot)
 
-    app = ReplayApp(film, pace=Pace(speed=0), until=end, settings=settings)
-    assert snap_compare(app, terminal_size=size, run_before=look_on)
+        async def look_on(pilot: Pilot[Any]) -> None:
+            await shows(pilot, "‖")
+            # What a dialog covers isn't drawn before it is visible again.
+            await shows(pilot, "You are" if state == "about" else "‖")
+            await pilot.press(*keys)
+            await shows(pilot, sign)
+
+        app = ReplayApp(film, pace=Pace(speed=0), until=end, settings=settings)
+        return compare(app, terminal_size=size, run_before=look_on)
+
+    return show
+
+
+Show = Callable[[Compare, str, str], bool]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_replay_looks_as_it_did(state: str, show_state: Show, snap_compare: Compare) -> None:
+    assert show_state(snap_compare, state, "80x24-dark")
+
+
+def test_a_replay_looks_as_it_did_in_a_light_theme(show_state: Show, snap_compare: Compare) -> None:
+    assert show_state(snap_compare, "a-permission", "120x40-light")
+
+
+@pytest.mark.parametrize("state", [name for name in STATES if name != "a-permission"])
+def test_a_replay_reads_as_it_did(state: str, show_state: Show, text_compare: Compare) -> None:
+    assert show_state(text_compare, state, "120x40-light")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable
 
@@ -13,10 +12,9 @@ from acp_tui.conversation.visible.confusables import make_visible_command
 from acp_tui.ui.rendering.diff_model import changed_words
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
+from support.work import LINEAR, calls, growth
 
-SIZE = 250
-LIMIT = 3.0
-"""The most calls for twice the size, as a multiple; four would be quadratic."""
+SIZE = 500
 
 MARKDOWN: dict[str, Callable[[int], str]] = {
     "brackets": lambda n: "[" * n + "a",
@@ -68,28 +66,9 @@ OTHERS: dict[str, tuple[Callable[[str], object], str]] = {
 }
 
 
-def calls(work: Callable[[], object]) -> int:
-    """How many functions it calls, in Python and in C."""
-    count = 0
-
-    def see(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    work()  # what is loaded or cached doesn't count
-    sys.setprofile(see)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
 @pytest.mark.parametrize("name", MARKDOWN)
 def test_markdown(name: str) -> None:
-    short, long = (MARKDOWN[name](times * SIZE) for times in (1, 2))
-
-    assert calls(lambda: markdown(long)) < LIMIT * calls(lambda: markdown(short)) + 10_000
+    assert growth(lambda size: markdown(MARKDOWN[name](size)), SIZE) < LINEAR
 
 
 @pytest.mark.parametrize("columns", [20, 250])
@@ -106,4 +85,4 @@ def test_cells_that_a_table_lacks(columns: int) -> None:
 def test_other_texts(name: str) -> None:
     parse, piece = OTHERS[name]
 
-    assert calls(lambda: parse(piece * 2 * SIZE)) < LIMIT * calls(lambda: parse(piece * SIZE)) + 1_000
+    assert growth(lambda size: parse(piece * size), SIZE) < LINEAR

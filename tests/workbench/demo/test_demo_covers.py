@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 import pytest
 
-from acp_tui.protocol.schemas import fields_of
 from acp_tui.protocol.v1.updates import SessionUpdate
 from acp_tui.rpc import Direction
 from acp_tui.workbench.demo import reading, scenario
@@ -17,7 +16,7 @@ from support.scenario_frames import ANSWERS, frames_of
 
 *_UPDATES, _ = get_args(get_args(SessionUpdate)[0])  # without the unknown ones
 EXPECTED: Mapping[str, Collection[Any]] = {
-    "sessionUpdate": [fields_of(update)["session_update"].default for update in _UPDATES],
+    "sessionUpdate": [update.session_update for update in _UPDATES],
     "kind": (*reading.TOOL_KINDS, *reading.OPTION_KINDS),
     "status": reading.TOOL_STATUSES,
     "stopReason": set(reading.STOP_REASONS) - {"cancelled"},  # only the user can cause that
