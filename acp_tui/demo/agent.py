@@ -360,7 +360,6 @@ class DemoAgent:
             await play(turn, turn.late)
 
     async def _played(self, turn: Turn, scripted: ScriptedTurn) -> str | RequestFailed:
-        """Play a turn and return how it ended."""
         ending = None
         with turn.scope:
             ending = await play(turn, scripted.steps)

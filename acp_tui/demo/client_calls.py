@@ -51,7 +51,6 @@ class ClientCalls:
         return update
 
     def update(self, session_id: str, update: Wire) -> None:
-        """Send a session update."""
         self._peer.notify("session/update", {"sessionId": session_id, "update": update})
 
     async def send_raw(self, line: bytes) -> None:
@@ -77,26 +76,21 @@ class ClientCalls:
         return str(at(answer, "action")), content if isinstance(content, dict) else {}
 
     def complete_elicitation(self, elicitation_id: str) -> None:
-        """Report that a page is complete."""
         self._peer.notify("elicitation/complete", {"elicitationId": elicitation_id})
 
     async def call_extension(self, method: str, params: Wire) -> Any:
-        """Send an extension request; return its result unchanged."""
         return await self._peer.request(method, params)
 
     def notify_extension(self, method: str, params: Wire) -> None:
-        """Send an extension notification."""
         self._peer.notify(method, params)
 
     async def read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
-        """Read a text file, or a part of it."""
         params: dict[str, Any] = {"sessionId": session_id, "path": path}
         params |= {key: value for key, value in (("line", line), ("limit", limit)) if value is not None}
         answer: Any = await self._peer.request("fs/read_text_file", params)
         return str(at(answer, "content") or "")
 
     async def write_text_file(self, session_id: str, path: str, content: str) -> None:
-        """Write a whole file."""
         params = {"sessionId": session_id, "path": path, "content": content}
         await self._peer.request("fs/write_text_file", params)
 
@@ -117,15 +111,12 @@ class ClientCalls:
         return exit_code if isinstance(exit_code, int) else None
 
     async def terminal_output(self, session_id: str, terminal_id: str) -> str:
-        """The command's output so far."""
         return str(at(await self._terminal("output", session_id, terminal_id), "output") or "")
 
     async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
-        """Kill the command."""
         await self._terminal("kill", session_id, terminal_id)
 
     async def release_terminal(self, session_id: str, terminal_id: str) -> None:
-        """Release the terminal."""
         await self._terminal("release", session_id, terminal_id)
 
     async def _terminal(self, verb: str, session_id: str, terminal_id: str) -> Any:
@@ -176,7 +167,6 @@ class StdioStream(ByteStream):
                 rest = rest[written:]
 
     async def send_eof(self) -> None:
-        """Close stdout."""
         os.close(STDOUT_FD)
 
     async def aclose(self) -> None:

@@ -177,7 +177,6 @@ async def _bad_frame(turn: Turn, fault: script.Fault) -> Ending:
 
 
 async def _error(turn: Turn, fault: script.Fault) -> Ending:
-    """Answer the prompt with an error."""
     parameters = fault.parameters
     details = parameters.get("details")
     return RequestFailed(
@@ -286,7 +285,6 @@ async def read(turn: Turn, step: script.Read) -> Outcome:
 
 
 async def write(turn: Turn, step: script.Write) -> None:
-    """Write a file."""
     path, content = turn.path(turn.fill(step.path)), turn.fill(step.content)
     call = _begin(turn, step.id, f"Write {step.path}", "edit", locations=[{"path": path}])
     if not turn.client.can_write:

@@ -56,7 +56,6 @@ def _modes(current: str, available: Any = ()) -> script.Wire:
 
 
 def _method(values: dict[str, Any], place: ValuePath) -> script.Wire:
-    """A login method."""
     keys = {"type?": ("agent", "terminal"), **NAMED.keys}
     if values.get("type") == "terminal":
         keys |= {"args?": [str], "env?": each_key(str)}

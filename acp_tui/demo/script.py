@@ -336,5 +336,4 @@ class Scenario:
         return [turn for turn in self.turns if turn.match is None]
 
     def matching(self, text: str) -> ScriptedTurn | None:
-        """The first turn whose `match` is found in a prompt."""
         return next((turn for turn in self.turns if turn.match and turn.match.search(text)), None)

@@ -59,7 +59,6 @@ class Session:
         return f"{kind}-{self._ids_given[kind]}"
 
     def begin_subagent(self) -> Session:
-        """Create the session of a subagent."""
         session = Session(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionSetup())
         self.subagents[session.id] = session
         return session
@@ -84,14 +83,12 @@ class Session:
         return is_known
 
     def end_turn(self) -> None:
-        """Mark the end of the turn."""
         self.cancel_turn = None
         self.end_message()
         self.is_free.set()
         self.is_free = anyio.Event()
 
     def remember(self, update: Wire) -> None:
-        """Record an update that is sent."""
         if self.past is None:
             return
         self.past.append(update)
@@ -133,11 +130,9 @@ class Session:
 
     @property
     def modes(self) -> Wire | None:
-        """The available modes and the current one."""
         return self._modes
 
     def config_options(self) -> list[dict[str, Any]]:
-        """Every config option with its current value."""
         return [dict(option) for option in self._shown_config]
 
     @property
@@ -195,7 +190,6 @@ class Sessions:
         return session
 
     def begin(self, cwd: str) -> Session:
-        """Create a session."""
         self._begun += 1
         session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=self.keeps)
         if self.keeps:
@@ -216,7 +210,6 @@ class Sessions:
         return session
 
     def get(self, session_id: Any) -> Session | None:
-        """Return an open session."""
         return self._open.get(session_id)
 
     def find(self, session_id: str) -> Session | None:
@@ -224,7 +217,6 @@ class Sessions:
         return next((one for one in self.with_subagents() if one.id == session_id), None)
 
     def with_subagents(self) -> Iterator[Session]:
-        """The open sessions, and those of their subagents."""
         for session in self._open.values():
             yield from _with_subagents(session)
 
@@ -235,7 +227,6 @@ class Sessions:
             session.cancel_turn()
 
     def delete(self, session_id: Any) -> None:
-        """Delete a session. Does nothing if it doesn't exist."""
         self.close(session_id)
         self._kept.pop(session_id, None)
 
@@ -293,7 +284,6 @@ class Pace:
     speed: float = 0
 
     async def wait(self, seconds: float) -> None:
-        """Wait for the scripted time."""
         await anyio.sleep(seconds / self.speed if self.speed else 0)
 
 
@@ -346,7 +336,6 @@ class Turn:
         await self.stream_text(update, self.fill(step.text), step.repeat, step.chunk_s)
 
     async def stream_text(self, update: script.Wire, text: str, repeat: int, chunk_s: float) -> None:
-        """Send a text in chunks of this update."""
         chunks = self._whole_places.findall(text)
         for number, chunk in enumerate(chunks * repeat, 1):
             self.send({**update, "content": {"type": "text", "text": chunk}})
@@ -355,7 +344,6 @@ class Turn:
             await self.pace.wait(chunk_s)
 
     def send(self, update: script.Wire) -> None:
-        """Send a session update."""
         self.spoken += 1
         self.repeat(self.client.worded(self.session, update))
 
@@ -365,7 +353,6 @@ class Turn:
         self.client.update(self.session.id, update)
 
     def of_subagent(self, session: Session) -> Turn:
-        """Create the turn of a subagent, in its own session."""
         return Turn(session, self.client, self.pace, self._values["text"], self._values)
 
     def say(self, text: str) -> None:
@@ -389,7 +376,6 @@ class Turn:
         return self._ids[kind, name]
 
     def call_id(self, name: str | None) -> str:
-        """The ID of a tool call."""
         return self.id_of("call", name)
 
     def is_known(self, name: str | None) -> bool:
@@ -413,7 +399,6 @@ class Turn:
         return {"oldText": self.session.files_read.get(path)} | item | {"path": path}
 
     def path(self, path: str) -> str:
-        """Return a path in the session's folder as an absolute path."""
         return str(Path(self.session.cwd) / path)
 
     def fill(self, value: Any) -> Any:

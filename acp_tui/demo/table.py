@@ -64,7 +64,6 @@ class ValuePath(NamedTuple):
     inside: str
 
     def key(self, name: str) -> ValuePath:
-        """A key of this table."""
         return ValuePath(f'{self.inside}: "{name}"', f"{self.inside}, {name}")
 
     def item(self, number: int) -> ValuePath:
@@ -72,7 +71,6 @@ class ValuePath(NamedTuple):
         return ValuePath(f"{self.itself} {number}", f"{self.inside} {number}")
 
     def error(self, message: str) -> ScenarioError:
-        """An error about this table."""
         return ScenarioError(f"{self.inside}: {message}")
 
 

@@ -108,7 +108,6 @@ class VersionTwoCalls(ClientCalls):
     # What the agent does itself
 
     async def read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
-        """Read the file."""
         file = self._inside(session_id, path)
         try:
             text = file.read_text("utf-8")
@@ -121,7 +120,6 @@ class VersionTwoCalls(ClientCalls):
         return "".join(lines if limit is None else lines[:limit])
 
     async def write_text_file(self, session_id: str, path: str, content: str) -> None:
-        """Write the file."""
         file = self._inside(session_id, path)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -190,15 +188,12 @@ class VersionTwoCalls(ClientCalls):
         return code if code is not None and code >= 0 else None
 
     async def terminal_output(self, session_id: str, terminal_id: str) -> str:
-        """See the base class."""
         return bytes(self._command(terminal_id).output).decode("utf-8", "replace")
 
     async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
-        """See the base class."""
         self._command(terminal_id).kill()
 
     async def release_terminal(self, session_id: str, terminal_id: str) -> None:
-        """See the base class."""
         if (running := self._running.pop(terminal_id, None)) is not None:
             running.kill()
 
@@ -219,13 +214,11 @@ class _Command:
         self._limit = limit
 
     def take(self, data: bytes) -> None:
-        """Store output."""
         self.output += data
         if self._limit is not None:
             del self.output[: -self._limit or None]
 
     def kill(self, by: signal.Signals = signal.SIGTERM) -> None:
-        """End the command and its child processes."""
         if self.process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, by)
@@ -266,12 +259,10 @@ def _patch(path: str, old: str | None, new: str) -> Iterator[str]:
 
 
 def report(client: ClientCalls, session_id: str, state: str, **more: Any) -> None:
-    """Report the agent's state."""
     client.update(session_id, {"sessionUpdate": "state_update", "state": state, **more})
 
 
 def declaration_of(session: UpdateTarget, setup: SessionSetup) -> dict[str, Any]:
-    """What a new session declares."""
     return {
         "configOptions": options_of(session),
         "availableCommands": [_command(command) for command in setup.commands],
@@ -307,7 +298,6 @@ def _option(option: Wire) -> dict[str, Any]:
 
 
 def login_of(method: Wire) -> Wire:
-    """Convert a login method."""
     worded = {"type": "agent", "methodId": method["id"], **method}
     del worded["id"]
     if isinstance(env := method.get("env"), dict):

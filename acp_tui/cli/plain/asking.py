@@ -407,7 +407,6 @@ class AgentStart:
         return await confirm(self._console, "Use them until the file changes?")
 
     def say_error(self, error: SettingsError) -> None:
-        """Report an unusable settings file."""
         self._console.say(error_text(error))
 
 

@@ -150,7 +150,6 @@ class Chat:
 
     @property
     def server_names(self) -> Sequence[str]:
-        """The MCP servers of the agent's sessions."""
         return [server.name for server in self._start.additions.servers]
 
     async def start_agent(self) -> None:
@@ -417,7 +416,6 @@ class Chat:
         self._outbox.put(text)
 
     def tell_error(self, error: ClientError) -> None:
-        """Print what failed and what to do."""
         self._outbox.put(error_text(error))
 
 
@@ -463,5 +461,4 @@ class Draft:
         return text
 
     def drop(self) -> None:
-        """Start over."""
         self._lines, self._is_block = [], False

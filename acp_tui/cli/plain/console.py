@@ -119,7 +119,6 @@ class Console:
                 self._wake()
 
     def say(self, text: str) -> None:
-        """Print these lines."""
         self._said.append(text)
         self._wake()
 
@@ -389,7 +388,6 @@ def _is_canonical() -> bool:
 
 
 def _forget_typed() -> None:
-    """Drop typed input that hasn't been read."""
     with suppress(termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 

@@ -160,7 +160,6 @@ class ConversationPrinter:
         self._options = {option.option_id: value_name(option) for option in self._conversation.options}
 
     def tell(self, change: Change) -> None:
-        """Print what changed."""
         for entry_id in change.entries:
             self._tell_entry(entry_id, self._conversation.entries[entry_id])
         if Fact.PLAN in change.facts:

@@ -51,7 +51,6 @@ ALL: Final = Limits(NO_LIMIT, NO_LIMIT, NO_LIMIT)
 
 
 def limits_of(shown: ConversationSettings) -> Limits:
-    """Return the limits from the settings."""
     return Limits(shown.diff_lines, shown.text_lines, shown.terminal_lines)
 
 
@@ -140,7 +139,6 @@ def _printed(state: TerminalState) -> list[str]:
 
 
 def command_of(state: TerminalState) -> str:
-    """Return the command line."""
     return make_visible_line(state.command or "an unreported command")
 
 

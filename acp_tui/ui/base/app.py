@@ -89,14 +89,12 @@ class AppStyles:
 
     @cached_property
     def user_themes(self) -> UserThemes:
-        """The user's own themes."""
         # Only a user who has some pays for them before the first frame.
         from acp_tui.ui.kit.user_themes import FOLDER, UserThemes
 
         return UserThemes(self._app, settings_file().parent / FOLDER)
 
     def use(self, appearance: Appearance) -> None:
-        """Apply these looks."""
         self._appearance, app = appearance, self._app
         # An empty value doesn't count (https://no-color.org).
         app.no_color = bool(self._environ.get("NO_COLOR"))
@@ -194,13 +192,11 @@ class BaseApp(App[None]):
         """The IDs of commands chosen in the palette, latest first."""
 
     def hang_up(self) -> None:
-        """End without a terminal."""
         self.exit()
 
     # Pacing
 
     def get_driver_class(self) -> type[Driver]:
-        """Return the paced driver instead of the class it extends."""
         return self.pacing.driver_class(super().get_driver_class())
 
     def let_go_of_terminal(self) -> None:
@@ -256,13 +252,11 @@ class BaseApp(App[None]):
 
     @cached_property
     def pickers(self) -> Pickers:
-        """The dialogs to choose from or read."""
         from acp_tui.ui.commands.help import Pickers  # imported on first use
 
         return Pickers(self)
 
     def action_help_dialog(self) -> None:
-        """Show the keys of the open dialog."""
         self.pickers.show_keys(self.screen)
 
     def action_command_palette(self) -> None:
@@ -285,14 +279,12 @@ class BaseApp(App[None]):
     # Looks
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The filters for each line."""
         textuals: Iterable[LineFilter] = super().get_line_filters()
         looks = getattr(self, "looks", None)  # Textual asks during construction
         return looks.filters(textuals) if looks is not None else [*textuals]
 
     @work
     async def action_choose_theme(self) -> None:
-        """Let the user choose another theme."""
         await self.looks.choose_theme(self.theme, self.keep_theme)
 
     async def keep_theme(self, name: str) -> None:
@@ -324,7 +316,6 @@ class BaseApp(App[None]):
         self.toasts.place()
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
-        """Tell the user something about the settings."""
         self.notify(text, title="Settings", severity="warning" if is_wrong else "information", markup=False)
 
     def tell_notes(self, notes: Sequence[str]) -> None:

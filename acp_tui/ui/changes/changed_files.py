@@ -121,7 +121,6 @@ def _sizes(change: FileChange) -> str:
 
 
 def state_words(state: FileState | None) -> str:
-    """The state of a path, in words."""
     if state is None:
         return "nothing"
     if state.data is None:

@@ -76,11 +76,9 @@ class ChangesDesk:
         self._telling_from_s = 0.0
 
     def start(self) -> None:
-        """Read the files and start following them."""
         self.following = self._app.run_worker(self._follow(), group="changes")
 
     def end(self) -> None:
-        """Stop following."""
         if self.following is not None:
             self.following.cancel()
 
@@ -230,7 +228,6 @@ def summary_of(changes: Mapping[str, FileChange]) -> str:
 
 
 def _first(error: BaseException) -> BaseException:
-    """The first error of a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -278,7 +275,6 @@ class TurnMoments:
         return tuple(reversed(self._moments))
 
     def since(self, prompt: EntryId, name: str) -> ChangesSince:
-        """The changes since this prompt; `name` is shown for it."""
         return ChangesSince(self._changes, self._moments[prompt], name)
 
 
@@ -294,11 +290,9 @@ class ChangesSince:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the list can't include."""
         return (*self._desk.notes, ONLY_FILES)
 
     def summary(self) -> str:
-        """A short summary of all changes; "" if there are none."""
         return summary_of(self.changes)
 
     async def rescan(self) -> None:
@@ -324,11 +318,9 @@ class ChangesSince:
         await self._list()
 
     async def undo(self, path: str | None = None) -> str:
-        """Undo the last revert; see `ChangesDesk.undo`."""
         undone = await self._desk.undo(path)
         await self._list()
         return undone
 
     def edit(self, path: str) -> str:
-        """Open a file in the user's editor; see `ChangesDesk.edit`."""
         return self._desk.edit(path)

@@ -58,7 +58,6 @@ class ChangeList(RowList, can_focus=True):
 
     @property
     def change(self) -> FileChange | None:
-        """The change under the cursor."""
         return None if self.row is None else self.row.value
 
     def show_changes(self, changes: Sequence[FileChange], wanted: str = "") -> None:
@@ -77,22 +76,18 @@ class ChangeList(RowList, can_focus=True):
         return change_segments(self.rows[index].value, width, self._most_lines, palette)
 
     def action_go(self, step: int) -> None:
-        """Move the cursor."""
         self.move(step)
         self.post_message(self.Moved())
 
     def action_go_page(self, direction: int) -> None:
-        """Move the cursor by a page."""
         self.move_page(direction)
         self.post_message(self.Moved())
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor."""
         if self.change is not None:
             self.post_message(self.Chosen())
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """Choose the clicked row."""
         event.stop()
         self.action_choose()
 
@@ -128,18 +123,15 @@ class ChangesScreen(ModalScreen[None]):
         self._is_writing = False
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         keys = Static(KEYS, classes="changes-keys", markup=False)
         with Vertical(id="changes"):
             yield from (self._title, self._since, self._list, self._notes, self._about, keys)
 
     def on_mount(self) -> None:
-        """Show the list."""
         self.set_focus(self._list)
         self.on_changes_desk_changed()
 
     def on_changes_desk_changed(self) -> None:
-        """Show the current list."""
         self._show_list()
 
     def _show_list(self, wanted: str = "") -> None:
@@ -171,7 +163,6 @@ class ChangesScreen(ModalScreen[None]):
         self._show_about()
 
     def on_change_list_chosen(self) -> None:
-        """Review the file."""
         self.on_change_list_moved()
         if self._list.change is not None:
             self._reviewed = self._list.change.path
@@ -257,7 +248,6 @@ class ChangesScreen(ModalScreen[None]):
         return f"{_files(len(paths))} as at {self._desk.since}; press u to undo them one by one"
 
     def action_undo(self) -> None:
-        """Undo the last revert."""
         self._doomed = None
         self._write(self._undo)
 
@@ -287,7 +277,6 @@ class ChangesScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="rescan")
     async def action_rescan(self) -> None:
-        """Read all files again."""
         self._say("Reading all files …")
         try:
             await self._desk.rescan()

@@ -100,7 +100,6 @@ class _ReviewRenderer(DiffRenderer):
         self.release()  # drop what was prepared for its own hunks
 
     def has_rows_below(self, context: int | None) -> bool:
-        """Whether a line below the hunks says that there is more."""
         return context is not None and len(self.diff.old) - self.diff.changes[-1].old_to > context
 
 
@@ -108,7 +107,6 @@ class _ReviewedDiff(model.Diff):
     """A diff in which each change is a separate hunk."""
 
     def hunks(self, context: int | None = model.CONTEXT_LINES) -> tuple[model.Hunk, ...]:
-        """A hunk for each change."""
         return tuple(hunks_with_context(self, context))
 
 
@@ -331,16 +329,13 @@ class ReviewScreen(ModalScreen[None]):
         """Knows whether the terminal has shown the file as it is here."""
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield self._page
 
     def on_mount(self) -> None:
-        """Show the file, and redraw when the theme changes."""
         self.watch(self.app, "theme", self.redraw, init=False)
         self._begin(*self._begins_with)
 
     def on_resize(self) -> None:
-        """Draw for the new width."""
         self.call_after_refresh(self.redraw)
 
     def on_changes_desk_changed(self) -> None:
@@ -395,7 +390,6 @@ class ReviewScreen(ModalScreen[None]):
         return self._earlier if self._sees_earlier else self._now
 
     def redraw(self) -> None:
-        """Draw the file."""
         if self._drawing is not None and self._width > 2:
             context = None if self._shows_whole_file else CONTEXT_LINES
             width = self._width - len(BAR)
@@ -415,7 +409,6 @@ class ReviewScreen(ModalScreen[None]):
         self._view.show_hunks(self._lines, starts, max(height, 1), self._palette.accent)
 
     def on_hunk_view_moved(self) -> None:
-        """Show the number of the hunk."""
         self.lay_out()
 
     def _head(self, review: Review) -> list[Strip]:
@@ -486,11 +479,9 @@ class ReviewScreen(ModalScreen[None]):
     # What the user reads
 
     def action_scroll_by(self, lines: int) -> None:
-        """Scroll by `lines`."""
         self._view.go_to_line(self._view.scroll_offset.y + lines)
 
     def action_page(self, direction: int) -> None:
-        """Scroll by a page."""
         self._view.page(direction)
 
     def action_go_to_end(self, direction: int) -> None:
@@ -498,11 +489,9 @@ class ReviewScreen(ModalScreen[None]):
         self._view.go_to_line(0 if direction < 0 else len(self._lines))
 
     def action_go_to_hunk(self, step: int) -> None:
-        """Go to the next or the previous hunk."""
         self._view.go_to(self._view.hunk + step)
 
     def action_go_to_file(self, step: int) -> None:
-        """Go to the next or the previous file in the list."""
         if step > 0:
             path = min((path for path in self._desk.changes if path > self._path), default="")
         else:
@@ -513,12 +502,10 @@ class ReviewScreen(ModalScreen[None]):
             self._say("This is the last file." if step > 0 else "This is the first file.")
 
     def action_toggle_columns(self) -> None:
-        """Show old and new lines side by side, or one below the other."""
         self._wants_columns = self._layout == "unified"
         self._draw_at_hunk()
 
     def action_toggle_context(self) -> None:
-        """Show the whole file, or only the changes with a few lines around them."""
         self._shows_whole_file = not self._shows_whole_file
         self._draw_at_hunk()
 
@@ -534,7 +521,6 @@ class ReviewScreen(ModalScreen[None]):
         self._view.go_to(self._view.hunk)
 
     def action_reload(self) -> None:
-        """Show the current state of the file."""
         self._load(self._path, hunk=self._view.hunk)
 
     def action_edit(self) -> None:
@@ -563,7 +549,6 @@ class ReviewScreen(ModalScreen[None]):
         return review if review is not None and review.change is not None else None
 
     def action_revert_hunk(self) -> None:
-        """Revert the hunk."""
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
@@ -572,13 +557,11 @@ class ReviewScreen(ModalScreen[None]):
             self._say("There is no hunk. Press X to revert the file.")
 
     def action_revert_file(self) -> None:
-        """Revert the file."""
         shown = self._revertible
         if shown is not None:
             self._write(partial(self._desk.revert_file, shown), "Reverted the file. Press u to undo.")
 
     def action_undo(self) -> None:
-        """Undo the last revert of this file."""
         if self._now is not None and not self._sees_earlier:
             self._write(self._undo, refusal=NOT_UNDONE)
 

@@ -31,7 +31,6 @@ MIN_BOX_CELLS: Final = 12
 
 
 def block_label(block: ContentBlock) -> str:
-    """The block's label in one line, with hidden characters made visible."""
     return make_visible_line(block_words(block))
 
 
@@ -39,7 +38,6 @@ class BlockLines:
     """One block of a message or a tool call. Returns the same lines object until something about it changes."""
 
     def __init__(self, block: ContentBlock, drawing: Drawing) -> None:
-        """`drawing` is the drawing that shows the block."""
         self._block = block
         self._drawing = drawing
         self._drawn: tuple[Scene, int, Found, Sequence[Strip]] | None = None

@@ -38,7 +38,6 @@ class Heights:
         return len(self._heights)
 
     def append(self, height: int) -> None:
-        """Add an entry at the end."""
         self._heights.append(height)
         self._steps.append(_step(height))
         self._tops.append(0)
@@ -58,7 +57,6 @@ class Heights:
 
     @property
     def total(self) -> int:
-        """Lines of all entries."""
         return self.top(len(self) - 1) + self._heights[-1] if self._heights else 0
 
     def top(self, index: int) -> int:
@@ -177,7 +175,6 @@ class Column:
         self.dirty = set(map(EntryId, range(len(conversation.entries))))
 
     def mark(self, entries: Iterable[EntryId]) -> None:
-        """Mark entries as changed."""
         self.dirty.update(entries)
 
     def mark_drawing(self, drawing: object) -> EntryId | None:
@@ -211,7 +208,6 @@ class Column:
         self._guesses = set(range(len(self.drawings)))
 
     def look(self, index: int) -> Scene:
-        """The scene an entry is drawn in."""
         scene = self._scene()
         kept = self._looks.get(index)
         if kept is None or kept[0] is not scene:
@@ -238,7 +234,6 @@ class Column:
         return not self._partly
 
     def is_whole(self, index: int) -> bool:
-        """Whether all lines of the entry are measured."""
         return index not in self._partly
 
     def measure_rest(self, is_time_up: Callable[[], bool]) -> bool:
@@ -363,7 +358,6 @@ class Column:
         self.measure(index)
 
     def lines(self, index: int) -> Sequence[Strip]:
-        """The entry's lines."""
         run = self._runs.get(index)
         if run is not None and run.is_folded:
             if index != run.first:
@@ -402,7 +396,6 @@ class Column:
             self.measure(index)
 
     def is_prompt(self, index: int) -> bool:
-        """Whether the entry is a prompt of the user."""
         entry = self._conversation.entries[index]
         return isinstance(entry, Message) and entry.role == "user"
 
@@ -441,7 +434,6 @@ class Column:
                 self.measure(member)
 
     def is_folded_away(self, index: int) -> bool:
-        """Whether the entry is part of a folded run."""
         run = self._runs.get(index)
         return run is not None and run.is_folded
 

@@ -42,7 +42,6 @@ AS_BY_DEFAULT: Final = Folds()
 
 
 def folds_of(shown: ConversationSettings) -> Folds:
-    """The folds according to the user's settings."""
     return Folds(
         kinds=frozenset(shown.fold_kinds),
         diff_lines=shown.diff_lines,
@@ -138,7 +137,6 @@ class KeptDrawing(ABC):
 
     @property
     def is_open(self) -> bool:
-        """Whether the entry is shown whole."""
         return self._is_open
 
     @abstractmethod
@@ -163,7 +161,6 @@ class KeptDrawing(ABC):
         return place
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
-        """The lines."""
         if self._drawn is None or self._drawn[0] is not scene:
             self._drawn = (scene, self._draw(scene))
         return self._drawn[1]
@@ -179,12 +176,10 @@ class KeptDrawing(ABC):
             self._is_open = False
 
     def toggle(self) -> bool:
-        """Show the entry whole, or its summary."""
         self.set_open(not self._is_open)
         return True
 
     def set_open(self, is_open: bool) -> None:
-        """Show the entry whole, or its summary."""
         self._is_open = is_open
         self._drawn = None
 

@@ -79,7 +79,6 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
 
         @property
         def control(self) -> EntryView[Entry]:
-            """The widget of the entry."""
             return self.view
 
     class Toggled(Chosen):
@@ -130,12 +129,10 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
         self.conversation_view.note_focus(self)
 
     def on_blur(self) -> None:
-        """Stop drawing the cursor."""
         if self.parent is not None:
             self.conversation_view.note_focus(None)
 
     def notify_style_update(self) -> None:
-        """Update the background."""
         super().notify_style_update()
         if self.is_mounted and self.parent is not None:
             self._look_at_ground()
@@ -178,7 +175,6 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
         return self.conversation_view.render_entry(self, crop)
 
     def render_line(self, y: int) -> Strip:
-        """One row."""
         return self.render_lines(Region(0, y, self.size.width, 1))[0]
 
 

@@ -83,7 +83,6 @@ class Pictures:
 
     @property
     def is_decoding(self) -> bool:
-        """Whether a picture is being decoded."""
         return bool(self._waiting)
 
     def close(self) -> None:

@@ -108,7 +108,6 @@ class AgentMessage:
         return sum(above) + len(GAP) * sum(map(bool, above))
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
-        """The message, with a margin on its left."""
         width = _text_width(scene)
         parts = [self._with_margin(index, width, scene) for index in range(len(self._message.parts))]
         if len(parts) == 1:
@@ -189,13 +188,11 @@ class UserMessage(KeptDrawing):
         return [lines] if self._is_open else runs
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """The whole prompt."""
         lines = self.lines(scene)
         return super().whole(scene) if self._is_long else lines
 
     @property
     def is_open(self) -> bool:
-        """Whether the whole prompt is shown."""
         return self._is_open or not self._is_long
 
     def toggle(self) -> bool:
@@ -217,7 +214,6 @@ class Thought(KeptDrawing):
 
     @property
     def is_open(self) -> bool:
-        """Whether the whole thought is shown."""
         return self._is_whole
 
     def close(self) -> None:
@@ -246,7 +242,6 @@ class Thought(KeptDrawing):
         return self._first_line(scene)
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """The whole thought."""
         lines = self.lines(scene)
         return lines if self._is_whole else WholeThought(self._message, scene).lines(is_closed=True)
 

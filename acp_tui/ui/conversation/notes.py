@@ -200,11 +200,9 @@ class Undrawable:
         return place
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
-        """One line that says so."""
         return wrap([("  ✗ acp-tui failed to draw this entry", scene.palette.error)], scene.width)[:1]
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """The same line."""
         return self.lines(scene)
 
     def toggle(self) -> bool:

@@ -29,7 +29,6 @@ class LiveView(Widget):
     """The state classes of what it is bound to."""
 
     def take(self, slot: Slot) -> None:
-        """Show this from now on."""
         self.key = slot.key
         if slot.states != self.states:
             # Keep other classes: they are the user's.
@@ -117,7 +116,6 @@ class Pool:
         place(self._parent, self.layout, regions)
 
     def clear(self) -> None:
-        """Show nothing."""
         self.show(())
 
     def note_styles(self) -> None:

@@ -139,7 +139,6 @@ class EntryMatches:
 
     @property
     def count(self) -> int:
-        """The number of matches."""
         return len(self.whole)
 
     def hides(self, number: int) -> bool:
@@ -176,7 +175,6 @@ class Searching:
 
     @property
     def is_active(self) -> bool:
-        """Whether a search is active."""
         return self._pattern is not None
 
     def begin(self, query: str) -> None:
@@ -251,7 +249,6 @@ class Searching:
 
     @property
     def has_steps_due(self) -> bool:
-        """Whether a step is still due."""
         return self._is_nearest_due or self._steps_due != 0
 
     def walk(self, near: int, is_time_up: IsTimeUp) -> bool:

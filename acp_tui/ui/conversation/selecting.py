@@ -85,21 +85,17 @@ class Selection:
 
     @property
     def first(self) -> CellPosition:
-        """The end that is higher up."""
         return min(self.anchor, self.end)
 
     @property
     def last(self) -> CellPosition:
-        """The end that is lower down."""
         return max(self.anchor, self.end)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is selected (yet)."""
         return self.anchor == self.end
 
     def to(self, place: CellPosition) -> Selection:
-        """A selection with the same anchor and another end."""
         return replace(self, end=place)
 
     def cells(self, entry: int, row: int, length: int) -> range:
@@ -154,7 +150,6 @@ class Selecting:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is selected."""
         return self._selection is None or self._selection.is_empty
 
     def begin(self, line: int, cell: int) -> None:
@@ -176,11 +171,9 @@ class Selecting:
         self._is_held = False
 
     def clear(self) -> None:
-        """Clear the selection."""
         self._selection, self._is_held = None, False
 
     def select_word(self, line: int, cell: int) -> None:
-        """Select the word at this place."""
         place = self._place(line, cell)
         if place is None:
             return
@@ -207,7 +200,6 @@ class Selecting:
         self._selection = Selection(CellPosition(place.entry, first, 0), CellPosition(place.entry, last, end))
 
     def select_all(self) -> None:
-        """Select the whole conversation."""
         last = len(self._column.drawings) - 1
         if last >= 0:
             self._column.read(last)
@@ -215,7 +207,6 @@ class Selecting:
             self._selection = Selection(CellPosition(0, 0, 0), CellPosition(last, height, 0))
 
     def cells(self, entry: int, row: int, length: int) -> range:
-        """The selected cells of this row, which has `length` cells."""
         return range(0) if self._selection is None else self._selection.cells(entry, row, length)
 
     def text(self) -> str:
@@ -252,7 +243,6 @@ class Selecting:
 
 
 def _goes_on(line: Strip) -> bool:
-    """Whether the line continues the line above it."""
     for segment in line:
         if isinstance(segment, Joint):
             return True

@@ -36,12 +36,10 @@ MAX_TAIL: Final = 400
 
 
 def name_of(subagent: SubagentState) -> str:
-    """The subagent's display name."""
     return make_visible_line(subagent.conversation.title or subagent.description or "subagent")
 
 
 def state_style(state: str, palette: Palette) -> Style:
-    """The color of a subagent's state."""
     styles = {"running": palette.accent, "done": palette.success, "failed": palette.error}
     return styles.get(state, palette.warning if state == "needs you" else palette.muted)
 

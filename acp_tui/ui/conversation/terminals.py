@@ -33,7 +33,6 @@ MAX_AWAKE: Final = 8
 
 
 def strip_of(line: Line) -> Strip:
-    """A line of a terminal, ready to be shown."""
     # The emulator handles control characters, but keeps characters that can mislead a reader.
     return Strip([Segment(make_visible_line(text), _rich_style(style)) for text, style in line])
 

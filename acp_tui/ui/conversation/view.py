@@ -181,7 +181,6 @@ class ConversationView(Widget, can_focus=True):
             self.frames.schedule()
 
     def on_mount(self) -> None:
-        """Start drawing."""
         self.frames.start()
         self.watch(self.app, "theme", self._redraw, init=False)
         self.images = self._fitted(self.images)
@@ -198,7 +197,6 @@ class ConversationView(Widget, can_focus=True):
         self.frames.schedule()
 
     def on_unmount(self) -> None:
-        """Stop drawing."""
         self.frames.stop()
         self.terminal_screens.close()
         if self._pictures is not None:
@@ -332,7 +330,6 @@ class ConversationView(Widget, can_focus=True):
             self.post_message(self.Searched(standing))
 
     def current_scene(self) -> Scene:
-        """The scene that entries are drawn in now."""
         width = self.outer_size.width - 1  # minus the scroll bar
         theme = self.app.current_theme
         colors = palette_for(theme)
@@ -421,7 +418,6 @@ class ConversationView(Widget, can_focus=True):
     # Drawing the rows
 
     def render_entry(self, view: EntryView[Entry], crop: Region) -> list[Strip]:
-        """The rows of `crop` of an entry's widget."""
         region = self._pool.layout.regions.get(view)
         if region is None:
             return [Strip.blank(crop.width)] * crop.height
@@ -553,7 +549,6 @@ class ConversationView(Widget, can_focus=True):
         self.post_message(self.SubagentLeft())
 
     def action_top(self) -> None:
-        """Go to the beginning."""
         self.scroll_to_line(0)
 
     def action_page(self, direction: int) -> None:
@@ -561,12 +556,10 @@ class ConversationView(Widget, can_focus=True):
         self.scroll_to_line(self.top_line + direction * max(self.outer_size.height - 2, 1))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scroll up."""
         event.stop()
         self.scroll_to_line(self.top_line - WHEEL_LINES)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Scroll down."""
         event.stop()
         self.scroll_to_line(self.top_line + WHEEL_LINES)
 
@@ -680,7 +673,6 @@ class ConversationView(Widget, can_focus=True):
             self.focus()
 
     def _choose(self, index: int) -> None:
-        """Move the cursor to an entry in view."""
         self._cursor = self.tab_stop = self._focus_due = index
         self._paint()
 
@@ -730,7 +722,6 @@ class ConversationView(Widget, can_focus=True):
             self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
 
     def action_toggle_entry(self) -> None:
-        """Fold or unfold the entry at the cursor."""
         if self._cursor is not None:
             self.toggle(self._cursor)
 
@@ -808,12 +799,10 @@ class ConversationView(Widget, can_focus=True):
         return self.selecting.text()
 
     def action_select_all(self) -> None:
-        """Select the whole conversation."""
         self.selecting.select_all()
         self.refresh()
 
     def clear_selection(self) -> None:
-        """Clear the selection."""
         self.selecting.clear()
         self.refresh()
 
@@ -834,7 +823,6 @@ class ConversationView(Widget, can_focus=True):
 
 
 def _styled(strip: Strip, cells: range, style: Style) -> Strip:
-    """The strip with another style for these cells."""
     if not cells:
         return strip
     within = strip.crop(cells.start, cells.stop)

@@ -151,7 +151,6 @@ class LineFinisher:
         return found[1]
 
     def blank(self, width: int, thumb: Style | None) -> Strip:
-        """An empty line."""
         key = (0, width, thumb, None, None)
         found = self._baked.get(key)
         if found is None:

@@ -135,7 +135,6 @@ class CapabilityCard(ModalScreen[None]):
         self._page = VerticalScroll(self._body, classes="dialog-body")
 
     def compose(self) -> ComposeResult:
-        """The whole card, which scrolls."""
         unfold = "Space unfold · " if self._facts.capabilities.meta else ""
         forget = "f forget what you decided · " if self._facts.unasked else ""
         yield Frame(
@@ -145,7 +144,6 @@ class CapabilityCard(ModalScreen[None]):
         )
 
     def on_mount(self) -> None:
-        """Draw the card, and focus it for scrolling."""
         self._draw()
         self.set_focus(self._page)
 
@@ -153,7 +151,6 @@ class CapabilityCard(ModalScreen[None]):
         self._body.update(card_text(self._facts, is_open=self._is_open))
 
     def action_unfold(self) -> None:
-        """Show or hide the JSON of custom capabilities."""
         self._is_open = not self._is_open
         self._draw()
 
@@ -165,7 +162,6 @@ class CapabilityCard(ModalScreen[None]):
             self._draw()
 
     def action_copy(self) -> None:
-        """Copy everything as plain text."""
         self.app.copy_to_clipboard(card_text(self._facts, is_open=True).plain)
         self.notify("The card was sent to the terminal's clipboard (OSC 52).")
 
@@ -246,7 +242,6 @@ class OptionsDialog(ModalScreen[Chosen | None]):
         self._options = options
 
     def compose(self) -> ComposeResult:
-        """The options with their values, in the agent's order."""
         rows = FilteredList(_option_rows(self._options), has_search=False, empty="This agent has no session settings")
         keys = "↑ ↓ move · Enter change · Esc close"
         yield Frame(shown_line("Session settings"), keys, rows)
@@ -266,7 +261,6 @@ class OptionsDialog(ModalScreen[Chosen | None]):
 
 
 def value_picker(option: SelectOption) -> Picker[str]:
-    """A picker for the values of one option."""
     rows = [_choice_row(choice, option.value) for choice in option.choices]
     return Picker(option.name, rows, search=len(rows) > 8, empty="The agent offers no values for it")
 
@@ -321,7 +315,6 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The methods, and the state of the login below them."""
         rows = FilteredList(
             [_row(method) for method in self._methods],
             has_search=False,

@@ -35,7 +35,6 @@ class SearchLine(Input):
     """Leaves digits to the screen until something is typed."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Whether the key is part of the search."""
         return (bool(self.value) or not key.isdigit()) and super().check_consume_key(key, character)
 
 
@@ -50,16 +49,13 @@ class AgentList(FilteredList):
 
     @property
     def agent(self) -> ListedAgent | None:
-        """The agent at the cursor."""
         return None if self.row is None else self.row.value
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether a search is active."""
         return self.is_mounted and bool(self._search.value)
 
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
-        """Show these agents from now on."""
         names = _column([agent.name for agent in agents], MAX_NAME_CELLS)
         # On a narrow screen, a title is only told of the agent at the cursor.
         has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
@@ -85,7 +81,6 @@ class AgentList(FilteredList):
 
 
 def _column(texts: Sequence[str], most_cells: int) -> list[str]:
-    """The texts as a column of equal width. Long texts are cut."""
     return aligned([cut(make_visible_line(text), most_cells) for text in texts])
 
 
@@ -102,7 +97,6 @@ def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[Liste
 
 
 def _title(agent: ListedAgent) -> str:
-    """The agent's title, unless it repeats the name."""
     return "" if agent.title.lower() == agent.name else agent.title
 
 
@@ -217,16 +211,13 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The agents, details of the one at the cursor, and messages below."""
         yield Frame(Content("Start an agent"), self._keys, self._list, self._worktree_line, self._said)
 
     def on_mount(self) -> None:
-        """Load the agents."""
         self._show_worktree()
         self._show_catalogue()
 
     def action_switch_worktree(self) -> None:
-        """Ask for a worktree, or no longer."""
         self.is_in_worktree = self._worktrees and not self.is_in_worktree
         self._show_worktree()
 
@@ -243,7 +234,6 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
 
     @work(exclusive=True)
     async def action_update(self) -> None:
-        """Fetch the registry at the user's request."""
         self._said.update("Fetching the agent registry …")
         try:
             # A thread can't be canceled, but closing the screen shouldn't wait for it.
@@ -262,7 +252,6 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
             await copy(self, text)
 
     def action_choose(self, index: int) -> None:
-        """Choose the agent in this row."""
         self._list.choose(index)
 
     @property
@@ -275,7 +264,6 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         self.query_one(Frame).show_keys(self._keys)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Return the chosen agent."""
         self.dismiss(message.row.value)
 
 

@@ -23,17 +23,14 @@ class NameDialog(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
 
     def __init__(self, name: str) -> None:
-        """`name` is the current name."""
         super().__init__(classes="dialog")
         self._name_so_far = name
 
     def compose(self) -> ComposeResult:
-        """One field."""
         field = Input(self._name_so_far, id="name", max_length=MAX_NAME)
         yield Frame(shown_line("Rename the session"), "Enter rename · Esc close", field)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the name."""
         self.dismiss(" ".join(event.value.split()) or None)
 
 
@@ -58,14 +55,12 @@ class ExportDialog(ModalScreen[Path | None]):
         self._said = Static(classes="dialog-warning", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The file, and any problem with it."""
         self._said.display = False
         field = Input(self._proposed, id="file")
         keys = "Enter write · .md, .html or .jsonl chooses the format · Esc close"
         yield Frame(shown_line("Write the conversation to a file"), keys, field, self._said)
 
     async def on_mount(self) -> None:
-        """Write the file if the user has chosen it before."""
         if self._is_chosen:
             await self._try(self._proposed)
 

@@ -140,11 +140,9 @@ class SessionList(FilteredList):
 
     @property
     def words(self) -> str:
-        """The words of the search."""
         return self._search.value.strip() if self.is_mounted else ""
 
     def on_resize(self, event: events.Resize) -> None:
-        """Report the new width, which may change the columns."""
         self.post_message(self.Resized())
 
     def show_found(self, rows: Sequence[PickerRow[str]]) -> None:
@@ -252,11 +250,9 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The list, and its state below."""
         yield Frame(Content("Sessions"), self._keys, self._list, self._said)
 
     def on_mount(self) -> None:
-        """Start loading."""
         self._begin()
 
     # Loading
@@ -286,11 +282,9 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         self._show()
 
     def on_filtered_list_end_reached(self) -> None:
-        """Load more, if there is more."""
         self._load_more()
 
     def action_retry(self) -> None:
-        """Load what failed to load."""
         self._listing.allow_restart()
         if "recorded" in self._troubles:
             self._begin()
@@ -366,7 +360,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         return f"No sessions yet{elsewhere}; press c to start one"
 
     def on_session_list_resized(self) -> None:
-        """Fit the columns to the new width."""
         self._show()
 
     def _say_how_it_stands(self) -> None:
@@ -389,7 +382,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
     # Searching conversations
 
     def action_search(self) -> None:
-        """Focus the search field."""
         self._list.search()
 
     def on_session_list_sought(self, message: SessionList.Sought) -> None:
@@ -444,7 +436,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
 
     @property
     def _session(self) -> PastSession | None:
-        """The session at the cursor."""
         return self._past.get(self._list.row.value) if self._list.row is not None else None
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:

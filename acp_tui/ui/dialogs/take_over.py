@@ -102,12 +102,10 @@ class TakenTerminal(Widget, can_focus=True):
     # Frames
 
     def on_mount(self) -> None:
-        """Start drawing."""
         self._frames.start()
         self.mark()
 
     def on_unmount(self) -> None:
-        """Stop drawing."""
         self._frames.stop()
 
     def mark(self) -> None:
@@ -159,18 +157,15 @@ class TakenTerminal(Widget, can_focus=True):
         return (strip if cursor is None else _with_cursor(strip, cursor)).apply_style(self._base)
 
     def render_line(self, y: int) -> Strip:
-        """A row of the terminal."""
         if y < len(self._strips):
             return self._strips[y].adjust_cell_length(self.size.width, self._base)
         return Strip.blank(self.size.width, self._base)
 
     def notify_style_update(self) -> None:
-        """Draw again: the colors may have changed."""
         super().notify_style_update()
         self.mark()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Report the new size."""
         self._rows = []
         if event.size:
             self.post_message(self.Sized(event.size.width, event.size.height))
@@ -199,16 +194,13 @@ class TakenTerminal(Widget, can_focus=True):
         self._type(encode_paste(event.text, self._modes))
 
     def leave(self) -> None:
-        """Leave the terminal."""
         self._tell_focus(has_focus=False)
         self.post_message(self.Left())
 
     def on_focus(self) -> None:
-        """Tell the program that its window has the focus."""
         self._tell_focus(has_focus=True)
 
     def on_blur(self) -> None:
-        """Tell the program that its window has lost the focus."""
         self._tell_focus(has_focus=False)
 
     def _tell_focus(self, *, has_focus: bool) -> None:
@@ -237,21 +229,17 @@ class TakenTerminal(Widget, can_focus=True):
         self._tell_mouse(event, event.button - 1)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Send a button release."""
         self.release_mouse()
         self._tell_mouse(event, event.button - 1, is_pressed=False)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Send a mouse movement, with or without a button."""
         if (event.x, event.y) != self._mouse_at:
             self._tell_mouse(event, event.button - 1 if event.button else NO_BUTTON, is_motion=True)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Handle the wheel."""
         self._turn_wheel(event, WHEEL_UP)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Handle the wheel."""
         self._turn_wheel(event, WHEEL_DOWN)
 
     def _turn_wheel(self, event: events.MouseEvent, button: int) -> None:
@@ -320,7 +308,6 @@ class KeyboardLine(Static):
             self._draw()
 
     def on_resize(self) -> None:
-        """Draw again: more or less of the command fits."""
         self._draw()
 
     def _draw(self) -> None:
@@ -348,12 +335,10 @@ class TakeOver(Screen[None]):
         """Whether the last input was accepted."""
 
     def compose(self) -> ComposeResult:
-        """The status line and the terminal."""
         yield self._line
         yield self._view
 
     def on_mount(self) -> None:
-        """Subscribe to changes of the session."""
         self.set_focus(self._view)
         self._unsubscribe = self._session.subscribe(self._on_change)
 
@@ -366,7 +351,6 @@ class TakeOver(Screen[None]):
             self._view.mark()
 
     def on_taken_terminal_typed(self, message: TakenTerminal.Typed) -> None:
-        """Send input to the program."""
         try:
             self._session.machine.type_into(self._state.terminal_id, message.data)
             self._is_taken = True
@@ -376,7 +360,6 @@ class TakeOver(Screen[None]):
                 self.notify(f"{error}. What you type now is lost.", severity="warning", markup=False)
 
     def on_taken_terminal_sized(self, message: TakenTerminal.Sized) -> None:
-        """Resize the terminal to the available size."""
         self._session.machine.resize_terminal(self._state.terminal_id, message.columns, message.rows)
 
     def on_taken_terminal_left(self) -> None:
@@ -391,7 +374,6 @@ class TakeOver(Screen[None]):
             self._view.leave()
 
     def on_taken_terminal_drawn(self) -> None:
-        """Update the status line."""
         state = self._state
         self._line.set_class(state.has_exited, "-ended")
         self._line.set_class(self._is_asked, "-asked")

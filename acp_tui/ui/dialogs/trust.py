@@ -63,7 +63,6 @@ class TrustQuestion(QuestionScreen[bool]):
         self._body.display = bool(lines)
 
     def compose(self) -> ComposeResult:
-        """The text, and two answers."""
         yes = Button(self._yes, id="yes", compact=True)
         yield Frame(self._question, self._keys, self._body, Horizontal(self._no, yes, classes="dialog-buttons"))
 
@@ -72,7 +71,6 @@ class TrustQuestion(QuestionScreen[bool]):
         self.set_focus(self._no)
 
     def answer_by(self, button: Button) -> None:
-        """Answer with this button."""
         self.action_answer(button.id == "yes")
 
     def action_answer(self, answer: bool) -> None:
@@ -85,7 +83,6 @@ class TrustQuestion(QuestionScreen[bool]):
             self.dismiss(answer)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll."""
         self._body.scroll_relative(y=lines, animate=False)
 
 
@@ -139,7 +136,6 @@ class RunQuestion(TrustQuestion):
     """Returns True if the user agrees to run the command."""
 
     def __init__(self, command: tuple[str, ...], cwd: Path) -> None:
-        """Shows the whole command."""
         lines = [
             Content("The session's recording says it was started with this command:"),
             Content(),

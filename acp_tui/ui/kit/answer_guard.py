@@ -101,7 +101,6 @@ class AnswerGuard:
 
     @property
     def now_s(self) -> float:
-        """The time on the guard's clock."""
         return self._clock()
 
     @property
@@ -209,7 +208,6 @@ class AnswerGuard:
             self._shown_at = -math.inf
 
     def press(self, event: MouseDown, what: object) -> None:
-        """Record a mouse press on `what`."""
         self._pressed = (self._version, what) if self.takes(event) else None
 
     def is_click_on(self, what: object) -> bool:

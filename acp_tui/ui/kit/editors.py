@@ -135,7 +135,6 @@ class ChoiceRows(RowList, can_focus=True):
         self.post_message(self.Finished())
 
     def action_clear(self) -> None:
-        """Clear the choice."""
         self._chosen = set()
         self.cursor = NO_ROW
         self._changed()
@@ -145,7 +144,6 @@ class ChoiceRows(RowList, can_focus=True):
         self.post_message(self.Moved())
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """Handle a click like Space."""
         event.stop()
         self.action_choose()
 
@@ -183,7 +181,6 @@ class FieldEditor(Vertical):
         """The answer that was invalid."""
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield Static(_title(self.field), classes="field-title", markup=False)
         # If the control leaves its keys to the card, the card lists them.
         about = _about(self.field, _hint(self.field) if self.control.can_focus else "")
@@ -196,12 +193,10 @@ class FieldEditor(Vertical):
         yield self._wrong
 
     def on_mount(self) -> None:
-        """Hide the parts that are empty."""
         self._more.display = self._wrong.display = False
 
     @property
     def raw(self) -> Raw:
-        """The current answer."""
         match self.control:
             case Input():
                 return self.control.value
@@ -219,7 +214,6 @@ class FieldEditor(Vertical):
         return chosen[0] if chosen else None
 
     def focus_control(self) -> None:
-        """Give the control the focus."""
         self.screen.set_focus(self.control)  # at once, because the next key is for it
         self._reveal()
 
@@ -253,18 +247,15 @@ class FieldEditor(Vertical):
         self._more.display = bool(self.control.cut_text)
 
     def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
-        """Continue with the next field."""
         event.stop()
         self.post_message(self.Finished(self))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Continue with the next field."""
         event.stop()
         self.post_message(self.Finished(self))
 
 
 def name_of(field: Field) -> str:
-    """The title of a field, or its name."""
     title = None if isinstance(field, UnknownField) else field.title
     return title or field.name
 

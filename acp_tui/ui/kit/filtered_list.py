@@ -67,7 +67,6 @@ class FilteredList(Vertical, can_focus=True):
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         self._search.cursor_blink = False  # it would redraw while nothing happens
         self._search.display = self._has_search
         yield self._search
@@ -75,19 +74,16 @@ class FilteredList(Vertical, can_focus=True):
         yield self._about
 
     def on_mount(self) -> None:
-        """Show the rows, with the cursor on the current one."""
         current = next((index for index, row in enumerate(self._all) if row.is_current), 0)
         self._show(self._all, current)
         self.screen.set_focus(self._search if self._has_search else self)
 
     @property
     def row(self) -> PickerRow[Any] | None:
-        """The row under the cursor."""
         return self._list.row
 
     @property
     def is_searching(self) -> bool:
-        """Whether the search line has the focus."""
         return self._search.has_focus
 
     def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "") -> None:
@@ -102,7 +98,6 @@ class FilteredList(Vertical, can_focus=True):
             self._show_about()
 
     def search(self) -> None:
-        """Show and focus the search line."""
         self._search.display = True
         self.screen.set_focus(self._search)  # at once, so that the next key doesn't overtake it
 
@@ -112,12 +107,10 @@ class FilteredList(Vertical, can_focus=True):
         self.screen.set_focus(self)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the list and move the cursor to the best row."""
         event.stop()
         self._narrow(0)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Choose a row with Enter, also from the search line."""
         event.stop()
         self.action_choose()
 
@@ -146,29 +139,24 @@ class FilteredList(Vertical, can_focus=True):
         self._about.update(shown_line(about))
 
     def on_resize(self, event: Resize) -> None:
-        """Look again whether the rows have room for their texts."""
         self._fit_about()
         self.call_after_refresh(self._show_about)
 
     def action_move(self, step: int) -> None:
-        """Move the cursor."""
         if not self._list.move(step) and step > 0:
             self.post_message(self.EndReached())
         self._show_about()
 
     def action_page(self, direction: int) -> None:
-        """Move the cursor by a page."""
         if not self._list.move_page(direction) and direction > 0:
             self.post_message(self.EndReached())
         self._show_about()
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor, unless it's disabled."""
         if self.row is not None and not self.row.is_disabled_reason:
             self.post_message(self.Chosen(self.row))
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """Choose the clicked row."""
         event.stop()
         self._show_about()
         self.action_choose()
@@ -237,11 +225,9 @@ class Picker(ModalScreen[V | None], Generic[V]):
         """The rows to choose from."""
 
     def compose(self) -> ComposeResult:
-        """The rows in a frame."""
         yield Frame(shown_line(self._heading), self.keys, self.rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Return the chosen value."""
         self.dismiss(message.row.value)
 
 
@@ -252,13 +238,11 @@ class ThemePicker(Picker[str]):
     """A dialog that returns the name of a theme, "" for one that matches the terminal, or None."""
 
     def __init__(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> None:
-        """`show` applies a theme by its name."""
         rows = [PickerRow(name, name or FITTING, is_current=name == chosen) for name in ("", *names)]
         super().__init__("Theme", rows)
         self._show_theme = show
 
     def on_filtered_list_moved(self) -> None:
-        """Apply the theme under the cursor."""
         row = self.rows.row
         if row is not None:
             self._show_theme(row.value)
@@ -276,9 +260,7 @@ class ReadingScreen(ModalScreen[None]):
         self._body = VerticalScroll(page, classes="dialog-body")
 
     def compose(self) -> ComposeResult:
-        """The text."""
         yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn read · Esc close", self._body)
 
     def on_mount(self) -> None:
-        """Focus the text, so that it can be scrolled."""
         self.set_focus(self._body)

@@ -42,16 +42,13 @@ class FrameKeys(Widget):
         self._keys = keys
 
     def update(self, keys: str) -> None:
-        """Show these keys."""
         self._keys = keys
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as it needs."""
         return len(self._lines(width))
 
     def render(self) -> Content:
-        """The lines."""
         return Content("\n".join(self._lines(self.content_size.width)))
 
     def _lines(self, width: int) -> list[str]:
@@ -77,7 +74,6 @@ class Frame(Vertical):
         super().__init__(Static(title, classes="frame-title", markup=False), *parts, self._keys)
 
     def show_keys(self, keys: str) -> None:
-        """Show these keys."""
         self._keys.update(keys)
 
 

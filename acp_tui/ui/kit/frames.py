@@ -33,7 +33,6 @@ class Frames:
         self._loop = asyncio.get_running_loop()
 
     def stop(self) -> None:
-        """Stop running frames."""
         if self._handle is not None:
             self._handle.cancel()
         self._loop = None
@@ -54,7 +53,6 @@ class Frames:
 
     @property
     def is_scheduled(self) -> bool:
-        """Whether a frame is scheduled."""
         return self._handle is not None
 
     @property

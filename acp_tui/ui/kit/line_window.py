@@ -49,16 +49,13 @@ class LineView(ScrollView, can_focus=False):
         self.refresh()
 
     def on_mount(self) -> None:
-        """Redraw when the theme changes."""
         self.watch(self.app, "theme", self.redraw, init=False)
 
     def count_lines(self, count: int) -> None:
-        """Set the number of lines, and draw them."""
         self.virtual_size = Size(self.scrollable_content_region.width, count)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One of the lines in view."""
         width = self.scrollable_content_region.width
         ground = self.visual_style.rich_style
         line = self.scroll_offset.y + y
@@ -72,7 +69,6 @@ class LineView(ScrollView, can_focus=False):
 
     @property
     def page_lines(self) -> int:
-        """How many lines a page key moves by."""
         return max(self.scrollable_content_region.height - 1, 1)
 
     def go_to_line(self, line: int) -> None:
@@ -103,11 +99,9 @@ class StripView(LineView):
         self._strips: Sequence[Strip] = ()
 
     def show(self, strips: Sequence[Strip], height: int) -> None:
-        """Show these lines in `height` rows."""
         self._strips = strips
         self.styles.height = height
         self.count_lines(len(strips))
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """One of the lines."""
         return self._strips[line]

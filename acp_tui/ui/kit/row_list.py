@@ -60,7 +60,6 @@ class RowList(LineView):
 
         @property
         def control(self) -> RowList:
-            """The list."""
             return self.sender
 
     mark_cells: ClassVar[int] = 2
@@ -99,14 +98,12 @@ class RowList(LineView):
         self.move_to(cursor)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """All lines, as far as they fit."""
         around = self._rows_around_low if self.screen.has_class("-low") else self._rows_around
         room = max(self.app.size.height - around, 3)
         return min(len(self._lines), room, self._most_rows)
 
     @property
     def row(self) -> PickerRow[Any] | None:
-        """The row under the cursor."""
         return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
 
     # The cursor
@@ -145,7 +142,6 @@ class RowList(LineView):
         return what if isinstance(what, int) else None
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the clicked row and report it."""
         index = self.row_at(event)
         if index is not None:
             self.move_to(index)
@@ -158,7 +154,6 @@ class RowList(LineView):
         return "◉ " if self.rows[index].is_current else "  "
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """A row or a heading."""
         if width < MIN_CELLS:
             return BLANK
         palette = palette_for(self.app.current_theme)
@@ -176,7 +171,6 @@ class RowList(LineView):
         return not _aside(row, width) and needed <= width
 
     def is_at_cursor(self, line: int) -> bool:
-        """Whether the row under the cursor is in this line."""
         return self._lines[line] == self.cursor
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
@@ -200,7 +194,6 @@ class NumberedRows(RowList):
     are_numbered = True
 
     def mark_of(self, index: int) -> str:
-        """The number, in two cells."""
         has_key = self.are_numbered and index < MAX_NUMBERED and not self.rows[index].is_disabled_reason
         return f"{index + 1} " if has_key else "  "
 

@@ -54,7 +54,6 @@ class NoticeLine(Static):
         self._until: Timer | None = None
 
     def show(self, notice: Notification) -> None:
-        """Show this until it expires."""
         style = STYLES[notice.severity]
         title = Content.styled(f"{notice.title}  " if notice.title else "", f"bold {style}")
         text = Content.from_markup(notice.message) if notice.markup else Content(notice.message)
@@ -71,7 +70,6 @@ class Toasts:
         self._app = app
 
     def forget(self, title: str, message: str) -> None:
-        """Remove this notice if it's shown."""
         forget_toasts(self._app, (title, message))
 
     def place(self) -> None:

@@ -211,7 +211,6 @@ class PermissionCard(RequestPane):
         self.note_asked_for()
 
     def action_leave(self) -> None:
-        """Return to the prompt."""
         self.post_message(self.Left())
 
     def action_review(self) -> None:

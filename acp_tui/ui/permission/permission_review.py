@@ -51,12 +51,10 @@ class WholeScreen(Place):
         return "columns" if wants_columns else "unified"
 
     def toggle_columns(self) -> None:
-        """Choose the other layout."""
         self._wants_columns = self.layout_of_diffs == "unified"
 
     @property
     def context_of_diffs(self) -> int | None:
-        """What the user chose."""
         return None if self.shows_whole_file else super().context_of_diffs
 
 
@@ -143,7 +141,6 @@ class FullRequest(RequestPane):
             self._go_to(self._row_of_change(min(index, len(self._drawn.hunks) - 1)))
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll by `lines`."""
         self._go_to(max(self._at_row + lines, 0))
 
     def action_go_to_end(self, direction: int) -> None:
@@ -151,12 +148,10 @@ class FullRequest(RequestPane):
         self._go_to(0 if direction < 0 else len(self._drawn.lines))
 
     def action_next_change(self) -> None:
-        """Go to the beginning of the next change."""
         is_at_end = self._at_row >= self._subject.max_scroll_y
         self._go_to_change(len(self._drawn.hunks) if is_at_end else self._change_from(self._at_row + 1))
 
     def action_previous_change(self) -> None:
-        """Go to the beginning of the previous change."""
         self._go_to_change(self._change_from(self._at_row) - 1)
 
     def _go_to_change(self, index: int) -> None:
@@ -196,11 +191,9 @@ class PermissionReview(ModalScreen[None]):
         self._is_over = False
 
     def compose(self) -> ComposeResult:
-        """The request alone."""
         yield self._pane
 
     def on_mount(self) -> None:
-        """Show the request."""
         self._pane.show_request(self.asked)
         self.set_focus(self._pane)
 

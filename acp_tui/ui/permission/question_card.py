@@ -70,11 +70,9 @@ class Parts(Vertical):
     last: events.Event | None = None
 
     def on_key(self, event: events.Key) -> None:
-        """Record the event."""
         self.last = event
 
     def on_paste(self, event: events.Paste) -> None:
-        """Record the event."""
         self.last = event
 
 
@@ -144,7 +142,6 @@ class QuestionCard(VerticalScroll, can_focus=True):
     # What it shows
 
     def compose(self) -> ComposeResult:
-        """The question and the answers."""
         with self._parts:
             yield self._said
             yield Static(Content("\n").join(self._head()), classes="dialog-head", markup=False)
@@ -246,7 +243,6 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     @property
     def has_keyboard(self) -> bool:
-        """Whether the card, or something in it, has the focus."""
         return self.has_focus_within
 
     @property
@@ -456,7 +452,6 @@ class QuestionCard(VerticalScroll, can_focus=True):
             editor.focus_control()
 
     def action_decline(self) -> None:
-        """Decline the question."""
         if self._may_answer("press 0 again"):
             self._give("decline", None)
 

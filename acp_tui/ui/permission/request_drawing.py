@@ -217,7 +217,6 @@ def changed_file(asked: ShownRequest) -> str:
 
 
 def has_changes(call: ToolCall) -> bool:
-    """Whether there is a diff to show."""
     return any(isinstance(item, TextDiff) for item in call.content)
 
 

@@ -120,7 +120,6 @@ class RequestPane(RequestView, can_focus=True):
             self._answer(self._chosen, "press Enter again")
 
     def action_answer(self, key: str) -> None:
-        """Answer with the option that has this number or letter."""
         index = answer_of(self.options, key)
         if index is not None:
             self._answer(index, f"press {key} again")
@@ -172,7 +171,6 @@ class RequestPane(RequestView, can_focus=True):
         self._is_answer = False
 
     def action_too_soon(self) -> None:
-        """Say that the key came too soon."""
         self._warn_too_soon("press it again")
 
     def note_asked_for(self) -> None:
@@ -203,7 +201,6 @@ class RequestPane(RequestView, can_focus=True):
         self.guard.press(event, self._option_at(event))
 
     def on_click(self, event: events.Click) -> None:
-        """Answer with the clicked option."""
         self.show_changes()
         index = self._option_at(event)
         self._is_answer = self.guard.is_click_on(index)
@@ -268,5 +265,4 @@ class RequestPane(RequestView, can_focus=True):
         """Give the prompt the keyboard, the message, and the `keys` at once: the next key would overtake a message."""
 
     def tell(self, message: Message) -> None:
-        """Notify the widget that waits for a decision."""
         self.post_message(message)

@@ -101,7 +101,6 @@ class Place:
     CSS_CLASS: ClassVar[str]
 
     def __init__(self, view: RequestView) -> None:
-        """`view` is the request shown there."""
         self._view = view
 
     @abstractmethod
@@ -120,7 +119,6 @@ class Place:
 
     @property
     def layout_of_diffs(self) -> DiffLayout:
-        """One column or two."""
         return "unified"
 
     @property
@@ -184,7 +182,6 @@ class RequestView(Vertical):
         self._options = StripView(id="options")
 
     def compose(self) -> ComposeResult:
-        """The question, the keys, and the answers."""
         yield from (self._title, self._subject, self._keys, self._options)
 
     def show(
@@ -263,7 +260,6 @@ class RequestView(Vertical):
             self.guard.arm()
 
     def on_resize(self) -> None:
-        """Draw for the new width."""
         self.redraw()
         self.guard.arm()
 
@@ -275,7 +271,6 @@ class RequestView(Vertical):
         self.lay_out()
 
     def redraw(self) -> None:
-        """Draw the request as it is now."""
         if self.asked is None or self._width < 2:
             return
         palette = self._palette
@@ -476,7 +471,6 @@ class RequestView(Vertical):
         return f"You haven't seen all of it: read on (PgDn), or {again} to allow it anyway"
 
     def action_page(self, direction: int) -> None:
-        """Page through a long request."""
         self._pending = None
         self._subject.page(direction)
 

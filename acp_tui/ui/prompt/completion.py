@@ -104,7 +104,6 @@ class SuggestionList(RowList):
 
     @property
     def suggestion(self) -> Suggestion | None:
-        """The suggestion under the cursor."""
         row = self.row
         return row.value if row is not None and isinstance(row.value, Suggestion) else None
 
@@ -133,7 +132,6 @@ class SuggestionList(RowList):
             self._choose()
 
     def on_resize(self) -> None:
-        """Now that the rows have a size, show the one under the cursor."""
         self._reveal()
 
     def _reveal(self) -> None:
@@ -413,7 +411,6 @@ class Completion:
 
     @property
     def is_open(self) -> bool:
-        """Whether the list is visible."""
         return self._list.display and self._list.is_attached
 
     # Keys
@@ -462,7 +459,6 @@ class Completion:
         return line[place.start : place.stop] == suggestion.written.rstrip() and place.stop == len(line)
 
     def _choose_clicked(self) -> None:
-        """Insert the clicked suggestion, if it can be chosen."""
         if self._list.suggestion is not None and self._place is not None:
             self._write(self._list.suggestion)
 

@@ -44,23 +44,19 @@ class Pastes:
         self._any: re.Pattern[str] | None = None
 
     def keep(self, text: str) -> str:
-        """Store `text` and return its placeholder."""
         placeholder = f"[pasted {_extent(text)}: {_preview(text)} #{len(self._texts) + 1}]"
         self._texts[placeholder] = text
         self._any = re.compile("|".join(map(re.escape, self._texts)))
         return placeholder
 
     def forget(self) -> None:
-        """Forget all texts, because the draft is a new one."""
         self._texts.clear()
         self._any = None
 
     def text_of(self, chip: Chip) -> str:
-        """The text it stands for."""
         return self._texts[chip.placeholder]
 
     def chips(self, line: str) -> Iterator[Chip]:
-        """The placeholders in `line`, from left to right."""
         if self._any is not None:
             for found in self._any.finditer(line):
                 yield Chip(*found.span(), found[0])
@@ -77,12 +73,10 @@ class Pastes:
 
 
 def is_long(text: str) -> bool:
-    """Whether a paste is shown as a placeholder."""
     return len(text) > MAX_CHARACTERS or text.rstrip("\n").count("\n") >= MAX_LINES
 
 
 def can_be_open(text: str) -> bool:
-    """Whether a draft can show the text as it is."""
     return len(text) <= MAX_OPEN_CHARACTERS and all(len(line) <= MAX_OPEN_LINE for line in text.split("\n"))
 
 
@@ -122,7 +116,6 @@ class Killed:
         self._state = state_after
 
     def keep(self, text: str) -> None:
-        """Keep only this text."""
         self.text, self._state = text, None
 
 
@@ -179,7 +172,6 @@ class DraftArea(TextArea):
 
     @property
     def selected_text(self) -> str:
-        """The text that the selection stands for."""
         return self._pastes.expand(super().selected_text)
 
     def _build_highlight_map(self) -> None:
@@ -195,7 +187,6 @@ class DraftArea(TextArea):
         return super().render_line(y) if self.content_size.width else Strip.blank(self.size.width)
 
     def get_line(self, line_index: int) -> Text:
-        """A colored line."""
         line = super().get_line(line_index)
         palette = palette_for(self.app.current_theme)
         place = self._places.place(self.document.lines, line_index)
@@ -236,17 +227,14 @@ class DraftArea(TextArea):
         return top, bottom
 
     def load_text(self, text: str) -> None:
-        """Start over with `text`."""
         self._places.edited(0)
         super().load_text(text)
 
     def undo(self) -> None:
-        """Undo the last edits."""
         self._places.edited(0)
         super().undo()
 
     def redo(self) -> None:
-        """Redo the last undone edits."""
         self._places.edited(0)
         super().redo()
 
@@ -288,7 +276,6 @@ class DraftArea(TextArea):
             self.notify("The draft has no folded paste.")
 
     def on_click(self, event: events.Click) -> None:
-        """Unfold the clicked paste."""
         row, column = self.get_target_document_location(event)
         chip = next((chip for chip in self._chips(row) if chip.start <= column < chip.stop), None)
         if chip is not None and self.selection.is_empty:
@@ -327,7 +314,6 @@ class DraftArea(TextArea):
         await super()._on_key(event)
 
     def action_newline(self) -> None:
-        """Insert a line break at the cursor."""
         self.replace("\n", *self.selection, maintain_selection_offset=False)
 
     def action_line_start(self) -> None:
@@ -335,7 +321,6 @@ class DraftArea(TextArea):
         self.move_cursor((self.cursor_location[0], 0))
 
     def action_line_end(self) -> None:
-        """Move to the end of the line."""
         row = self.cursor_location[0]
         self.move_cursor((row, len(self.document[row])))
 
@@ -346,23 +331,18 @@ class DraftArea(TextArea):
         self._kill((row + 1, 0) if (row, column) == line_end else line_end)
 
     def action_kill_line_start(self) -> None:
-        """Kill the text before the cursor in its line."""
         self._kill((self.cursor_location[0], 0))
 
     def action_kill_blanks_left(self) -> None:
-        """Kill back to the previous blank."""
         self._kill(self._left(_BLANKS))
 
     def action_kill_word_left(self) -> None:
-        """Kill back to the beginning of a word."""
         self._kill(self.get_cursor_word_left_location())
 
     def action_kill_word_right(self) -> None:
-        """Kill to the end of a word."""
         self._kill(self.get_cursor_word_right_location())
 
     def get_cursor_word_left_location(self) -> Location:
-        """The beginning of the word before the cursor."""
         return self._left(_WORD)
 
     def get_cursor_word_right_location(self) -> Location:
@@ -392,7 +372,6 @@ class DraftArea(TextArea):
         return self._edits, self.cursor_location
 
     def action_yank(self) -> None:
-        """Replace the selection with the last killed text."""
         self.replace(self._pastes.fold(self._killed.text), *self.selection, maintain_selection_offset=False)
 
 

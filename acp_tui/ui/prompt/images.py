@@ -29,7 +29,6 @@ class ImageChips(Static):
             self.index = index
 
     def show(self, images: Sequence[PastedImage]) -> None:
-        """Show these images."""
         self.display = bool(images)
         chips = [
             Content.styled(f" {_label(image)} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"}))
@@ -38,11 +37,9 @@ class ImageChips(Static):
         self.update(Content(" ").join([*chips, Content.styled(HINT, "$foreground-muted")]))
 
     def action_remove(self, index: int) -> None:
-        """Handle a click on a chip."""
         self.post_message(self.Removed(index))
 
 
 def _label(image: PastedImage) -> str:
-    """Its name and size."""
     size = len(image.data)
     return f"{image.name} {size / 1e6:.1f} MB" if size >= 1e6 else f"{image.name} {size / 1e3:.0f} KB"

@@ -234,7 +234,6 @@ class PromptInput(DraftArea):
         """Looks whether a card that came while the user was busy may have the keyboard by now."""
 
     def on_mount(self) -> None:
-        """Show the current key bindings."""
         follow_keys(self, self._name_keys)
         self._name_keys()
 
@@ -349,11 +348,9 @@ class PromptInput(DraftArea):
         self.post_message(self.PullBackRequested())
 
     def action_page(self, direction: int) -> None:
-        """Page through the conversation."""
         self.post_message(self.PageRequested(direction))
 
     def action_paste(self) -> None:
-        """Paste from the desktop's clipboard."""
         self.post_message(self.PasteRequested())
 
     def action_delete_left(self) -> None:
@@ -366,7 +363,6 @@ class PromptInput(DraftArea):
             self.post_message(self.DropRequested())
 
     async def action_delete_right_or_quit(self) -> None:
-        """Delete the character after the cursor; in an empty prompt, quit."""
         if self.text or self.images:
             self.action_delete_right()
         else:
@@ -394,7 +390,6 @@ class PromptInput(DraftArea):
         self.paste(event.text)
 
     def paste(self, text: str) -> None:
-        """Insert `text` at the cursor."""
         self._end_saying()
         start = min(self.selection)
         self.insert_paste(text)
@@ -412,11 +407,9 @@ class PromptInput(DraftArea):
             self.replace(mentions, start, end, maintain_selection_offset=False)
 
     def attach(self, *images: PastedImage) -> None:
-        """Attach these images too."""
         self._set_images((*self.images, *images))
 
     def remove_image(self, index: int) -> None:
-        """Remove that image."""
         self._set_images(self.images[:index] + self.images[index + 1 :])
 
     def _set_images(self, images: tuple[PastedImage, ...]) -> None:
@@ -495,7 +488,6 @@ class PromptInput(DraftArea):
         self._giving_way = self.set_timer(wait_s, partial(self.give_way_to, card))
 
     def note_agent(self, *, is_gone: bool) -> None:
-        """Record whether the agent is gone. The empty prompt says so."""
         if is_gone != self._is_agent_gone:
             self._is_agent_gone = is_gone
             self._name_keys()
@@ -565,17 +557,14 @@ class PromptFrame(Vertical):
         self.prompt = PromptInput(id="prompt")
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield self._chips
         yield self.prompt
 
     def on_prompt_input_images_changed(self, message: PromptInput.ImagesChanged) -> None:
-        """Show the images."""
         message.stop()
         self._chips.show(message.images)
 
     def on_image_chips_removed(self, message: ImageChips.Removed) -> None:
-        """Remove the image and return to the prompt."""
         message.stop()
         self.prompt.remove_image(message.index)
         self.screen.set_focus(self.prompt)

@@ -109,13 +109,11 @@ class QueueLines(Static, can_focus=True):
 
     @property
     def _at(self) -> int:
-        """The index of the selected prompt."""
         return self._keys.index(self._selected) if self._selected in self._keys else 0
 
     # What the user does
 
     def action_select(self, step: int) -> None:
-        """Select the prompt above or below."""
         self._select(self._at + step)
 
     def _select(self, at: int) -> None:
@@ -123,37 +121,30 @@ class QueueLines(Static, can_focus=True):
         self._draw()
 
     def action_edit(self) -> None:
-        """Put it back into the draft."""
         self.post_message(self.EditRequested(self._selected))
 
     def action_remove(self) -> None:
-        """Remove it from the queue."""
         self.post_message(self.RemoveRequested(self._selected))
 
     def action_send_now(self) -> None:
-        """Send it now, before the others."""
         self.post_message(self.SendRequested(self._selected))
 
     def action_move(self, step: int) -> None:
-        """Send it earlier or later."""
         self.post_message(self.MoveRequested(self._selected, step))
 
     def on_click(self, event: events.Click) -> None:
-        """Select the clicked prompt."""
         offset = event.get_content_offset(self)
         at = -1 if offset is None else offset.y - self._rows_above + self._first
         if offset is not None and self._first <= at < self._last:
             self._select(at)
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Show or hide the selection and the keys."""
         super().watch_has_focus(has_focus)
         self._draw()
 
     # Drawing
 
     def on_resize(self) -> None:
-        """Cut for the new width."""
         self._draw()
 
     def _draw(self) -> None:
@@ -182,7 +173,6 @@ class QueueLines(Static, can_focus=True):
 
     @property
     def _last(self) -> int:
-        """The end of the prompts shown."""
         return min(self._first + MAX_SHOWN, len(self._keys))
 
     def _queue_lines(self, width: int) -> Iterator[Content]:

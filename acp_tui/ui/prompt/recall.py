@@ -116,7 +116,6 @@ def shown_line(text: str, pattern: re.Pattern[str] | None, width: int) -> str:
 
 
 def _marked(label: str, pattern: re.Pattern[str] | None, style: Style, match_style: Style) -> list[Segment]:
-    """The label with the matches marked."""
     segments, at = [], 0
     for match in pattern.finditer(label) if pattern is not None else ():
         segments += [Segment(label[at : match.start()], style), Segment(match[0], style + match_style)]
@@ -166,7 +165,6 @@ class HistorySearch(Vertical):
             yield self._input
 
     def on_mount(self) -> None:
-        """Take the focus."""
         self.screen.set_focus(self._input)  # at once, so that the next key doesn't overtake it
         self.look()
 
@@ -179,12 +177,10 @@ class HistorySearch(Vertical):
         self._show_head()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search while the user types."""
         event.stop()
         self.look()
 
     def on_resize(self) -> None:
-        """Fit the heading to the width."""
         self._show_head()
 
     def _show_head(self) -> None:
@@ -203,17 +199,14 @@ class HistorySearch(Vertical):
     # What the user does
 
     async def action_move(self, step: int) -> None:
-        """Go to an older or a newer match."""
         await caught_up(self._input)
         self.look()
         self._rows.move(step)
 
     def action_page(self, direction: int) -> None:
-        """Page into the past, or back."""
         self._rows.move_page(direction)
 
     def action_toggle_all(self) -> None:
-        """Search all projects, or only this one."""
         self._is_everywhere = not self._is_everywhere
         self.look()
 
@@ -227,7 +220,6 @@ class HistorySearch(Vertical):
             self.close()
 
     async def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """Choose the clicked prompt."""
         event.stop()
         await self.action_choose()
 
@@ -236,7 +228,6 @@ class HistorySearch(Vertical):
         self.close()
 
     def close(self) -> None:
-        """Remove the search and focus the prompt."""
         self.screen.set_focus(self.screen.query_one("#prompt"))
         self.remove()
 
@@ -374,7 +365,6 @@ class Recall:
             self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
 
     def sent(self, text: str, agent: str) -> None:
-        """Record a sent prompt."""
         self._walk = None
         self._memory.history.add(text, self._place.folder, agent)
         self._screen.run_worker(self._write())
@@ -403,7 +393,6 @@ class Recall:
                 return False
 
     def draft_changed(self) -> None:
-        """Save the draft at the next pause."""
         self._has_changed = self.pause is not None
         if self.pause is None:
             self.pause = self._prompt.set_timer(PAUSE_S, self._look)
@@ -477,7 +466,6 @@ class Recall:
         self._put(walk)
 
     def _close_search(self) -> bool:
-        """Close the search; return whether it was open."""
         search, self._search = self._search, None
         is_open = search is not None and search.is_attached
         if search is not None and is_open:

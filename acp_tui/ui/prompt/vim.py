@@ -47,7 +47,6 @@ class Span(NamedTuple):
 
 
 def line_start(text: str, at: int) -> int:
-    """Where the line at this offset begins."""
     return text.rfind("\n", 0, at) + 1
 
 
@@ -231,7 +230,6 @@ class VimKeys:
         return f"NORMAL {self._keys}".rstrip() if self._is_normal else "INSERT"
 
     def insert(self) -> None:
-        """Go to insert mode."""
         self._is_normal, self._keys = False, ""
         self._prompt.show_mode(self.words)
 
@@ -297,7 +295,6 @@ class VimKeys:
         self._prompt.history.checkpoint()
 
     def _keep(self, span: Span) -> None:
-        """Put text into the register."""
         self._register = self._prompt.written_between(self._place(span.start), self._place(span.stop))
         self._is_register_linewise = span.is_linewise
 

@@ -39,7 +39,6 @@ class ReplayBar(Static):
         self._is_due = False
 
     def show(self, position: Position) -> None:
-        """Show this soon."""
         if position == self.position:
             return
         self.position = position
@@ -48,7 +47,6 @@ class ReplayBar(Static):
             self.set_timer(REDRAW_S, self._draw)
 
     def on_resize(self) -> None:
-        """Redraw, because the track has another length."""
         self._draw()
 
     def _draw(self) -> None:
@@ -57,7 +55,6 @@ class ReplayBar(Static):
 
 
 def bar_of(position: Position, width: int) -> Content:
-    """The line, at this width."""
     mark = "▶" if position.is_playing else "‖"
     left = Content.assemble((f"{mark} ", "$text-accent"), f"{clock(position.at_s)} / {clock(position.length_s)}  ")
     number, count = position.prompts

@@ -65,12 +65,10 @@ class Film:
 
     @property
     def header(self) -> Header:
-        """The first line of the recording."""
         return self.recording.header
 
     @property
     def problems(self) -> list[Problem]:
-        """The parts that couldn't be read."""
         return self.recording.problems
 
     @property

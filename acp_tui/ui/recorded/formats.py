@@ -65,7 +65,6 @@ def tidy_svg(svg: str, frame: Frame | None = None) -> str:
 
 
 def text_of(strips: Sequence[Strip]) -> str:
-    """The screen as plain lines."""
     return "".join(f"{strip.text.rstrip()}\n" for strip in strips)
 
 

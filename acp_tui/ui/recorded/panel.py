@@ -36,7 +36,6 @@ class RecordedPanel(SessionPanel):
         self._shown_notices = conversation.notice_count
 
     def note(self, change: Change) -> None:
-        """Draw a change of the conversation."""
         self._on_change(change)
 
     def show(self, conversation: Conversation) -> None:
@@ -83,7 +82,6 @@ class ReplayPanel(RecordedPanel):
         self._elicitations = Static(id="elicitation", markup=False)
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield self._main
         yield self.plan
         yield self.card
@@ -111,14 +109,12 @@ class RecordedCard(RequestView):
         self._became: Answer | None = None
 
     def show_request(self, asked: ShownRequest | None) -> None:
-        """Show it, with the chosen option."""
         self._became = self._answer_to(asked.request.key) if asked is not None else None
         super().show_request(asked)
         self._chosen = _chosen_index(asked.request.answers, self._became) if asked is not None else None
         self.lay_out()
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
-        """The outcome."""
         return [_outcome(self._became)]
 
 
@@ -132,7 +128,6 @@ def _chosen_index(options: Sequence[PermissionOption], answer: Answer | None) ->
 
 
 def _outcome(answer: Answer | None) -> str:
-    """The outcome in words."""
     if answer is None:
         return "unanswered in this recording"
     if answer.decision is None:

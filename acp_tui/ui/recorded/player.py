@@ -63,7 +63,6 @@ class Player:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether all events are applied."""
         return self.moment >= self.film.length
 
     @property
@@ -90,7 +89,6 @@ class Player:
 
     @property
     def conversations(self) -> dict[SessionId, Conversation]:
-        """The conversations of all sessions so far."""
         return self._replay.conversations
 
     def conversation(self, session_id: SessionId | None) -> Conversation:
@@ -163,7 +161,6 @@ class _Turn:
         self._since = self._loop.time()
 
     async def give(self) -> None:
-        """Yield if the time slice is over."""
         if self._loop.time() - self._since > SLICE_S:
             await asyncio.sleep(0)
             self._since = self._loop.time()
@@ -188,7 +185,6 @@ class Spot:
 
     @property
     def shown(self) -> str:
-        """What wasn't found, in words."""
         return f"{self.text!r} doesn't appear" if self.text is not None else "no permission request"
 
 
@@ -226,7 +222,6 @@ def _is_there(step: Step, spot: Spot) -> bool:
 
 
 def _said(touch: Touch) -> Iterator[str]:
-    """The texts of what was touched."""
     conversation, change = touch.conversation, touch.change
     for entry_id in change.entries:
         yield from _texts(conversation.entries[entry_id])

@@ -43,7 +43,6 @@ class Reply:
 
 
 def question_card(elicitation: Elicitation, reply: Reply | None) -> Content:
-    """The content of the card."""
     return Content("\n").join(_lines(elicitation, reply))
 
 
@@ -86,7 +85,6 @@ def _value(each: Field, reply: Reply | None) -> Content:
 
 
 def _said(each: Field, value: Any) -> str:
-    """A value as the form showed it."""
     if isinstance(value, list | tuple):
         return ", ".join(_word(each, item) for item in value) or "none"
     return _word(each, value)

@@ -76,7 +76,6 @@ class _Attendant:
         self.agent.on_elicitations = self.look
 
     def look(self, *_: object) -> None:
-        """Wake up: something may need an answer."""
         self.changed.set()
 
     async def attend(self) -> None:
@@ -127,7 +126,6 @@ class _Attendant:
 
 
 def answer(session: Session, key: RequestKey, option_id: str) -> None:
-    """Answer the scripted agent."""
     session.answer_permission(key, option_id)
 
 
@@ -209,7 +207,6 @@ def _hangs(scenario: Scenario, prompts: Sequence[str]) -> bool:
 
 
 def _faults(step: object) -> Iterator[Fault]:
-    """The faults within a step or steps."""
     if isinstance(step, Fault):
         yield step
     if isinstance(step, tuple):

@@ -72,16 +72,13 @@ class PictureScreen(Screen[None]):
         self._sidebar: Sidebar | None = None
 
     def compose(self) -> ComposeResult:
-        """From top to bottom, as in a tab."""
         yield from (self._place, self._frame, self._line)
 
     def on_mount(self) -> None:
-        """Show the initial state, before any session."""
         self.set_focus(self._frame.prompt)
         self.show_facts()
 
     async def show(self, conversation: Conversation) -> None:
-        """Show this conversation."""
         before = self.panel
         folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
         self.panel = RecordedPanel(conversation, self._film.header.cwd, folds=folds, images=images)
@@ -117,18 +114,15 @@ class PictureScreen(Screen[None]):
         self._sidebar.show(SidebarState(plans, (), "", facts, are_changes_known=False))
 
     def on_session_panel_facts_changed(self) -> None:
-        """Update the facts."""
         self.show_facts()
 
     def action_toggle_plan(self) -> None:
-        """Fold or unfold the plan; in the sidebar if it's there."""
         if self._sidebar is not None:
             self._sidebar.toggle(Section.PLAN)
         elif self.panel is not None:
             self.panel.toggle_plan()
 
     def action_toggle_all(self) -> None:
-        """Fold or unfold everything."""
         if self.panel is not None:
             self.panel.view.toggle_all()
 
@@ -141,7 +135,6 @@ class PictureScreen(Screen[None]):
                 self.panel.view.focus()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
-        """Page through the conversation."""
         if self.panel is not None:
             self.panel.view.action_page(message.direction)
 
@@ -159,7 +152,6 @@ class _PictureApp(BaseApp):
             raise CannotRender(f"there is no theme {theme!r}", hint=f"known: {known}")
 
     def get_default_screen(self) -> PictureScreen:
-        """The only screen."""
         return PictureScreen(self._film, self.settings)
 
 
@@ -194,17 +186,14 @@ class Studio:
 
     @property
     def conversation(self) -> Conversation:
-        """The conversation on the screen."""
         return self.player.conversation(self.player.front)
 
     @property
     def strips(self) -> list[Strip]:
-        """The screen as painted, from top to bottom."""
         return painted_rows(self._pilot.app.screen)
 
     @property
     def svg(self) -> str:
-        """The screen as a picture."""
         return picture_of(self._pilot.app)
 
     @property
@@ -249,7 +238,6 @@ class Studio:
 
 
 def picture_of(app: App[Any]) -> str:
-    """The screen of an app, as SVG."""
     return tidy_svg(app.export_screenshot(title="acp-tui", simplify=True), _frame(app))
 
 

@@ -63,7 +63,6 @@ def replay_keymap(chosen: Keymap) -> Keymap:
 
 
 def bindings() -> list[Binding]:
-    """The bindings of the replay screen."""
     return [
         *(Binding(each.keys, each.action, each.title, show=False) for each in REPLAY_COMMANDS),
         *(
@@ -82,7 +81,6 @@ class SessionLine(Static):
         super().__init__(markup=False)
 
     def show(self, conversations: Mapping[SessionId, Conversation], shown: SessionId | None) -> None:
-        """Show these sessions."""
         self.display = len(conversations) > 1
         if self.display:
             width = self.app.size.width
@@ -102,7 +100,6 @@ def _label(number: int, conversation: Conversation, cells: int, *, is_shown: boo
 
 
 def about(film: Film) -> str:
-    """The agent, date, and length of a recording, and the lines that couldn't be read."""
     return "\n".join(_lines(film))
 
 
@@ -162,14 +159,12 @@ class ReplayScreen(Screen[None]):
         )
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
         yield SessionLine()
         yield Vertical(self._panel, id="session")
         yield StatusLine(id="status")
         yield self._bar
 
     def on_mount(self) -> None:
-        """Read the recording, then play it."""
         self._panel.view.focus()
         self._tell()
         self.call_after_refresh(self._begin)
@@ -209,7 +204,6 @@ class ReplayScreen(Screen[None]):
 
     @property
     def shown(self) -> SessionId | None:
-        """The session on the screen."""
         return self._chosen if self._chosen in self._player.conversations else self._player.front
 
     def _answer_to(self, key: RequestKey) -> Answer | None:
@@ -269,7 +263,6 @@ class ReplayScreen(Screen[None]):
         self._tell()
 
     def on_session_panel_facts_changed(self) -> None:
-        """Update the status line."""
         self._tell()
 
     def _tell(self) -> None:
@@ -321,20 +314,16 @@ class ReplayScreen(Screen[None]):
         self._go_to(find(self.projector.moment))
 
     def action_to_prompt(self, direction: int) -> None:
-        """Go to the next or the previous prompt."""
         find = self.film.prompt_after if direction > 0 else self.film.prompt_before
         self._go_to(find(self.projector.moment))
 
     def action_to_start(self) -> None:
-        """Go to the beginning."""
         self._go_to(0)
 
     def action_to_end(self) -> None:
-        """Go to the end."""
         self._go_to(self.film.length)
 
     def action_change_speed(self, step: int) -> None:
-        """Play faster or slower."""
         self.projector.pace = self.projector.pace.changed(step)
         self._move()  # the current pause has another length now
 
@@ -349,23 +338,18 @@ class ReplayScreen(Screen[None]):
         self._show_session()
 
     def action_follow(self) -> None:
-        """Go to the end of the conversation."""
         self._panel.view.action_follow()
 
     def action_page(self, direction: int) -> None:
-        """Page, wherever the focus is."""
         self._panel.view.action_page(direction)
 
     def action_toggle_all(self) -> None:
-        """Unfold or fold everything."""
         self._panel.view.toggle_all()
 
     def action_toggle_plan(self) -> None:
-        """Unfold or fold the plan."""
         self._panel.toggle_plan()
 
     async def action_find(self) -> None:
-        """Search what has been replayed."""
         opened = next((bar for bar in self.query(FindBar) if bar.display), None)
         if opened is None:
             await self.mount(FindBar(self._panel.view), before="#status")
@@ -373,13 +357,11 @@ class ReplayScreen(Screen[None]):
             opened.begin()
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
-        """Show the state of the search."""
         for bar in self.query(FindBar):
             bar.show_standing(message.standing)
 
     @work
     async def action_copy(self) -> None:
-        """Copy the selection."""
         selected = self._panel.view.selected_text
         if selected:
             await copy(self, selected)
@@ -395,7 +377,6 @@ class ReplayScreen(Screen[None]):
             await self.run_action(action)
 
     def action_tell_about(self) -> None:
-        """Show information on the recording and its problems."""
         self.app.push_screen(ReadingScreen("The recording", about(self.film)))
 
     def action_do(self, name: str) -> None:
@@ -448,14 +429,11 @@ class ReplayApp(BaseApp):
         )
 
     def on_mount(self) -> None:
-        """Report problems of the settings, briefly."""
         self.tell_notes(self._notes)
         self.call_after_refresh(keep_what_is_loaded)
 
     def get_default_screen(self) -> ReplayScreen:
-        """The replay."""
         return self._make_screen()
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
-        """The commands with keys, and the general ones."""
         yield from (*REPLAY_COMMANDS, *super().commands_for(screen))

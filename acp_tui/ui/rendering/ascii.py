@@ -54,7 +54,6 @@ class Ascii(LineFilter):
     """Replaces lines, icons, and punctuation. Letters stay, because nothing could replace them."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments at the same width."""
         return [
             segment
             if segment.text.isascii()

@@ -143,12 +143,10 @@ class DiffRenderer:
 
     @property
     def added(self) -> int:
-        """The number of added lines."""
         return self.diff.added
 
     @property
     def removed(self) -> int:
-        """The number of removed lines."""
         return self.diff.removed
 
     def _finish(self) -> tuple[Diff, Sizes]:
@@ -188,7 +186,6 @@ class DiffRenderer:
         return self._drawn[0]
 
     def waiting_lines(self, width: int, palette: Palette) -> list[Strip]:
-        """A placeholder for a diff that hasn't been compared yet."""
         notes = ["comparing …"] * (self.steps_made > NOTED_STEPS)
         return plain_lines("  ".join([make_visible_path(self.path), *notes]), width, palette.diff_title)
 
@@ -198,11 +195,9 @@ class DiffRenderer:
         return () if self._drawn is None else self._drawn[1]
 
     def line_count(self, width: int) -> int:
-        """The number of lines at `width`."""
         return len(self.lines(width, *self._look[2:]))
 
     def release(self) -> None:
-        """Free the memory of everything drawn."""
         self._drawn = None
         self._hunks.clear()
 
@@ -354,7 +349,6 @@ class OneColumn:
         self.rooms: tuple[int, ...] = (self._room,)
 
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
-        """The rows of `pieces`."""
         for run, start, stop in pieces:
             for index in range(start, stop):
                 yield from self._line(self._diff.line(run, index))
@@ -402,7 +396,6 @@ class TwoColumns:
         self.rooms: tuple[int, ...] = (self._left_cells - self._gutter_cells, self._right_cells - self._gutter_cells)
 
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
-        """The rows of `pieces`, pair by pair."""
         for run, start, stop in pieces:
             for index in range(start, stop):
                 yield from self._pair(*self._diff.pair(run, index))

@@ -126,7 +126,6 @@ def measure(lines: Sequence[str], *, crlf: bool) -> Generator[None, None, list[i
 
 
 def make_sizes(old: LineSizes, new: LineSizes) -> Sizes:
-    """Combine the sizes of both texts."""
     odd = sum([-size % _NOTE for size in chain(old, new) if size < 0])
     return Sizes(old, new, odd > MAX_ODD_CHARACTERS)
 
@@ -202,7 +201,6 @@ def _new_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
 
 
 def _padded(sizes: LineSizes, count: int) -> list[int]:
-    """`sizes`, with empty rows below them."""
     return [*sizes, *[0] * (count - len(sizes))]
 
 

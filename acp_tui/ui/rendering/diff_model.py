@@ -204,12 +204,10 @@ class Diff:
 
     @property
     def added(self) -> int:
-        """The number of added lines."""
         return sum([change.new_to - change.new_from for change in self.changes])
 
     @property
     def removed(self) -> int:
-        """The number of removed lines."""
         return sum([change.old_to - change.old_from for change in self.changes])
 
     @property
@@ -226,7 +224,6 @@ class Diff:
         return tuple(_all_lines(self) if context is None else _hunks(self, context))
 
     def skipped_after(self, hunks: Sequence[Hunk]) -> int:
-        """The number of unchanged lines after the last of `hunks`."""
         return len(self.old) - (hunks[-1].old_start - 1 + hunks[-1].old_count if hunks else 0)
 
     def line(self, run: Run, index: int) -> DiffLine:
@@ -248,7 +245,6 @@ class Diff:
         )
 
     def lines(self, hunk: Hunk) -> Iterator[DiffLine]:
-        """All lines of a hunk."""
         return (self.line(run, index) for run in hunk.runs for index in range(run.line_count))
 
     def _unchanged(self, run: Run, index: int) -> DiffLine:

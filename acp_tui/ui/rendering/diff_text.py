@@ -99,7 +99,6 @@ class DiffSyntax:
         self._new = LexedText(diff.new, language, MAX_LINES_ABOVE, MAX_CHARACTERS_ABOVE)
 
     def lexed(self, line: DiffLine) -> Lexed:
-        """The pieces of the line's text."""
         if line.new_number is not None:
             return self._new.lexed(line.new_number - 1)
         assert line.old_number is not None, "a line of a diff is in one of the texts"
@@ -231,7 +230,6 @@ def note_style(note: str, palette: Palette) -> Style:
 
 
 def number_cells(diff: Diff) -> int:
-    """The width of the highest line number."""
     last = (diff.number_in_file(len(lines), is_old=lines is diff.old) for lines in (diff.old, diff.new))
     return len(str(max(last)))
 
@@ -245,7 +243,6 @@ def hunk_header(diff: Diff, hunk: Hunk) -> str:
 
 
 def skipped_lines(count: int) -> str:
-    """How many lines aren't shown."""
     return f"… {count:,} unchanged line{'s' if count > 1 else ''}"
 
 
@@ -255,7 +252,6 @@ def _range(start: int, count: int) -> str:
 
 
 def show(text: str) -> str:
-    """`text` with invisible characters made visible."""
     return make_visible(text).replace("\t", TAB)
 
 

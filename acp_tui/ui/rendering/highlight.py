@@ -202,7 +202,6 @@ class Highlighter:
         return len(self._lines)
 
     def append(self, line: str) -> None:
-        """Add a line at the end."""
         self._lines.append(line)
 
     def spans(self, number: int, palette: Palette, base: Style) -> list[Span]:
@@ -226,7 +225,6 @@ def language_name(info: str) -> str:
 
 
 def syntax_style(palette: Palette, field: str | None) -> Style:
-    """The palette's style for a piece of a line."""
     style: Style = NO_STYLE if field is None else getattr(palette, field)
     return style
 
@@ -392,7 +390,6 @@ class CodePanel:
         return [self._row([(self._info, label_style)], label, False, self._take_indent())]
 
     def append(self, line: str) -> list[Row]:
-        """Add a line of code and return its rows."""
         text = line.expandtabs(TAB_CELLS)
         self._highlighter.append(text)
         number = len(self._highlighter) - 1

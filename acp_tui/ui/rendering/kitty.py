@@ -101,7 +101,6 @@ class KittyTerminal:
         self._held.clear()
 
     def release_all(self) -> None:
-        """Make the terminal free everything it holds for us."""
         for image_id in list(self._held):
             self._release(image_id)
 

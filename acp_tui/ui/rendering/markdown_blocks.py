@@ -56,7 +56,6 @@ class Margin:
 
     @property
     def room(self) -> int:
-        """The number of cells left for text."""
         return max(self._width - self.cells, 1)
 
     @property
@@ -94,7 +93,6 @@ class Margin:
         return self._levels[-1].empty and (self._levels[-1].is_quote or self._levels[-1].marker is not None)
 
     def close(self) -> None:
-        """Close the innermost level."""
         self._levels.pop()
         self._settle()
 
@@ -158,7 +156,6 @@ class _List:
     bullet: str
 
     def take_marker(self) -> str:
-        """Return the marker of the next item."""
         if self.next_number is None:
             return f" {self.bullet} "
         self.next_number += 1

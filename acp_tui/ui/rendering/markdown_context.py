@@ -45,7 +45,6 @@ class Context:
 
     @property
     def line_count(self) -> int:
-        """The number of lines in `opening`."""
         return self.opening.count("\n")
 
     def covers(self, token: Token) -> bool:
@@ -91,7 +90,6 @@ class _Opener:
 
     @property
     def prefix(self) -> str:
-        """The prefix of its further lines."""
         return "> " if self.is_quote else " " * len(self.text)
 
     def strip(self, line: str, number: int) -> str | None:

@@ -98,7 +98,6 @@ class Palette:
     syntax_error: Style = NO_STYLE
 
     def with_styles(self, styles: Mapping[str, Style]) -> Palette:
-        """Return a copy with these styles, by field name."""
         changes: dict[str, Any] = dict(styles)
         return replace(self, **changes)
 

@@ -42,7 +42,6 @@ class PlainStream:
         self.rows = Rows()
 
     def append(self, text: str) -> None:
-        """Draw new text."""
         text = self._white_space + text if self._has_begun else text.lstrip()
         shown = text.rstrip()
         self._white_space = text[len(shown) :]

@@ -101,7 +101,6 @@ class _Grid:
         self._is_airy = any(len(self._row(row)) > 1 for row in sample[1:])
 
     def header(self, row: Sequence[Lines]) -> list[Strip]:
-        """The titles and the rule below them."""
         return [*self._row(row), self._rule("─", "┼")]
 
     def body(self, rows: Sequence[Sequence[Lines]], follows: bool) -> list[Strip]:

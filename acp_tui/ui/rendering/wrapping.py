@@ -100,7 +100,6 @@ class Rows(Lines):
         return len(self._rows)
 
     def extend(self, rows: Iterable[Row]) -> None:
-        """Add rows at the end."""
         self._rows.extend(rows)
 
     def extend_unseen(self, section: Section) -> None:
@@ -120,7 +119,6 @@ class Rows(Lines):
 
     @property
     def is_measured(self) -> bool:
-        """Whether no number of rows is a guess."""
         return not self._guesses
 
     def measure(self, rows: range, place: int) -> int:
@@ -197,7 +195,6 @@ def has_one_cell_each(text: str) -> bool:
 
 
 def width_cells(text: str) -> int:
-    """The number of cells that `text` takes."""
     return len(text) if _ONE_CELL_EACH.fullmatch(text) else cell_len(text)
 
 
@@ -287,7 +284,6 @@ def cut(text: str, width: int) -> str:
 
 
 def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
-    """The start, stop, and cells of each grapheme."""
     for begin, end, size in split_graphemes(text)[0]:
         # After a joiner that joins nothing, the splitter counts no cells although the screen uses some.
         yield begin, end, size if text[begin] != "\u200d" else cell_len(text[begin:end])
@@ -299,7 +295,6 @@ def _measured(text: str, start: int, stop: int) -> LineRange:
 
 
 def slice_spans(spans: Iterable[Span], start: int, stop: int) -> list[Segment]:
-    """The part of `spans` from character `start` to `stop`."""
     return next(cut_spans(spans, [LineRange(start, stop, 0)]))
 
 

@@ -47,17 +47,14 @@ class FindBar(Horizontal):
         self._standing = Static(markup=False)
 
     def compose(self) -> ComposeResult:
-        """The field, and the state of the search."""
         yield Static(HEAD, markup=False)
         yield self._field
         yield self._standing
 
     def on_mount(self) -> None:
-        """Begin."""
         self.begin(self._query)
 
     def on_resize(self) -> None:
-        """Show the keys in force, as far as there is room."""
         self._tell()
 
     def begin(self, query: str = "") -> None:
@@ -68,7 +65,6 @@ class FindBar(Horizontal):
             self._field.cursor_position = len(query)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search while the user types."""
         event.stop()
         self._look()
 

@@ -153,7 +153,6 @@ class SessionPanel(Vertical):
         self._unsubscribe: Unsubscribe = lambda: None
 
     def compose(self) -> ComposeResult:
-        """The widgets, from top to bottom."""
         yield self._main
         yield self.welcome
         yield self.plan
@@ -169,7 +168,6 @@ class SessionPanel(Vertical):
 
     @property
     def doing(self) -> str:
-        """What the agent is doing."""
         return doing(self.conversation)
 
     @property
@@ -204,12 +202,10 @@ class SessionPanel(Vertical):
         return (*asks, keys_in_force(self).hint("{detach} detaches"), attendance_words(attendance))
 
     def use_settings(self, settings: Settings) -> None:
-        """Apply the settings for folds and pictures."""
         for view in self.views:
             view.show_as(folds_of(settings.conversation), settings.appearance.images)
 
     def on_mount(self) -> None:
-        """Show the conversation, and subscribe to changes."""
         self._here = contextvars.copy_context()  # changes come from tasks outside of the app
         terminals = self.conversation.terminals
         self._at_work = {name for name, state in terminals.items() if not state.has_exited}
@@ -274,7 +270,6 @@ class SessionPanel(Vertical):
         return True
 
     def leave_subagents(self) -> None:
-        """Show the conversation of the session itself."""
         while self.leave_subagent():
             pass
 
@@ -315,12 +310,10 @@ class SessionPanel(Vertical):
             await to_thread.run_sync(kept.save, self._main.column.folds)
 
     def on_conversation_view_subagent_chosen(self, message: ConversationView.SubagentChosen) -> None:
-        """Show the subagent."""
         message.stop()
         self.open_subagent(message.session_id)
 
     def on_conversation_view_subagent_left(self, message: ConversationView.SubagentLeft) -> None:
-        """Go back."""
         message.stop()
         self.leave_subagent()
 
@@ -483,12 +476,10 @@ class SessionPanel(Vertical):
         self.notify(text, title=title, severity=severity, markup=False)
 
     def toggle_plan(self) -> None:
-        """Switch between all steps of the plan and one line."""
         self.plan.action_toggle_plan()
         self.call_after_refresh(self._fit_card)
 
     def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
-        """Send the user's decision."""
         message.stop()
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)

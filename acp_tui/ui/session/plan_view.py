@@ -55,11 +55,9 @@ class PlanView(StripView, can_focus=True):
         return self._is_settled and all(plan.current is None for plan in self._plans)
 
     def on_resize(self) -> None:
-        """Draw for the new width."""
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw what to show now."""
         self.display = bool(self._plans) and (self._is_open or not self._is_done)
         if not self.display:
             return
@@ -69,7 +67,6 @@ class PlanView(StripView, can_focus=True):
         self.show(lines, min(len(lines), most))
 
     def _lines(self, width: int, palette: Palette) -> Iterator[Strip]:
-        """The lines to show now."""
         if not self._is_open:
             yield _head("▸ ", self._plans[0], width, palette, others=len(self._plans) - 1)
             return
@@ -79,20 +76,16 @@ class PlanView(StripView, can_focus=True):
             yield from step_lines(plan, width, palette)
 
     def action_toggle_plan(self) -> None:
-        """Switch between all steps and one line."""
         self._is_open = not self._is_open
         self.redraw()
 
     def action_read(self, lines: int) -> None:
-        """Scroll by so many lines, if they don't fit."""
         self.scroll_relative(y=lines, animate=False, force=True)
 
     def action_page(self, direction: int) -> None:
-        """Scroll by a page: up for -1, down for 1."""
         self.page(direction)
 
     def on_click(self, event: events.Click) -> None:
-        """Fold or unfold the plan."""
         self.action_toggle_plan()
 
 

@@ -72,12 +72,10 @@ class SidebarState:
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        """The sections from top to bottom, without those that have nothing to show."""
         unknown = {Section.CHANGES: not self.are_changes_known, Section.SUBAGENTS: not self.subagents}
         return tuple(each for each in Section if not unknown.get(each, False))
 
     def part(self, section: Section) -> tuple[object, ...]:
-        """The part of the state that a section shows."""
         match section:
             case Section.PLAN:
                 return self.plans
@@ -119,7 +117,6 @@ def section_lines(
 
 
 def _heading(section: Section, state: SidebarState, width: int, palette: Palette, *, is_folded: bool) -> Strip:
-    """The heading with a summary on the right."""
     asides = {
         Section.PLAN: ", ".join(f"{plan.completed}/{len(plan.steps)}" for plan in state.plans),
         Section.SUBAGENTS: _count(state.subagents),
@@ -241,21 +238,17 @@ class Sidebar(LineView, can_focus=True):
             self._draw(*changed)
 
     def toggle(self, section: Section) -> None:
-        """Fold or unfold a section."""
         self._folded ^= {section}
         self._draw(section)
 
     def on_resize(self) -> None:
-        """Draw for the new width."""
         self.redraw()
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Show or hide the cursor and the keys."""
         super().watch_has_focus(has_focus)
         self._draw()
 
     def redraw(self) -> None:
-        """Draw everything again."""
         self._draw(*Section)
 
     def _draw(self, *sections: Section) -> None:
@@ -286,11 +279,9 @@ class Sidebar(LineView, can_focus=True):
         return [Line(strip) for line in lines for strip in wrap([(line, style)], width)]
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """One of the lines."""
         return self._lines[line].strip
 
     def is_at_cursor(self, line: int) -> bool:
-        """Whether the line is the one that keys act on."""
         return self.has_focus and self._lines[line].target == self.cursor
 
     # Actions
@@ -324,7 +315,6 @@ class Sidebar(LineView, can_focus=True):
         self.refresh()
 
     def action_page(self, direction: int) -> None:
-        """Scroll by a page: up for -1, down for 1."""
         self.page(direction)
 
     def action_choose(self) -> None:

@@ -139,7 +139,6 @@ class StatusLine(Static):
         return self._timer is not None
 
     def show(self, status: Status) -> None:
-        """Show this status from now on."""
         if status != self._status or status.work is not None:
             self._status = status
             self._draw()
@@ -162,12 +161,10 @@ class StatusLine(Static):
             self._draw()
 
     def on_mount(self) -> None:
-        """Show the keys in force, and start the animation if the agent works."""
         follow_keys(self, self._draw)
         self._move()
 
     def on_resize(self) -> None:
-        """Align the right part again."""
         self._draw()
 
     def _draw(self) -> None:
@@ -250,12 +247,10 @@ class StartingLine(Static):
         self.tell()
 
     def show_phase(self, phase: str) -> None:
-        """Show the agent's phase."""
         self._phase = phase
         self.tell()
 
     def tell(self) -> None:
-        """Show how the start is going."""
         seconds = int(self._clock() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = f"{seconds} s" if seconds >= PATIENCE_S else ""

@@ -87,7 +87,6 @@ class Welcome(Vertical, can_focus=True):
         self._rows = NumberedRows(most_rows=MAX_RECENT, rows_around=0)
 
     def compose(self) -> ComposeResult:
-        """The widgets, from top to bottom."""
         yield self._head
         yield self._rows
         yield self._tail
@@ -110,12 +109,10 @@ class Welcome(Vertical, can_focus=True):
         self._draw()
 
     def on_mount(self) -> None:
-        """Draw again when the theme or the keys change."""
         self.watch(self.app, "theme", self._draw, init=False)
         follow_keys(self, self._draw)
 
     def on_resize(self) -> None:
-        """Draw again: more or less may fit."""
         self._draw()
 
     def _draw(self) -> None:
@@ -198,32 +195,26 @@ class Welcome(Vertical, can_focus=True):
     # Choosing
 
     def on_focus(self) -> None:
-        """Show the cursor."""
         self._has_keys = True
         self._draw()
 
     def on_blur(self) -> None:
-        """Hide the cursor."""
         self._has_keys = False
         self._rows.cursor = NO_ROW
         self._draw()
 
     def action_move(self, step: int) -> None:
-        """Move the cursor."""
         self._rows.move(step)
 
     def action_choose(self) -> None:
-        """Open the session at the cursor."""
         if self._rows.row is not None:
             self.post_message(self.Chosen(self._rows.row.value))
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """Open the session that was clicked."""
         event.stop()
         self.action_choose()
 
     def on_key(self, event: events.Key) -> None:
-        """Open the session with this number."""
         if event.key in NUMBERS:
             event.stop()
             at = NUMBERS.index(event.key)

@@ -237,12 +237,10 @@ class AcpTuiApp(BaseApp):
             self._notifier.look()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Report the new size to the recordings."""
         for agent in self._hub.agents:
             agent.screen_resized(*event.size)
 
     def on_unmount(self) -> None:
-        """Restore the title of the terminal's window."""
         if self._notifier is not None:
             self._notifier.close()
 
@@ -282,7 +280,6 @@ class AcpTuiApp(BaseApp):
 
     @cached_property
     def _dialogs(self) -> Dialogs:
-        """The dialogs over the tabs."""
         from acp_tui.ui.shell.dialogs import Dialogs  # loading point: BEFORE_A_COMMAND
 
         return Dialogs(self)
@@ -317,7 +314,6 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_inspect(self) -> None:
-        """Show the frames between acp-tui and the agent of the tab in front."""
         if self.tabs.front is not None:
             await self._dialogs.inspect(self.tabs.front)
 
@@ -337,7 +333,6 @@ class AcpTuiApp(BaseApp):
     # Tabs
 
     async def open_tab(self, link: AgentLink, cwd: Path, opening: Opening | None = None) -> Tab:
-        """Open a new tab for a session of this agent, in front."""
         make = partial(SessionScreen, link, cwd, opening=opening, settings=self.settings)
         return await self.tabs.open(make)
 
@@ -353,7 +348,6 @@ class AcpTuiApp(BaseApp):
 
     @property
     def followed_folders(self) -> Sequence[Path]:
-        """The folders whose changes are followed."""
         return tuple(self._changes)
 
     @property
@@ -377,13 +371,11 @@ class AcpTuiApp(BaseApp):
             await self.tabs.go_to(tabs[number - 1])
 
     async def action_next_needing(self) -> None:
-        """Go to the next tab that waits for the user."""
         if not await self.tabs.go_to_next_needing():
             self.notify("No other tab needs you.")
 
     @work
     async def action_close_tab(self) -> None:
-        """Close the tab in front."""
         if self.tabs.front is not None:
             await self.close_tab(self.tabs.front)
 
@@ -411,7 +403,6 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_show_board(self) -> None:
-        """Show all tabs, and what each one is about."""
         await self._dialogs.show_board(self.tabs, self.close_tab, self._show_hosted)
 
     async def _show_hosted(self, hosted: HostedSession) -> None:
@@ -430,7 +421,6 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_show_settings(self) -> None:
-        """Let the user change the settings, and see problems in them."""
         desk = await self._loaded_settings_desk()
         await self._dialogs.show_settings(desk, self.looks.choose_theme)
 
@@ -478,7 +468,6 @@ class AcpTuiApp(BaseApp):
         return self._settings_desk
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
-        """Ask the user whether to use a project's settings."""
         return await self._dialogs.trusts(project, user)
 
     def use_settings(self, settings: Settings) -> Sequence[str]:

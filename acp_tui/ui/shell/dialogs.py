@@ -73,11 +73,9 @@ class Board(ModalScreen[None]):
         self._list = FilteredList(self._rows(), empty="No such tab")
 
     def compose(self) -> ComposeResult:
-        """The list in a frame."""
         yield Frame(Content("Tabs"), self._keys, self._list)
 
     def on_mount(self) -> None:
-        """Start at the tab in front, and follow changes of all tabs."""
         rows = self._rows()
         self._list.action_move(next((at for at, row in enumerate(rows) if row.value is self._tabs.front), 0))
         self._tabs.listeners.append(self._show)
@@ -88,7 +86,6 @@ class Board(ModalScreen[None]):
         self._show()
 
     def on_unmount(self) -> None:
-        """Stop following the tabs."""
         self._tabs.listeners.remove(self._show)
 
     def _show(self) -> None:
@@ -121,7 +118,6 @@ class Board(ModalScreen[None]):
         return KEYS.format(archived=ARCHIVED[self._shows_archived])
 
     def action_pin(self) -> None:
-        """Pin or unpin the session of the tab at the cursor."""
         self._change(Mark.pinned_or_not)
 
     async def action_archive(self) -> None:
@@ -138,7 +134,6 @@ class Board(ModalScreen[None]):
             self._change(Mark.archived_or_not)
 
     def action_switch_archived(self) -> None:
-        """Show or hide the tabs of archived sessions."""
         self._shows_archived = not self._shows_archived
         self.query_one(Frame).show_keys(self._keys)
         self._show()
@@ -156,7 +151,6 @@ class Board(ModalScreen[None]):
         self._show()
 
     def action_move(self, direction: int) -> None:
-        """Move the tab at the cursor."""
         tab = self._tab
         if tab is not None:
             self._tabs.move(tab, direction)
@@ -175,7 +169,6 @@ class Board(ModalScreen[None]):
             self.app.run_worker(self._close(tab))
 
     async def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Go to the chosen tab or session."""
         tab = self._tab
         self.dismiss(None)
         if tab is not None:
@@ -206,7 +199,6 @@ class Dialogs:
         return await choose_agent(self._app, worktrees=worktrees)
 
     async def show_board(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
-        """Show all tabs, and what each one is about."""
         await self._app.push_screen_wait(Board(tabs, close, show_hosted))
 
     async def hosted_again(self, session_id: SessionId, recordings: RecordingSettings) -> AgentCommand:
@@ -231,11 +223,9 @@ class Dialogs:
             tab.screen.notify("There is no agent to inspect yet.")
 
     async def show_settings(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
-        """Let the user change the settings, and see problems in them."""
         await self._app.push_screen_wait(SettingsScreen(desk, choose_theme))
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
-        """Ask the user whether to use a project's settings."""
         return await self._app.push_screen_wait(TrustSettingsDialog(project, user))
 
     def possible(self, screen: TabHost, places: Collection[Place]) -> Iterator[Command]:
@@ -246,7 +236,6 @@ class Dialogs:
                 yield command
 
     def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:
-        """The sessions that the user can reopen after the app has quit."""
         return left_sessions(tabs)
 
 

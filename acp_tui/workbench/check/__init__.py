@@ -108,7 +108,6 @@ class Report:
     """If it ended early: the last lines on stderr, and lines on stdout that weren't messages."""
 
     def keep(self, frame: Frame) -> None:
-        """Store the beginning of a frame."""
         if len(self.frames) < KEPT_FRAMES:
             self.frames.append(Frame(frame.direction, frame.at_s, frame.raw[:KEPT_FRAME_BYTES]))
 
@@ -133,7 +132,6 @@ class Report:
 
     @property
     def has_errors(self) -> bool:
-        """Whether a rule with severity "error" was broken."""
         return any(finding.rule.severity is Severity.ERROR for finding in self.findings)
 
 

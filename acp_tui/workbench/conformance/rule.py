@@ -44,7 +44,6 @@ class Rule:
 
     @property
     def reference(self) -> str:
-        """The address of more information."""
         return SPECIFICATION + (self.page if self.page.startswith("v2/") else f"v1/{self.page}")
 
 

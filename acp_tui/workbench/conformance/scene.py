@@ -74,7 +74,6 @@ class Scene:
         """How many `session/new` requests wait for an answer."""
 
     def session(self, params: dict[str, Any]) -> SessionScene | None:
-        """Return the session named in the params."""
         session_id = params.get("sessionId")
         return self.sessions.get(session_id) if isinstance(session_id, str) else None
 
@@ -176,12 +175,10 @@ def _end_turn(session: SessionScene, answer: SeenResponse) -> None:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """Return the value if it's an object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return the value if it's a list, or an empty one."""
     return value if isinstance(value, list) else []
 
 

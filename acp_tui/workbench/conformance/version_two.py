@@ -46,7 +46,6 @@ class VersionTwoCheck(Check):
         self._sessions: Recent[str, _Session] = Recent()
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         match event:
             case SeenNotification(is_agents=True, method="session/update"):
                 self._updated(event)

@@ -206,7 +206,6 @@ class Inspection:
         return self._filter.query if self._filter is not None else ()
 
     def show_only(self, query: Query) -> None:
-        """Show only these lines."""
         self._filter = Search(query, self.index.first) if query else None
         self.look_for(self._looked_for)
 
@@ -218,7 +217,6 @@ class Inspection:
 
     @property
     def count(self) -> int:
-        """The number of lines shown."""
         return self.index.end - self.index.first if self._filter is None else len(self._filter.matches)
 
     def position_of(self, ordinal: int) -> int:
@@ -232,7 +230,6 @@ class Inspection:
         return bisect_left(self._filter.matches, position)
 
     def shows(self, position: int) -> bool:
-        """Whether this line is shown."""
         ordinal = self.ordinal_of(position)
         return ordinal < self.count and self.position_of(ordinal) == position
 
@@ -244,7 +241,6 @@ class Inspection:
 
     @property
     def standing(self) -> Progress:
-        """The progress of everything."""
         foremost = self.index.foremost
         return Progress(
             lines=self.index.end,
@@ -271,7 +267,6 @@ class Inspection:
         return self.index.first <= row.position < self.index.end and self.index.row(row.position) != row
 
     def rows(self, start: int, stop: int) -> list[Row]:
-        """The lines shown at these indexes."""
         return [self.index.row(self.position_of(at)) for at in range(max(start, 0), min(stop, self.count))]
 
     def glimpse(self, position: int) -> LineSummary | None:
@@ -412,7 +407,6 @@ class Mask:
         self._lock = Lock()
 
     def learn(self, line: Line) -> None:
-        """Learn the secrets in a line."""
         if self.is_needed and line.kind in (Kind.IN, Kind.OUT):
             self.hidden(line)
 

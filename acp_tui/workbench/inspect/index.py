@@ -259,17 +259,14 @@ class FrameIndex:
 
     @property
     def end(self) -> int:
-        """The position after the last line."""
         return self.first + len(self._at)
 
     @property
     def last_at_s(self) -> float:
-        """The time of the last line."""
         return self._at[-1] if self._at else 0.0
 
     @property
     def waiting(self) -> int:
-        """The number of requests without a response."""
         return len(self._open)
 
     @property
@@ -349,7 +346,6 @@ class FrameIndex:
     # What is known
 
     def row(self, position: int) -> Row:
-        """One known line."""
         at = position - self.first
         partner = None if self._partner[at] == _NONE else self._partner[at]
         return Row(

@@ -71,7 +71,6 @@ class Node:
 
     @property
     def is_foldable(self) -> bool:
-        """Whether it can be folded."""
         if self.is_line or isinstance(self.value, _Literal) or self.depth >= MAX_DEPTH:
             return False
         return _is_long(self.value) if isinstance(self.value, str) else bool(self.value and self.is_list)
@@ -126,7 +125,6 @@ class Outline:
             node.is_open = node is self.root
 
     def lines(self) -> list[OutlineLine]:
-        """The visible lines."""
         return list(_lines_of(self.root))
 
 

@@ -123,12 +123,10 @@ class Search:
                 del self.matches[at:]
 
     def drop_before(self, position: int) -> None:
-        """Forget lines that are gone."""
         self.examined = max(self.examined, position)
         del self.matches[: bisect_left(self.matches, position)]
 
     def says(self, line: Line) -> bool:
-        """Whether the line contains the texts of the query."""
         small = line.data.lower() if self._is_plain else _searchable(line.data)
         return all((word in small) != is_negated for word, is_negated in self._wanted)
 
@@ -141,7 +139,6 @@ class Search:
         return known
 
     def _of(self, field: str) -> tuple[list[Term], list[Term]]:
-        """The positive and the negated terms of a field."""
         terms = [term for term in self.query if term.field == field]
         return [each for each in terms if not each.is_negated], [each for each in terms if each.is_negated]
 

@@ -81,7 +81,6 @@ class LiveSource:
 
     @property
     def first(self) -> int:
-        """The oldest line in the log."""
         return self._log.first
 
     @property
@@ -102,12 +101,10 @@ class LiveSource:
         return {position: line for position, line in lines if line is not None}
 
     async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
-        """Checks the lines that are still there."""
         lines = await self.lines_at(positions)
         return await to_thread.run_sync(lambda: [at for at, line in lines.items() if fits(line)])
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Call `wake` for each line."""
         self._wake = wake
         self._log.listeners.append(wake)
 
@@ -192,7 +189,6 @@ class FileSource:
         """Do nothing: a file doesn't report its growth. Its watcher calls `wake`."""
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 
@@ -204,7 +200,6 @@ class _Blocks:
         self._start, self._data = 0, b""
 
     def line_at(self, offset: int) -> bytes:
-        """The line with its ending, if it has one."""
         begin = offset - self._start
         end = self._data.find(b"\n", begin) if begin >= 0 else -1
         if end < 0:
@@ -225,7 +220,6 @@ class _Blocks:
 
 
 def _frame_of(data: bytes) -> Line | None:
-    """The frame that a line contains as it came."""
     written = written_frame(data.rstrip(b"\r\n"))
     if written is None:
         return None

@@ -72,29 +72,24 @@ class FrameList(LineView, can_focus=True):
     # Frames
 
     def on_mount(self) -> None:
-        """Start drawing."""
         super().on_mount()
         self._frames.start()
         self._inspection.listener = self.mark
         self._inspection.pause_s = self._pause_s
 
     def on_unmount(self) -> None:
-        """Stop drawing."""
         self._inspection.listener = lambda: None
         self._frames.stop()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show rows for the new size."""
         self._strips = {}
         self._flush()
 
     def redraw(self) -> None:
-        """Draw for another theme."""
         self._strips = {}
         self.refresh()
 
     def mark(self) -> None:
-        """Schedule an update for the next frame. Cheap."""
         self._frames.schedule()
 
     def _pause_s(self) -> float:
@@ -165,7 +160,6 @@ class FrameList(LineView, can_focus=True):
 
     @property
     def total(self) -> int:
-        """The number of frames shown."""
         return self._inspection.count
 
     @property
@@ -187,7 +181,6 @@ class FrameList(LineView, can_focus=True):
         return said.adjust_cell_length(width).apply_style(self.visual_style.rich_style)
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """A frame in view."""
         at = line - self.scroll_offset.y
         if at >= len(self._rows):
             return Strip.blank(width)
@@ -202,7 +195,6 @@ class FrameList(LineView, can_focus=True):
         return Strip([margin(palette, is_at_cursor=is_at_cursor), *strip])
 
     def is_at_cursor(self, line: int) -> bool:
-        """Whether to highlight the line."""
         at = line - self.scroll_offset.y
         return self.has_focus and at < len(self._rows) and self._rows[at][0].position == self.cursor
 
@@ -251,28 +243,22 @@ class FrameList(LineView, can_focus=True):
         self.reveal(range(ordinal, ordinal + 1))
 
     def action_move(self, step: int) -> None:
-        """Select the frame above or below."""
         self._move_to(self._inspection.ordinal_of(self.cursor) + step)
 
     def action_page(self, direction: int) -> None:
-        """Move the selection by a page."""
         self.action_move(direction * self.page_lines)
 
     def action_to_top(self) -> None:
-        """Select the first frame."""
         self._move_to(0)
 
     def action_to_end(self) -> None:
-        """Select the last frame, and follow new ones."""
         self.follows = True
         self._flush()
 
     def action_open(self) -> None:
-        """Look into the frame."""
         self.post_message(self.Opened())
 
     def on_click(self, event: events.Click) -> None:
-        """Select the frame."""
         line = self.clicked_line(event)
         if line is not None:
             self._move_to(line)

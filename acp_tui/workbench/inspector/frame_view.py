@@ -103,7 +103,6 @@ class FrameView(LineView, can_focus=True):
         self.redraw()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Wrap lines for the new width."""
         self.redraw()
 
     # What to draw
@@ -150,14 +149,12 @@ class FrameView(LineView, can_focus=True):
             yield (f"response to {method}, #{row.partner}, in {duration(row.took_s)} ({key} goes there)", palette.text)
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """One of the lines."""
         strip, theme = self._rows[line][0], self.app.current_theme
         if theme.ansi and self.is_at_cursor(line):
             strip = Strip([Segment(strip.text)])  # what is readable in the terminal's own colors isn't known
         return Strip([margin(palette_for(theme), is_at_cursor=line == self._cursor), *strip])
 
     def is_at_cursor(self, line: int) -> bool:
-        """Whether to highlight the line."""
         return self.has_focus and line == self._cursor
 
     def on_click(self, event: events.Click) -> None:
@@ -176,11 +173,9 @@ class FrameView(LineView, can_focus=True):
         self.refresh()
 
     def action_move(self, step: int) -> None:
-        """Move the cursor by `step` lines."""
         self._put_cursor(self._cursor + step)
 
     def action_page(self, direction: int) -> None:
-        """Move the cursor by a page."""
         self._put_cursor(self._cursor + direction * self.page_lines)
 
     # Folding
@@ -190,13 +185,11 @@ class FrameView(LineView, can_focus=True):
         return self._rows[self._cursor][1] if self._rows else None
 
     def action_turn(self) -> None:
-        """Fold or unfold."""
         line = self._line
         if line is not None and line.node.is_foldable:
             self._set_open(line.node, is_open=not line.node.is_open)
 
     def action_unfold(self) -> None:
-        """Unfold."""
         line = self._line
         if line is not None and line.node.is_foldable:
             self._set_open(line.node, is_open=True)

@@ -80,18 +80,15 @@ class QueryBar(Horizontal):
         self._wrong = Static(classes="query-invalid", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The label, the input, and the error."""
         yield self._label
         yield self._field
         yield self._wrong
 
     @property
     def is_shown(self) -> bool:
-        """Whether something is being asked."""
         return bool(self.display)
 
     def ask(self, mode: QueryMode, text: str = "") -> None:
-        """Ask the user."""
         label, placeholder = mode.value
         self.mode, self.display = mode, True
         self._label.update(f"{label}: ")
@@ -110,17 +107,14 @@ class QueryBar(Horizontal):
             self._wrong.update(f"  {wrong}" if wrong else "")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Report the text."""
         event.stop()
         self.post_message(self.Changed(self.mode, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Report the submitted text."""
         event.stop()
         self.post_message(self.Done(self.mode, event.value))
 
     def action_close(self) -> None:
-        """Hide the line."""
         self.display = False
         self.post_message(self.Closed(self.mode))
 
@@ -138,7 +132,6 @@ class SaveDialog(ExportDialog):
         self._is_raw = is_raw
 
     def compose(self) -> ComposeResult:
-        """The file, whether secrets are kept, and the error."""
         self._said.display = False
         about = shown_line(RAW if self._is_raw else MASKED, "$text-error" if self._is_raw else "")
         title = shown_line(f"Write {self._what} to a file")
@@ -188,7 +181,6 @@ _ABOUT = {
 
 
 def choices(index: FrameIndex, query: Query) -> list[PickerRow[Term]]:
-    """A row for each filter that can be added or removed."""
     return [PickerRow(term, str(term), about, group, is_current=term in query) for group, term, about in _terms(index)]
 
 
@@ -212,7 +204,6 @@ def _of(field: Field, group: str, counts: Counter[str]) -> Iterator[tuple[str, T
 
 
 def like(row: Row) -> Term:
-    """A filter for frames like this one."""
     if row.label.update:
         return Term("kind", row.label.update.lower())
     if row.label.method:

@@ -92,7 +92,6 @@ class InspectorScreen(Screen[None]):
         yield self._standing
 
     def on_mount(self) -> None:
-        """Start reading."""
         self._title.update(title_of(self._heading, self._inspection.source.header))
         self.set_focus(self._list)
         self.run_worker(self._inspection.run())
@@ -124,7 +123,6 @@ class InspectorScreen(Screen[None]):
             self._detail_timer = self.set_timer(FOLLOWED_S, self._show_detail)
 
     def on_frame_list_opened(self) -> None:
-        """Focus the frame."""
         self.set_focus(self._view)
 
     @work(exclusive=True, group="detail")
@@ -134,7 +132,6 @@ class InspectorScreen(Screen[None]):
         self._view.show(self._detail, self._inspection.source.header.started_at)
 
     async def _read_detail(self) -> Detail | None:
-        """Read the selected frame."""
         try:
             return await self._inspection.detail(self._list.cursor)
         except OSError as error:
@@ -143,7 +140,6 @@ class InspectorScreen(Screen[None]):
 
     @property
     def _row(self) -> Row | None:
-        """The row of the selected frame."""
         index, cursor = self._inspection.index, self._list.cursor
         return index.row(cursor) if index.first <= cursor < index.end else None
 
@@ -158,15 +154,12 @@ class InspectorScreen(Screen[None]):
     # Searching
 
     def action_find(self) -> None:
-        """Ask what to find."""
         self._ask.ask(QueryMode.FIND)
 
     def action_filter(self) -> None:
-        """Ask what to show."""
         self._ask.ask(QueryMode.FILTER, " ".join(map(str, self._inspection.query)))
 
     def action_go_to(self) -> None:
-        """Ask where to go."""
         self._ask.ask(QueryMode.GO)
 
     def on_query_bar_changed(self, message: QueryBar.Changed) -> None:
@@ -189,7 +182,6 @@ class InspectorScreen(Screen[None]):
         self._look_timer = self.set_timer(WRITTEN_S, do)
 
     def on_query_bar_done(self, message: QueryBar.Done) -> None:
-        """Return to the list, or go to the requested place."""
         if message.mode is QueryMode.GO and not self._go_to(message.text):
             return
         self._ask.display = False
@@ -208,7 +200,6 @@ class InspectorScreen(Screen[None]):
         self._tell()
 
     def action_step(self, direction: int) -> None:
-        """Go to the next or the previous match."""
         if self._inspection.standing.found is None:
             self.notify("No search yet. Press / to search.")
             return
@@ -253,11 +244,9 @@ class InspectorScreen(Screen[None]):
         self._tell()
 
     def action_only(self, state: str) -> None:
-        """Toggle a filter for this state."""
         self._show_only(toggled(self._inspection.query, Term("is", state)))
 
     def action_show_all(self) -> None:
-        """Show everything."""
         self._show_only(())
 
     def action_direction(self) -> None:
@@ -276,7 +265,6 @@ class InspectorScreen(Screen[None]):
 
     @work
     async def action_choose(self) -> None:
-        """Choose a filter to add or remove."""
         rows = choices(self._inspection.index, self._inspection.query)
         term = await self.app.push_screen_wait(Picker("Show only", rows))
         if term is not None:
@@ -309,7 +297,6 @@ class InspectorScreen(Screen[None]):
 
     @work
     async def action_copy(self) -> None:
-        """Copy the frame as it is."""
         detail = await self._read_detail()
         if detail is not None:
             await copy(self, detail.line.data.decode("utf-8", "replace"))
@@ -326,14 +313,12 @@ class InspectorScreen(Screen[None]):
 
     @work
     async def action_save(self) -> None:
-        """Write the frame to a file."""
         detail = await self._read_detail()
         if detail is not None:
             await self._save(save_one(detail, is_raw=self._inspection.is_raw, folder=self._folder))
 
     @work
     async def action_save_all(self) -> None:
-        """Write the frames shown to a file."""
         await self._save(save_all(self._inspection, folder=self._folder))
 
     async def _save(self, dialog: SaveDialog) -> None:
@@ -344,12 +329,10 @@ class InspectorScreen(Screen[None]):
     # Navigation
 
     def action_other(self) -> None:
-        """Switch between the list and the frame."""
         self.set_focus(self._list if self.focused is self._view else self._view)
 
     @work
     async def action_help(self) -> None:
-        """Show the keys."""
         await self.app.push_screen_wait(InspectorHelp())
 
     def action_leave(self) -> None:
@@ -368,17 +351,14 @@ class InspectApp(BaseApp):
     def __init__(
         self, inspection: Inspection, file: Path, *, settings: Settings | None = None, notes: Sequence[str] = ()
     ) -> None:
-        """`notes` are the problems of the settings."""
         super().__init__(settings, notes)
         self._make_screen = partial(InspectorScreen, inspection, file.name, folder=Path.cwd(), grows=file)
 
     def on_mount(self) -> None:
-        """Report problems of the settings, briefly."""
         self.tell_notes(self._notes)
         self.call_after_refresh(keep_what_is_loaded)
 
     def get_default_screen(self) -> InspectorScreen:
-        """The inspector."""
         return self._make_screen()
 
 

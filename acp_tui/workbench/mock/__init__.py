@@ -417,7 +417,6 @@ class Outgoing:
         self._changed = anyio.Event()
 
     def put(self, line: bytes) -> None:
-        """Queue a line."""
         self._lines.append(line)
         self._bytes += len(line)
         if len(self._lines) == 1:  # otherwise nothing waits for it

@@ -121,7 +121,6 @@ class Progress:
             self._forget(step)
 
     def is_left_out(self, step: Step) -> bool:
-        """Whether the step is skipped."""
         return step in self._left_out
 
     def leave_out_rest(self, prompt: Step) -> None:
@@ -239,14 +238,12 @@ class Mapping:
             self._traces |= {_trace(before.rstrip("/")), *ESCAPES}
 
     def learn_name(self, key: str, recorded: Any, live: Any) -> None:
-        """Learn one name."""
         if isinstance(recorded, str | int | float) and live is not None and recorded != live:
             self._names[key, type(recorded), recorded] = live
             # A request's numeric ID may occur anywhere.
             self._traces |= {_trace(recorded) if isinstance(recorded, str) else key.encode(), *ESCAPES}
 
     def name(self, key: str, recorded: Any) -> Any:
-        """The live name."""
         return self._names.get((key, type(recorded), recorded), recorded)
 
     def frame(self, data: bytes) -> bytes:

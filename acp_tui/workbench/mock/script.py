@@ -166,7 +166,6 @@ class _Reading:
 
 
 def session_of(params: Any) -> str | None:
-    """The session that a message names."""
     session_id = params.get("sessionId") if isinstance(params, dict) else None
     return session_id if isinstance(session_id, str) else None
 

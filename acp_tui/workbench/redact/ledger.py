@@ -74,7 +74,6 @@ def is_common_user(name: str) -> bool:
 
 
 def is_host(name: str) -> bool:
-    """Whether the name identifies a machine."""
     return len(name) >= MIN_NAME and name.lower() not in _COMMON_HOSTS and not name.isdigit()
 
 
@@ -130,7 +129,6 @@ def _may_be_hardware(data: bytes) -> bool:
 
 
 def addresses(text: str, known_users: Container[str]) -> Iterator[Find]:
-    """Find all addresses."""
     if "@" in text:
         yield from _behind_names(text, known_users)
     data = text.encode("utf-8", "surrogatepass")
@@ -257,7 +255,6 @@ def make_stand_in(text: str, kind: str, number: int) -> str:
 
 
 def number_stand_in(text: str) -> str:
-    """The stand-in for a number. It is a number too."""
     return re.sub(r"\d", NUMBER, text)
 
 
@@ -316,7 +313,6 @@ class Ledger:
         return secret
 
     def learn_number(self, text: str) -> Secret:
-        """Record a secret number."""
         secret = self.secrets.get(text)
         if secret is None:
             secret = self.secrets[text] = Secret("key", text, number_stand_in(text))
@@ -333,7 +329,6 @@ class Ledger:
         return self.secrets.get(text) or Secret(kind, text, "".join(map(blank, text)))
 
     def learn_folders(self, path: str) -> None:
-        """Record the folders above a path."""
         for above, name in private_folders(path):
             if not is_stand_in(name) and (above, name) not in self._folders:
                 secret = self._folders[above, name] = self._new(name, "folder")
@@ -388,7 +383,6 @@ class Ledger:
         return any(map(text.__contains__, self._signs)) or any(self._beginnings.at_end(text))
 
     def known(self, text: str) -> Iterator[tuple[int, int, Secret]]:
-        """Find known secrets in a text."""
         if not self.is_known_in(text):
             return
         if self._pattern is None:
@@ -421,7 +415,6 @@ class Ledger:
         return re.compile("|".join(f"({pattern})" for pattern, _ in in_order) or r"(?!)")
 
     def replaced(self) -> Iterator[Secret]:
-        """The secrets that were replaced somewhere."""
         return (secret for secret in (*self.secrets.values(), *self._folders.values()) if secret.count)
 
 

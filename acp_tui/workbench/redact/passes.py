@@ -228,7 +228,6 @@ class Redaction:
         return redacted.text
 
     def report(self) -> Report:
-        """Report what was done."""
         self._report.replaced = tuple(self._redactor.ledger.replaced())
         self._report.files_left_out = len(self._contents.dropped)
         return self._report

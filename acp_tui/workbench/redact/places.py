@@ -355,7 +355,6 @@ def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[tuple[Path, str]]
 
 
 def _files_of(call: Mapping[str, Any]) -> list[str]:
-    """The files that a tool call names."""
     about = [_object(call.get("rawInput"))]
     for name in ("locations", "content"):
         items = call.get(name)
@@ -400,7 +399,6 @@ class Contents:
         return any(is_spelled_in(path, _at_any_depth(glob), (*roots, "/")) for glob in self.drop)
 
     def filler(self, path: str, text: str) -> str:
-        """The stand-in for a file's text."""
         filled = "".join(map(self._fill, text.splitlines(keepends=True)))
         if filled != text:
             self.dropped.add(path)

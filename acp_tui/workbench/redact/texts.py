@@ -231,7 +231,6 @@ class _Canvas:
         self._found.append(SecretStart(view.place(start)[0], secret))
 
     def paint_found(self, text: str, secret: Secret) -> None:
-        """Replace a secret that occurs literally in the text."""
         at = text.find(secret.text)
         if at >= 0:
             self.paint(View(text), at, at + len(secret.text), secret)
@@ -257,7 +256,6 @@ class _Canvas:
             self._chars[start:end] = spelled_as(char, self._text[start:end])
 
     def redacted(self) -> Redacted:
-        """The result."""
         if self._chars is None:
             return Redacted(self._text)
         return Redacted("".join(self._chars), tuple(self._found))
@@ -342,7 +340,6 @@ class Streams:
         """Pieces in which something must be replaced."""
 
     def see(self, where: Where, piece: Piece, text: str) -> None:
-        """Add the next piece of a text."""
         stream = self._stream((*piece.stream, self._message(piece)))
         # A message may begin with a key, right after another that ended without a space.
         begins_anew = _LONG_WORD.match(text) is not None and stream.parts and not stream.parts[-1].line_end
@@ -357,7 +354,6 @@ class Streams:
             self._forget(stream)
 
     def end(self) -> None:
-        """End all texts."""
         for stream in self._streams.values():
             self._look(stream, goes_on=False)
         self._streams.clear()

@@ -55,7 +55,6 @@ class View:
     """A text, read in one way."""
 
     def __init__(self, text: str) -> None:
-        """Read the text literally."""
         self.text = text
 
     def place(self, at: int) -> tuple[int, int]:
@@ -139,12 +138,10 @@ def has_marks(text: str) -> bool:
 
 
 def without_marks(text: str) -> str:
-    """The text without these marks."""
     return _MARK.sub("", text)
 
 
 def has_entities(text: str) -> bool:
-    """Whether the text contains HTML entities."""
     return "&" in text and _ENTITY.search(text) is not None
 
 
@@ -180,7 +177,6 @@ def _subbed(text: str, pattern: re.Pattern[str], decode: _Decode) -> str:
 
 
 def unbroken(view: View) -> View:
-    """The view without any line breaks."""
     return _Decoded(view, _LINE_END, _dropped)
 
 

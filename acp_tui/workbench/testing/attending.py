@@ -290,7 +290,6 @@ class Watch:
 
 
 def _calls(entries: list[Entry]) -> tuple[ToolCall, ...]:
-    """The agent's own tool calls."""
     calls = [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]
     return tuple(copy(call) for call in calls if not call.tool_call_id.startswith(OWN_CALL))
 

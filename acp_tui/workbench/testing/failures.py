@@ -176,7 +176,6 @@ def call_line(call: ToolCall) -> str:
 
 
 def _reason(call: ToolCall) -> str:
-    """The tool call's reason for its failure."""
     blocks = (item.block for item in call.content if isinstance(item, BlockContent))
     said = " ".join(block.text for block in blocks if isinstance(block, Text)) or "it doesn't say why"
     return said if len(said) <= REASON_CELLS else f"{said[:REASON_CELLS]}…"

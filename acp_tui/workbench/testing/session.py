@@ -242,7 +242,6 @@ class RunningTurn:
         return TimedOut(what, advice=advice, seen=self._link.seen())
 
     def _done(self) -> str:
-        """The turn so far, for a failure message."""
         turn = self.turn
         return f"What it said:\n{quoted(turn.text)}\nIts tool calls:\n{calls_text(turn.tool_calls)}"
 

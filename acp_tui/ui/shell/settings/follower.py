@@ -250,7 +250,6 @@ def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:
 
 
 def _of_setting(problem: Problem) -> str:
-    """The key of the setting that has the problem."""
     key = problem.key.partition("[")[0]
     return "keys" if key.startswith("keys.") else key
 
@@ -291,7 +290,6 @@ class UserStyles:
         self._read: dict[Path, str] = {}
 
     async def follow(self) -> None:
-        """Use the stylesheets of the folder, and follow changes, until canceled."""
         await _follow_folder(self._folder, self.use, self._say)
 
     def use(self) -> None:

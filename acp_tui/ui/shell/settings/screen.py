@@ -201,7 +201,6 @@ class SettingEditor(ModalScreen[object]):
         self._wrong = Static(classes="setting-wrong", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The explanation, and the control for the value."""
         is_long = isinstance(self._control, TextArea)
         write = "one per line · Ctrl+S save" if is_long else "Enter write"
         if self._item.command is not None:
@@ -215,7 +214,6 @@ class SettingEditor(ModalScreen[object]):
         )
 
     def on_mount(self) -> None:
-        """Focus the control."""
         self._wrong.display = False
         self.set_focus(self._control)
 
@@ -233,7 +231,6 @@ class SettingEditor(ModalScreen[object]):
         return ""
 
     def action_accept(self) -> None:
-        """Return the value, if it is allowed."""
         try:
             self.dismiss(self._judge(self._answer))
         except NotAllowed as wrong:
@@ -241,16 +238,13 @@ class SettingEditor(ModalScreen[object]):
             self._wrong.display = True
 
     def action_reset(self) -> None:
-        """Return RESET."""
         self.dismiss(RESET)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Accept the value."""
         event.stop()
         self.action_accept()
 
     def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
-        """Accept the value."""
         event.stop()
         self.action_accept()
 
@@ -295,16 +289,13 @@ class SettingsScreen(ModalScreen[None]):
         self._about = Static(classes="setting-about", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The problems, the list, and details of the setting at the cursor."""
         yield Frame(shown_line(f"Settings · {self._desk.file}"), KEYS, self._notes, self._list, self._about)
 
     def on_mount(self) -> None:
-        """Show the settings, and follow changes."""
         self._desk.listeners.append(self._show)
         self._show()
 
     def on_unmount(self) -> None:
-        """Stop following changes."""
         self._desk.listeners.remove(self._show)
 
     def _show(self) -> None:
@@ -320,7 +311,6 @@ class SettingsScreen(ModalScreen[None]):
         self._show_about()
 
     def on_filtered_list_moved(self) -> None:
-        """Explain the setting at the cursor."""
         self._show_about()
 
     def _show_about(self) -> None:
@@ -335,7 +325,6 @@ class SettingsScreen(ModalScreen[None]):
     # Actions
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Edit the setting; a table in the file."""
         item: Item = message.row.value
         if item.is_editable:
             self._change(item)
@@ -392,11 +381,9 @@ class SettingsScreen(ModalScreen[None]):
         await self._desk.read_again()
 
     def action_show_notes(self) -> None:
-        """Show all problems."""
         text = "\n\n".join(self._desk.notes) or "The settings have no problems."
         self.app.push_screen(ReadingScreen("Settings", text))
 
     @work
     async def action_ask_for_project(self) -> None:
-        """Decide on the project's current file."""
         await self._desk.ask()
