@@ -84,7 +84,6 @@ class VersionTwoCalls(ClientCalls):
                 return update
 
     async def request_permission(self, session_id: str, tool_call: Wire, options: Sequence[Wire]) -> str | None:
-        """See the base class."""
         params = {
             "sessionId": session_id,
             "title": f"{tool_call.get('title', 'Go on')}?",
@@ -98,7 +97,6 @@ class VersionTwoCalls(ClientCalls):
         return option_id if isinstance(option_id, str) else None
 
     async def elicit(self, question: Wire) -> tuple[str, dict[str, Any]]:
-        """See the base class."""
         try:
             return await super().elicit(question)
         finally:
@@ -181,7 +179,6 @@ class VersionTwoCalls(ClientCalls):
         self.update(session.id, update)
 
     async def wait_for_terminal_exit(self, session_id: str, terminal_id: str) -> int | None:
-        """See the base class."""
         running = self._command(terminal_id)
         await running.ended.wait()
         code = running.process.returncode

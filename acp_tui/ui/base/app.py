@@ -260,7 +260,6 @@ class BaseApp(App[None]):
         self.pickers.show_keys(self.screen)
 
     def action_command_palette(self) -> None:
-        """Let the user choose among all available commands."""
         screen = self.screen
 
         async def run(command: Command | None) -> None:

@@ -524,7 +524,6 @@ class ReviewScreen(ModalScreen[None]):
         self._load(self._path, hunk=self._view.hunk)
 
     def action_edit(self) -> None:
-        """Open the file in the user's editor, and reload it."""
         if self._now is None or self._now.review.after is None:
             self._say("There is no file to open.")
             return

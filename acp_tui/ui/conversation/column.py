@@ -319,7 +319,6 @@ class Column:
         self._drawn(index, draw)
 
     def measure(self, index: int) -> None:
-        """Update the entry's height."""
         self._guesses.discard(index)
         self.heights.set(index, len(self.lines(index)))
         drawing = self.drawings[index]

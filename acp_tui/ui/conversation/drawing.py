@@ -166,7 +166,6 @@ class KeptDrawing(ABC):
         return self._drawn[1]
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """The lines when the entry is unfolded."""
         if self._is_open:
             return self.lines(scene)
         self._is_open = True

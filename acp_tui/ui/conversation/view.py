@@ -211,7 +211,6 @@ class ConversationView(Widget, can_focus=True):
         )
 
     def show_as(self, folds: Folds, images: Wanted) -> None:
-        """Change the folds and how pictures are shown."""
         images = self._fitted(images)
         if (folds, images) == (self.folds, self.images):
             return
@@ -488,7 +487,6 @@ class ConversationView(Widget, can_focus=True):
         return self._background[0], filters, self._background[1]
 
     def notify_style_update(self) -> None:
-        """Draw with the new background and colors."""
         super().notify_style_update()
         self._background = None
         if self.is_mounted:
@@ -665,7 +663,6 @@ class ConversationView(Widget, can_focus=True):
         self._choose(index)
 
     def go_to_end(self) -> None:
-        """Put the cursor on the last entry."""
         if self.conversation.entries:
             self.action_follow()
             self._choose(len(self.conversation.entries) - 1)
@@ -742,7 +739,6 @@ class ConversationView(Widget, can_focus=True):
             self.show_length()
 
     def toggle_all(self) -> None:
-        """Unfold everything, or fold everything again."""
         self._searching.keep_unfolded()
         self.column.toggle_all()
         self.post_message(self.Folded(self))

@@ -105,7 +105,6 @@ class Scrolling:
         self.to_line(line)
 
     def follow(self, is_following: bool = True) -> None:
-        """Start or stop following the end."""
         if self.is_following != is_following:
             self.is_following = is_following
             self._seen_entries = len(self._column.drawings)

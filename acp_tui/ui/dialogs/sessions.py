@@ -351,7 +351,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         )
 
     def _nothing(self) -> str:
-        """The text for an empty list."""
         if self._waiting:
             return "Loading …"
         if self._troubles:

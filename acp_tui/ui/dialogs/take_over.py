@@ -281,7 +281,6 @@ class TakenTerminal(Widget, can_focus=True):
 
 
 def _with_cursor(strip: Strip, column: int) -> Strip:
-    """The strip with the character at this cell reversed."""
     width = max(1, cell_len(strip.crop(column, column + 2).text[:1]))
     before, under, after = strip.divide([column, column + width, strip.cell_length])
     reversed_cells = [

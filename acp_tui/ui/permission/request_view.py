@@ -216,7 +216,6 @@ class RequestView(Vertical):
             self._draw_news()  # the request reads differently now
 
     def _begin(self) -> None:
-        """Show a different request than before."""
         self._chosen, self._shows_raw, self._warning = None, False, ""
         self.guard.is_unasked = True  # it came by itself, even to somebody who has just answered another
         self._pending = self._start
@@ -242,7 +241,6 @@ class RequestView(Vertical):
         return self.asked.request.answers if self.asked is not None else ()
 
     def on_mount(self) -> None:
-        """Watch for changes of the theme, the screen stack, and the scroll position."""
         self.watch(self.app, "theme", self.redraw, init=False)
         # The request is visible again only once the screens above it are gone.
         self.watch(self.screen, "stack_updates", self.guard.arm, init=False)

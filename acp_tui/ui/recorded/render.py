@@ -89,7 +89,6 @@ class PictureScreen(Screen[None]):
         self.show_facts()
 
     def show_facts(self) -> None:
-        """Update the status line and the sidebar."""
         line = self._line
         if self.panel is None:
             line.show(Status(phase="waiting for the agent"))

@@ -83,10 +83,7 @@ def fit(size: Size, room: Size) -> Size:
 
 
 def decode(data: str, room: Size) -> tuple[Size, Image]:
-    """Return a picture's own size, and its RGBA pixels shrunk to fit into `room`.
-
-    Raises: NotAPicture.
-    """
+    """Return a picture's own size, and its RGBA pixels shrunk to fit into `room`. Raises NotAPicture."""
     try:
         return _decode(_bytes_of(data), room)
     except NotAPicture:

@@ -81,7 +81,6 @@ class FindBar(Horizontal):
         self._standing.update(GAP + next((way for way in ways if width_cells(way) <= room), self._found))
 
     def show_standing(self, standing: SearchState) -> None:
-        """Show the number of the current match, and how many there are."""
         query = self._field.value.strip()
         more = "" if standing.is_done else "…"
         if not query:

@@ -163,7 +163,6 @@ class InspectorScreen(Screen[None]):
         self._ask.ask(QueryMode.GO)
 
     def on_query_bar_changed(self, message: QueryBar.Changed) -> None:
-        """Search or filter while the user types."""
         if self._look_timer is not None:
             self._look_timer.stop()
         try:

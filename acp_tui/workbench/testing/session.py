@@ -41,10 +41,7 @@ class AcpSession:
     # Turns
 
     def prompt(self, prompt: Prompt, *, timeout_s: float | None = None) -> Turn:
-        """Run a turn to its end.
-
-        Raises Unanswered, NotAsked, RequestRefused, LoginNeeded, AgentGone, and TimedOut.
-        """
+        """Run a turn to its end. Raises Unanswered, NotAsked, RequestRefused, LoginNeeded, AgentGone, and TimedOut."""
         __tracebackhide__ = True
         return self.start_prompt(prompt).finish(timeout_s=timeout_s)
 
