@@ -279,7 +279,6 @@ class Auth:
     required: bool = False
     methods: tuple[Wire, ...] = ()
     logout: bool = False
-    """Whether the user can log out."""
 
 
 @dataclass(frozen=True, slots=True)

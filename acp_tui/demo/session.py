@@ -44,7 +44,6 @@ class Session:
         """Set when a turn ends, and then replaced."""
         self.files_read: dict[str, str] = {}
         self.subagents: dict[str, Session] = {}
-        """The sessions of its subagents."""
         self._modes = dict(setup.modes) if setup.modes is not None else None
         self.takes_boolean_options = False
         self._config = [dict(option) for option in setup.config]
@@ -309,7 +308,6 @@ class Turn:
         """Splits streamed text. The folder stays in one chunk, so that the number of chunks doesn't depend on it."""
         self.scope = anyio.CancelScope()
         self.is_echoed = False
-        """Whether the client has received an echo of the prompt."""
         self.deaf = False
         self.late: tuple[script.Step, ...] = ()
         self.spoken = 0

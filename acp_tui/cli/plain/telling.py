@@ -70,7 +70,6 @@ class Blocks:
         """The unfinished line."""
         self._lines: list[str] = []
         self._fence = ""
-        """The opening of the current fence."""
 
     def add(self, text: str) -> Iterator[str]:
         """Add text. Yields the blocks it finishes."""
@@ -140,7 +139,6 @@ class ConversationPrinter:
         """The content shown to the user with a call's permission request."""
         self._others: set[EntryId] = set()
         self._subagents: dict[SessionId, str] = {}
-        """The last printed state of each subagent."""
         self._plans: dict[str, Plan] = {}
         self._options: dict[str, str] = {}
         self._notices = conversation.notice_count

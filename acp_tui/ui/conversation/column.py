@@ -154,12 +154,10 @@ class Column:
         self._kept_folds: dict[str, bool] = {}
         """By name of the entry, from before the session was resumed, as far as it isn't shown yet."""
         self._runs: dict[int, _Run] = {}
-        """The run of each quiet call."""
         self.drawings: list[Drawing | None] = []
         """None for a drawing that was let go; it is made again on demand."""
         self.heights = Heights()
         self.dirty: set[EntryId] = set()
-        """Entries to draw again."""
 
     def show(self, conversation: Conversation) -> None:
         """Hold this conversation from now on, and draw all of it."""

@@ -304,7 +304,6 @@ class EntryScenes:
         self._scenes: dict[Kind, Scene] = {}
         self._by_styles: dict[frozenset[tuple[str, Style]], Scene] = {}
         self._rules: dict[Kind, dict[str, Style]] = {}
-        """The stylesheet's rules, by palette field."""
         self._legible: Mapping[Color, Style] = {}
 
     def scene(self, kind: Kind, base: Scene) -> Scene:

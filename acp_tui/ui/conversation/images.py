@@ -18,7 +18,6 @@ from acp_tui.ui.textual_gaps.internals import write_to_terminal
 Wanted: TypeAlias = Literal["auto", "kitty", "blocks", "off"]
 """How the user wants pictures to be shown."""
 Way: TypeAlias = Literal["kitty", "blocks", "off"]
-"""How pictures are shown."""
 Found: TypeAlias = Picture | NotAPicture | None
 """None if the picture isn't decoded yet."""
 

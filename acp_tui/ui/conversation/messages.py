@@ -164,7 +164,6 @@ class UserMessage(KeptDrawing):
         super().__init__()
         self._message = message
         self._is_long = False
-        """Whether the last drawing had something to fold."""
 
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         style, width = scene.palette.user, scene.width - 4
@@ -208,7 +207,6 @@ class Thought(KeptDrawing):
         self._message = message
         self._is_shut = False
         self._is_whole = False
-        """Whether the last drawing was whole."""
         self._whole: WholeThought | None = None
         self._is_closed = False
 

@@ -26,7 +26,6 @@ class LiveView(Widget):
     is_ready = False
     """Whether it can be placed: true from its `Mount` event, before Textual counts it as mounted."""
     states: frozenset[str] = frozenset()
-    """The state classes of what it is bound to."""
 
     def take(self, slot: Slot) -> None:
         self.key = slot.key
@@ -54,7 +53,6 @@ class Pool:
         self._parent = parent
         self.layout = PlacedLayout()
         self.views: dict[Hashable, LiveView] = {}
-        """The widgets in the DOM, by what they are bound to."""
         self.idle: list[LiveView] = []
         self._slots: Sequence[Slot] = ()
         self._wanting: type[LiveView] | None = None

@@ -125,7 +125,6 @@ class SearchState(NamedTuple):
     """The number of the current match, from 1; 0 if there is none."""
     total: int
     is_done: bool
-    """Whether everything was searched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,6 @@ class ToolCallDrawing(KeptDrawing):
         self._entry = entry
         self._diffs = Comparisons()
         self._texts: dict[str, ToolText] = {}
-        """The texts that were drawn last."""
         self._is_cut = False
         """Whether the header cuts off what the call works on."""
 

@@ -127,7 +127,6 @@ class ConversationView(Widget, can_focus=True):
         """The theme's palette that the scene was made with."""
         self.frames = Frames(self, self._draw_frame, self.frame_s)
         self._shown_lines = 0
-        """How many lines there were in the last frame."""
         self._flooded_at = float("-inf")
         """When a frame last had more new lines than anyone can read."""
         self.terminal_screens = TerminalScreens(self._mark_terminals, self._mark_terminal)

@@ -156,7 +156,6 @@ class Choice(NamedTuple):
 
     command: AgentCommand
     is_in_worktree: bool = False
-    """Whether its session gets its own git worktree."""
 
 
 async def choose_agent(app: App[Any], *, worktrees: bool = False) -> Choice | None:
@@ -203,7 +202,6 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         super().__init__(classes="dialog")
         self._worktrees = worktrees
         self.is_in_worktree = is_in_worktree
-        """Whether the user asked for a worktree."""
         self._read = read
         self._update = update
         self._list = AgentList()

@@ -93,7 +93,6 @@ class Subject:
 
     lines: Sequence[Strip] = ()
     hunks: tuple[int, ...] = ()
-    """The lines where changes begin."""
     is_whole: bool = True
     """Whether all diffs are compared. If not, draw it again soon."""
     raw: int | None = None

@@ -59,7 +59,6 @@ class RequestPane(RequestView, can_focus=True):
             self.key = key
             self.option_id = option_id
             self.title = title
-            """The title of the call, as the agent wrote it."""
             self.typed = typed
             """The characters typed right before."""
 

@@ -168,14 +168,12 @@ class RequestView(Vertical):
         self._pending: int | None = None
         """The line to scroll to once the layout is ready; None if that is done."""
         self._chosen: int | None = None
-        """The index of the option that Enter answers with."""
         self._shows_raw = False
         self._warning = ""
         """Shown in place of the keys until the user does something else."""
         self._options_at = Region()
         """Where the options are on the screen."""
         self._option_rows: list[range] = []
-        """The rows of each option."""
         self._title = StripView(id="title")
         self._subject = StripView(id="subject")
         self._keys = StripView(id="keys")

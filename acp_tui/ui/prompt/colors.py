@@ -22,7 +22,6 @@ class Span(NamedTuple):
     start: int
     stop: int
     style: str
-    """A field of `Palette`."""
 
 
 class LineKinds:

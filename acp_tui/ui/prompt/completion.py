@@ -48,7 +48,6 @@ class Suggestion:
     """Where in the label the name begins, after its path."""
     description: str = ""
     group: str = ""
-    """The heading above it."""
 
 
 @dataclass(frozen=True, slots=True)

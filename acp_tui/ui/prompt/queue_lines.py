@@ -80,7 +80,6 @@ class QueueLines(Static, can_focus=True):
         super().__init__(id=id, markup=False)
         self._shown = QueueSummary()
         self._selected = 0
-        """The key of a prompt, which may have been sent."""
 
     def show(self, waiting: QueueSummary) -> None:
         """Show `waiting`. The selection stays on its prompt; if that is gone, it moves to the next one."""

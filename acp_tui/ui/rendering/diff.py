@@ -87,7 +87,6 @@ class DiffRenderer:
         self.path = path
         """The name shown for the file."""
         self.steps_made = 0
-        """Steps of the comparison so far."""
         self._language = language_of(path)
         self._old_text = old_text
         self._new_text = new_text

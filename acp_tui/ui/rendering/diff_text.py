@@ -129,7 +129,6 @@ class ShownLine(NamedTuple):
     changed: Ranges
     """Ranges of `text` that its counterpart lacks."""
     notes: tuple[str, ...]
-    """Notes to show below it."""
     folds_evenly: bool
     """Whether each row gets as many characters as fit at any width, because measuring would take too long."""
     syntax: DiffSyntax | None

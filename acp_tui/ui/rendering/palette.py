@@ -48,7 +48,6 @@ class Palette:
     match: Style = MATCH
     """Applied over search matches."""
     match_at: Style = MATCH_AT
-    """Applied over the current search match."""
 
     heading_1: Style = NO_STYLE
     heading_2: Style = NO_STYLE

@@ -36,7 +36,6 @@ class PlainStream:
         self._white_space = ""
         """Trailing whitespace, shown once something follows."""
         self._line: list[str] = []
-        """The pieces of the line being written."""
         self._open = _OpenLine(width, style)
         self._finished_rows = 0
         self.rows = Rows()

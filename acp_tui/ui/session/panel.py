@@ -137,7 +137,6 @@ class SessionPanel(Vertical):
         """The commands that haven't ended, as far as was told."""
         self._shown_notices = 0
         self.work = Work(conversation, clock)
-        """How long the turn takes, and what the agent is doing."""
         self.status_command: StatusCommand | None = None
         """The user's own part of the status line; None without a session."""
         if session is not None:

@@ -64,7 +64,6 @@ class SidebarState:
     changes: tuple[FileChange, ...] = ()
     """The newest first."""
     summary: str = ""
-    """A summary of all changes."""
     facts: tuple[tuple[str, str], ...] = ()
     """Labels and values."""
     are_changes_known: bool = True

@@ -115,7 +115,6 @@ class Status(NamedTuple):
     state: str = "ready"
     """A key of STATES."""
     facts: tuple[str, ...] = ()
-    """The facts on the right."""
     elsewhere: str = ""
     """What waits for the user in other tabs. It is also on the right, and left out last."""
     work: Work | None = None

@@ -101,7 +101,6 @@ class Report:
     looked_at: frozenset[str] = frozenset()
     """The IDs of the rules that could be checked."""
     left_out: list[str] = field(default_factory=list)
-    """What was skipped, and why."""
     failure: ClientError | None = None
     """Why the check ended early; None: it didn't."""
     last_words: tuple[str, ...] = ()

@@ -36,7 +36,6 @@ class Rule:
     severity: Severity
     sentence: str
     advice: str
-    """How to fix it."""
     page: str
     """The page in the specification."""
     requirement: str = ""

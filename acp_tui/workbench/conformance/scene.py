@@ -60,9 +60,7 @@ class Scene:
 
     def __init__(self) -> None:
         self.offer: dict[str, Any] = {}
-        """The client's capabilities."""
         self.capabilities: dict[str, Any] = {}
-        """The agent's capabilities."""
         self.is_whole = False
         """Whether it has seen `initialize`. Otherwise, sessions may have been opened before."""
         self.is_agreed = False

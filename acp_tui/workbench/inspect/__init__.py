@@ -73,7 +73,6 @@ class Progress:
     """Lines that break a rule."""
     is_reading: bool
     waiting: int
-    """Requests without a response."""
     foremost: Row | None
     """The agent's oldest one, or the client's if there is none."""
 

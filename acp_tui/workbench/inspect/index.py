@@ -196,7 +196,6 @@ class Row:
     kind: Kind
     form: MessageKind
     label: Label
-    """For a response: that of its request."""
     session: str
     size: int
     """In bytes."""

@@ -59,7 +59,6 @@ class FrameList(LineView, can_focus=True):
         """The position of the selected frame; -1: none."""
         self._inspection = inspection
         self._rows: list[_Shown] = []
-        """The visible rows, from the top."""
         self._strips: dict[_Shown, Strip] = {}
         """The drawn ones of these rows."""
         self._anchor = 0

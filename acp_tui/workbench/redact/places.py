@@ -384,7 +384,6 @@ class Contents:
     keep: Sequence[str] | None = None
     """Globs: remove all files except these."""
     dropped: set[str] = field(default_factory=set)
-    """The paths of removed files."""
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def drops(self, path: str, roots: Sequence[str]) -> bool:
