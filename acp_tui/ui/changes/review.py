@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from anyio import to_thread
 from rich.segment import Segment
 from rich.style import Style
-from textual import events, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -397,6 +397,7 @@ class ReviewScreen(ModalScreen[None]):
             self.lay_out()
             self._guard.arm()
 
+    @on(HunkView.Moved)
     def lay_out(self) -> None:
         """Show what was drawn, with the current head, bar, and keys."""
         if self._drawing is None or self._width <= 2:
@@ -407,9 +408,6 @@ class ReviewScreen(ModalScreen[None]):
         height = self._page.content_size.height - len(head) - len(keys)
         starts = self._drawing.hunk_starts
         self._view.show_hunks(self._lines, starts, max(height, 1), self._palette.accent)
-
-    def on_hunk_view_moved(self) -> None:
-        self.lay_out()
 
     def _head(self, review: Review) -> list[Strip]:
         palette, change = self._palette, review.change

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import ClassVar, Final, Protocol
 
-from textual import events, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -281,9 +281,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         self._waiting.discard("listed")
         self._show()
 
-    def on_filtered_list_end_reached(self) -> None:
-        self._load_more()
-
     def action_retry(self) -> None:
         self._listing.allow_restart()
         if "recorded" in self._troubles:
@@ -291,6 +288,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         else:
             self._load_more()
 
+    @on(FilteredList.EndReached)
     def _load_more(self) -> None:
         is_idle = self._loading is None or self._loading.is_finished
         if is_idle and not self._listing.is_at_end:
@@ -333,6 +331,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         """The sessions with the user's marks, without archived ones if those are hidden."""
         return [one for one in self._source.marked(past) if self._shows_archived or not one.is_archived]
 
+    @on(SessionList.Resized)
     def _show(self) -> None:
         past = self._marked(merged(self._listing.sessions.values(), self._source.agent, self._recorded))
         self._past = {session.key: session for session in past}
@@ -357,9 +356,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
             return "Couldn't list any sessions"
         elsewhere = "" if self._is_everywhere else " in this folder; press f for all folders"
         return f"No sessions yet{elsewhere}; press c to start one"
-
-    def on_session_list_resized(self) -> None:
-        self._show()
 
     def _say_how_it_stands(self) -> None:
         if self._questions:

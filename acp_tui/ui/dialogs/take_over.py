@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.geometry import Offset, Region, clamp
@@ -306,9 +306,7 @@ class KeyboardLine(Static):
             self._said = before, command, after
             self._draw()
 
-    def on_resize(self) -> None:
-        self._draw()
-
+    @on(events.Resize)
     def _draw(self) -> None:
         before, command, after = map(Content, self._said)
         room = self.content_size.width - before.cell_length - after.cell_length - 2

@@ -217,11 +217,9 @@ class FieldEditor(Vertical):
         self.screen.set_focus(self.control)  # at once, because the next key is for it
         self._reveal()
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Scroll the whole field into view, including its question."""
-        self._reveal()
-
+    @on(events.DescendantFocus)
     def _reveal(self) -> None:
+        """Scroll the whole field into view, including its question."""
         self.call_after_refresh(self.scroll_visible, animate=False)
 
     def show_wrong(self, what: str) -> None:

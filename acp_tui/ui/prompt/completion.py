@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from anyio import to_thread
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widget import Widget
@@ -130,9 +130,7 @@ class SuggestionList(RowList):
             self.move_to(index)
             self._choose()
 
-    def on_resize(self) -> None:
-        self._reveal()
-
+    @on(events.Resize)
     def _reveal(self) -> None:
         if self.scrollable_content_region.height:
             super()._reveal()

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from anyio import to_thread
 from rich.cells import cell_len
-from textual import events, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -527,11 +527,9 @@ class PromptInput(DraftArea):
             if self.border_title != title:
                 self.border_title = title
 
-    def on_text_area_selection_changed(self) -> None:
-        """Tell the assistants: what helps in one place may not in another."""
-        self._tell_assistants()
-
+    @on(DraftArea.SelectionChanged)
     def _tell_assistants(self) -> None:
+        """Tell the assistants: what helps in one place may not in another."""
         for assistant in self.assistants:
             assistant.draft_changed()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, on
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
@@ -143,9 +143,7 @@ class QueueLines(Static, can_focus=True):
 
     # Drawing
 
-    def on_resize(self) -> None:
-        self._draw()
-
+    @on(events.Resize)
     def _draw(self) -> None:
         if not self.display:
             return

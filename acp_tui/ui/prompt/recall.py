@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -180,9 +180,7 @@ class HistorySearch(Vertical):
         event.stop()
         self.look()
 
-    def on_resize(self) -> None:
-        self._show_head()
-
+    @on(events.Resize)
     def _show_head(self) -> None:
         count = len(self._rows.rows)
         found = f"{count}{'+' if count == MAX_FOUND else ''} found" if count else "nothing found"

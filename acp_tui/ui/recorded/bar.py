@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from textual import events, on
 from textual.content import Content
 from textual.widgets import Static
 
@@ -46,9 +47,7 @@ class ReplayBar(Static):
             self._is_due = True
             self.set_timer(REDRAW_S, self._draw)
 
-    def on_resize(self) -> None:
-        self._draw()
-
+    @on(events.Resize)
     def _draw(self) -> None:
         self._is_due = False
         self.update(bar_of(self.position, self.content_size.width))

@@ -18,6 +18,7 @@ import anyio
 from anyio import to_thread
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
+from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.color import Color
@@ -88,6 +89,7 @@ class PictureScreen(Screen[None]):
         await self._place.mount(self.panel, before=0)
         self.show_facts()
 
+    @on(RecordedPanel.FactsChanged)
     def show_facts(self) -> None:
         line = self._line
         if self.panel is None:
@@ -111,9 +113,6 @@ class PictureScreen(Screen[None]):
         facts = session_facts(conversation, self._film.agent, folder, None)
         plans = tuple(conversation.plans.values())
         self._sidebar.show(SidebarState(plans, (), "", facts, are_changes_known=False))
-
-    def on_session_panel_facts_changed(self) -> None:
-        self.show_facts()
 
     def action_toggle_plan(self) -> None:
         if self._sidebar is not None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import ClassVar, Final
 
 from anyio import to_thread
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -262,9 +262,7 @@ class ReplayScreen(Screen[None]):
             self._panel.show(conversation)
         self._tell()
 
-    def on_session_panel_facts_changed(self) -> None:
-        self._tell()
-
+    @on(ReplayPanel.FactsChanged)
     def _tell(self) -> None:
         conversation = self._panel.conversation
         facts = tuple(filter(None, (self._panel.below, *facts_of(conversation))))

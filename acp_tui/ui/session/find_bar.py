@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -54,9 +55,6 @@ class FindBar(Horizontal):
     def on_mount(self) -> None:
         self.begin(self._query)
 
-    def on_resize(self) -> None:
-        self._tell()
-
     def begin(self, query: str = "") -> None:
         """Take the focus, and search for `query`, if it isn't empty."""
         self.screen.set_focus(self._field)  # at once, so that the next keys don't overtake it
@@ -74,6 +72,7 @@ class FindBar(Horizontal):
             self._sought = query
             self._view.look_for(query)
 
+    @on(events.Resize)
     def _tell(self) -> None:
         room = self.content_size.width - width_cells(HEAD) - MIN_FIELD_CELLS - width_cells(GAP)
         keys = [keys_in_force(self).hint(text) for text in KEYS]

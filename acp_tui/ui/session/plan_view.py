@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.binding import BindingType
 from textual.strip import Strip
 
@@ -54,9 +54,7 @@ class PlanView(StripView, can_focus=True):
     def _is_done(self) -> bool:
         return self._is_settled and all(plan.current is None for plan in self._plans)
 
-    def on_resize(self) -> None:
-        self.redraw()
-
+    @on(events.Resize)
     def redraw(self) -> None:
         self.display = bool(self._plans) and (self._is_open or not self._is_done)
         if not self.display:
@@ -75,6 +73,7 @@ class PlanView(StripView, can_focus=True):
             yield _head(marker, plan, width, palette)
             yield from step_lines(plan, width, palette)
 
+    @on(events.Click)
     def action_toggle_plan(self) -> None:
         self._is_open = not self._is_open
         self.redraw()
@@ -84,9 +83,6 @@ class PlanView(StripView, can_focus=True):
 
     def action_page(self, direction: int) -> None:
         self.page(direction)
-
-    def on_click(self, event: events.Click) -> None:
-        self.action_toggle_plan()
 
 
 def _rank(plan: Plan) -> int:

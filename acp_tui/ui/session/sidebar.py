@@ -9,7 +9,7 @@ from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
@@ -240,13 +240,11 @@ class Sidebar(LineView, can_focus=True):
         self._folded ^= {section}
         self._draw(section)
 
-    def on_resize(self) -> None:
-        self.redraw()
-
     def watch_has_focus(self, has_focus: bool) -> None:
         super().watch_has_focus(has_focus)
         self._draw()
 
+    @on(events.Resize)
     def redraw(self) -> None:
         self._draw(*Section)
 

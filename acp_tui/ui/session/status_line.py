@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.cells import cell_len
+from textual import events, on
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
@@ -163,9 +164,7 @@ class StatusLine(Static):
         follow_keys(self, self._draw)
         self._move()
 
-    def on_resize(self) -> None:
-        self._draw()
-
+    @on(events.Resize)
     def _draw(self) -> None:
         line = line_of(self._status, self.content_size.width, keys_in_force(self), self._frames)
         self.update(line, layout=False)

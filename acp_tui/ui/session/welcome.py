@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -112,9 +112,7 @@ class Welcome(Vertical, can_focus=True):
         self.watch(self.app, "theme", self._draw, init=False)
         follow_keys(self, self._draw)
 
-    def on_resize(self) -> None:
-        self._draw()
-
+    @on(events.Resize)
     def _draw(self) -> None:
         width, height = self.content_size
         if not self.display or not width or not self.is_attached:

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.binding import BindingType
 from textual.strip import Strip
 
@@ -102,11 +102,9 @@ class FrameView(LineView, can_focus=True):
             self.go_to_line(0)
         self.redraw()
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.redraw()
-
     # What to draw
 
+    @on(events.Resize)
     def redraw(self) -> None:
         """Draw all lines for the width and the theme."""
         width, palette = self.scrollable_content_region.width - 1, palette_for(self.app.current_theme)

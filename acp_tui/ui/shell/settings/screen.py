@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias, cast
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -310,9 +310,7 @@ class SettingsScreen(ModalScreen[None]):
         self._notes.display = bool(lines)
         self._show_about()
 
-    def on_filtered_list_moved(self) -> None:
-        self._show_about()
-
+    @on(FilteredList.Moved)
     def _show_about(self) -> None:
         item = self._item
         lines = explanation(item, self._desk, keys_in_force(self)) if item is not None else ["No setting matches."]
