@@ -218,11 +218,6 @@ class VimKeys:
         self.insert()
 
     @property
-    def is_normal(self) -> bool:
-        """Whether characters are commands."""
-        return self._is_normal
-
-    @property
     def words(self) -> str:
         """The mode and an incomplete command; "" if the user hasn't chosen Vim's keys."""
         if not self._is_on:
@@ -308,8 +303,35 @@ class VimKeys:
                 self._operate(operator, span_of(self._prompt.text, self._at, operator, rest, count))
         elif rest in MOTIONS:
             self._move(rest, count)
-        elif (command := _COMMANDS.get(rest)) is not None:
-            command(self, count)
+        else:
+            self._do(rest, count)
+
+    def _do(self, command: str, count: int) -> None:
+        text, at = self._prompt.text, self._at
+        match command:
+            case "x":
+                self._operate("d", Span(at, _right(text, at, count).at))
+            case "p" | "P":
+                self._put(count, is_after=command == "p")
+            case "u":
+                self._repeat(self._prompt.undo, count)
+            case "redo":
+                self._repeat(self._prompt.redo, count)
+            case "i":
+                self._insert_at(at)
+            case "I":
+                self._insert_at(_line_text(text, at, 1).at)
+            case "a":
+                self._insert_at(_right(text, at, 1).at)
+            case "A":
+                self._insert_at(line_end(text, at))
+            case "o":
+                self._open_line(line_end(text, at), line_end(text, at) + 1)
+            case "O":
+                self._open_line(line_start(text, at), line_start(text, at))
+            case "D" | "C":
+                operator = command.lower()
+                self._operate(operator, span_of(text, at, operator, "$", count))
 
     def _move(self, keys: str, count: int) -> None:
         text, at = self._prompt.text, self._at
@@ -350,15 +372,6 @@ class VimKeys:
         else:
             self._go(start)
 
-    def _delete_characters(self, count: int) -> None:
-        self._operate("d", Span(self._at, _right(self._prompt.text, self._at, count).at))
-
-    def _put_after(self, count: int) -> None:
-        self._put(count, is_after=True)
-
-    def _put_before(self, count: int) -> None:
-        self._put(count, is_after=False)
-
     def _put(self, count: int, *, is_after: bool) -> None:
         text, at = self._prompt.text, self._at
         if not self._register and not self._is_register_linewise:
@@ -374,14 +387,9 @@ class VimKeys:
         self._replace(place, place, self._register * count)
         self._go(place + len(self._prompt.text) - before - 1)
 
-    def _undo(self, count: int) -> None:
+    def _repeat(self, step: Callable[[], None], count: int) -> None:
         for _ in range(count):
-            self._prompt.undo()
-        self._go(self._at)
-
-    def _redo(self, count: int) -> None:
-        for _ in range(count):
-            self._prompt.redo()
+            step()
         self._go(self._at)
 
     def _insert_at(self, at: int) -> None:
@@ -391,49 +399,6 @@ class VimKeys:
     def _open_line(self, place: int, cursor: int) -> None:
         self._replace(place, place, "\n")
         self._insert_at(cursor)
-
-    def _open_below(self, count: int) -> None:
-        end = line_end(self._prompt.text, self._at)
-        self._open_line(end, end + 1)
-
-    def _open_above(self, count: int) -> None:
-        start = line_start(self._prompt.text, self._at)
-        self._open_line(start, start)
-
-    def _append(self, count: int) -> None:
-        self._insert_at(_right(self._prompt.text, self._at, 1).at)
-
-    def _append_to_line(self, count: int) -> None:
-        self._insert_at(line_end(self._prompt.text, self._at))
-
-    def _insert_here(self, count: int) -> None:
-        self._insert_at(self._at)
-
-    def _insert_in_line(self, count: int) -> None:
-        self._insert_at(_line_text(self._prompt.text, self._at, 1).at)
-
-    def _delete_to_end(self, count: int) -> None:
-        self._operate("d", span_of(self._prompt.text, self._at, "d", "$", count))
-
-    def _change_to_end(self, count: int) -> None:
-        self._operate("c", span_of(self._prompt.text, self._at, "c", "$", count))
-
-
-_COMMANDS: Final[Mapping[str, Callable[[VimKeys, int], None]]] = {
-    "x": VimKeys._delete_characters,
-    "p": VimKeys._put_after,
-    "P": VimKeys._put_before,
-    "u": VimKeys._undo,
-    "redo": VimKeys._redo,
-    "i": VimKeys._insert_here,
-    "I": VimKeys._insert_in_line,
-    "a": VimKeys._append,
-    "A": VimKeys._append_to_line,
-    "o": VimKeys._open_below,
-    "O": VimKeys._open_above,
-    "D": VimKeys._delete_to_end,
-    "C": VimKeys._change_to_end,
-}
 
 
 def _command(keys: str) -> tuple[str, str, str, str]:
