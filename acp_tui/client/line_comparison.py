@@ -248,6 +248,7 @@ def _traced(reaches: Sequence[Sequence[int]], x: int, y: int) -> list[tuple[int,
 # The diff
 
 CONTEXT_LINES: Final = 3
+"""The number of unchanged lines to show around a change, unless all are shown."""
 NO_NEWLINE: Final = "\\ No newline at end of file"
 
 
@@ -255,7 +256,7 @@ def unified_diff(path: str, old_text: str | None, new_text: str) -> str:
     """The change in the format of `diff -u`, with visible text. `old_text` None means that the file is new."""
     name = make_visible_line(path)
     header = [f"--- {'/dev/null' if old_text is None else name}", f"+++ {name}"]
-    old, new = _split(old_text or ""), _split(new_text)
+    old, new = split_lines(old_text or ""), split_lines(new_text)
     return "\n".join([*header, *_hunks(old, new)])
 
 
@@ -266,7 +267,7 @@ def told_diff(path: str, old_text: str | None, new_text: str) -> str:
     return unified_diff(path, old_text, new_text)
 
 
-def _split(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """The lines with their newlines. Only a newline ends a line; other separators are shown in it."""
     lines = [line + "\n" for line in text.split("\n")]
     last = lines.pop()[:-1]

@@ -25,7 +25,7 @@ from acp_tui.demo.client_calls import ClientCalls, StdioStream
 from acp_tui.demo.playing import AUTH_REQUIRED, play
 from acp_tui.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
 from acp_tui.demo.script import Scenario, ScriptedTurn, Wire
-from acp_tui.demo.session import Pace, Session, Sessions, Turn
+from acp_tui.demo.session import Pace, Session, Sessions, Turn, invalid_params
 from acp_tui.rpc import Direction, ErrorCode, Peer, RequestFailed, Tap
 
 PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": True}
@@ -123,7 +123,7 @@ class DemoAgent:
         if method not in self._methods:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}")
         if not isinstance(params, dict):
-            raise _invalid("The params aren't an object")
+            raise invalid_params("The params aren't an object")
         return self._methods[method](params)
 
     def on_notification(self, method: str, params: Any) -> None:
@@ -176,7 +176,7 @@ class DemoAgent:
     async def _authenticate(self, params: dict[str, Any]) -> dict[str, Any]:
         method = next((m for m in self._auth_methods() if m["id"] == params.get("methodId")), None)
         if method is None or method.get("type") == "terminal":
-            raise _invalid(f"The agent has no login method {params.get('methodId')!r}")
+            raise invalid_params(f"The agent has no login method {params.get('methodId')!r}")
         self._logged_in = True
         return {}
 
@@ -218,7 +218,7 @@ class DemoAgent:
         self._check_login()
         cwd = params.get("cwd")
         if not isinstance(cwd, str) or not PurePath(cwd).is_absolute():
-            raise _invalid(f"cwd must be an absolute path, but is {cwd!r}")
+            raise invalid_params(f"cwd must be an absolute path, but is {cwd!r}")
         return cwd
 
     def _declare(self, session: Session) -> dict[str, Any]:
@@ -268,7 +268,7 @@ class DemoAgent:
         self._check_login()
         session = self._sessions.get(params.get("sessionId"))
         if session is None:
-            raise _invalid(f"There is no session {params.get('sessionId')!r}")
+            raise invalid_params(f"There is no session {params.get('sessionId')!r}")
         return session
 
     # Turns
@@ -277,7 +277,7 @@ class DemoAgent:
         """Begin a turn inside the read loop, so that a cancellation right after the prompt finds it."""
         session = self._session(params)
         if session.cancel_turn is not None:
-            raise _invalid("The session is in the middle of a turn")
+            raise invalid_params("The session is in the middle of a turn")
         text = _prompt_text(params.get("prompt"))
         scenario, scripted = self._answer_to(session, text)
         chunk = {"sessionUpdate": "user_message_chunk"}
@@ -329,11 +329,11 @@ class DemoAgent:
             try:
                 scenario = scenarios.load(scripted.play)
             except scenarios.ScenarioError as error:
-                raise _invalid(str(error)) from error
+                raise invalid_params(str(error)) from error
             scripted = session.pick(scenario, text)
         if scripted is None:
             patterns = [turn.match.pattern for turn in scenario.turns if turn.match is not None]
-            raise _invalid(f"Nothing in {scenario.name} answers this prompt; it answers: {', '.join(patterns)}")
+            raise invalid_params(f"Nothing in {scenario.name} answers this prompt; it answers: {', '.join(patterns)}")
         return scenario, scripted
 
     async def _play(self, session: Session, turn: Turn, scripted: ScriptedTurn) -> dict[str, Any]:
@@ -376,13 +376,9 @@ async def _at_once(result: dict[str, Any]) -> dict[str, Any]:
 def _prompt_text(blocks: Any) -> str:
     """The text of a prompt, without attachments. Raises RequestFailed."""
     if not isinstance(blocks, list):
-        raise _invalid("The prompt isn't a list of content blocks")
+        raise invalid_params("The prompt isn't a list of content blocks")
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     return "\n".join(text for text in texts if isinstance(text, str)).strip()
-
-
-def _invalid(message: str) -> RequestFailed:
-    return RequestFailed(ErrorCode.INVALID_PARAMS, message)
 
 
 EXIT_USAGE = 2

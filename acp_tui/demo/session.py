@@ -143,17 +143,17 @@ class Session:
         """Change the mode. Raises RequestFailed if it isn't available."""
         available = [mode["id"] for mode in self._modes["availableModes"]] if self._modes else []
         if self._modes is None or mode_id not in available:
-            raise _invalid(f"There is no mode {mode_id!r}; available: {', '.join(available) or 'none'}")
+            raise invalid_params(f"There is no mode {mode_id!r}; available: {', '.join(available) or 'none'}")
         self._show_mode(mode_id)
 
     def set_option(self, option_id: Any, value: Any) -> None:
         """Change a config option. Raises RequestFailed for an unknown option or value."""
         option = next((option for option in self._config if option["id"] == option_id), None)
         if option is None:
-            raise _invalid(f"There is no config option {option_id!r}")
+            raise invalid_params(f"There is no config option {option_id!r}")
         allowed = [True, False] if option["type"] == "boolean" else [o["value"] for o in option["options"]]
         if type(value) is not type(allowed[0]) or value not in allowed:
-            raise _invalid(f"The option {option_id} can't be {value!r}")
+            raise invalid_params(f"The option {option_id} can't be {value!r}")
         option["currentValue"] = value
         if option.get("category") == "mode":
             self._show_mode(value)
@@ -261,7 +261,7 @@ def _cursor(last: dict[str, Any]) -> str:
     return str(last["sessionId"]).encode().hex()
 
 
-def _invalid(message: str) -> RequestFailed:
+def invalid_params(message: str) -> RequestFailed:
     return RequestFailed(ErrorCode.INVALID_PARAMS, message)
 
 

@@ -122,7 +122,8 @@ def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None
     lines = _printed(state)
     left_out = max(len(lines) - limits.terminal, 0)
     name = visible_title(call) if call is not None and state.command is None else command_of(state)
-    head = ours(f"{end_of(state)}: {name}")
+    end = make_visible_line(command_end(state, " after "))
+    head = ours(f"{end}: {name}")
     above = [f"[{left_out:,} lines above; to see them all: /output]"] if left_out else []
     return "\n".join([head, *(f"{INDENT}{line}" for line in (*above, *lines[left_out:]))])
 
@@ -140,8 +141,3 @@ def _printed(state: TerminalState) -> list[str]:
 
 def command_of(state: TerminalState) -> str:
     return make_visible_line(state.command or "an unreported command")
-
-
-def end_of(state: TerminalState) -> str:
-    """Return how it ended, if it has."""
-    return make_visible_line(command_end(state, " after "))

@@ -25,7 +25,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, FileState, Hunk, Review
-from acp_tui.client.line_comparison import Change
+from acp_tui.client.line_comparison import CONTEXT_LINES, Change
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -38,8 +38,7 @@ from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.permission.permission_review import BRIEF_CELLS, COLUMNS_FROM_CELLS
 from acp_tui.ui.permission.request_drawing import keys_lines
 from acp_tui.ui.rendering import diff_model as model
-from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, DiffLayout, DiffRenderer
-from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
+from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, TOO_NARROW, DiffLayout, DiffRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import Lines, wrap
@@ -47,8 +46,6 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
-
-TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 
 
 class ReviewDrawing:
@@ -106,7 +103,7 @@ class _ReviewRenderer(DiffRenderer):
 class _ReviewedDiff(model.Diff):
     """A diff in which each change is a separate hunk."""
 
-    def hunks(self, context: int | None = model.CONTEXT_LINES) -> tuple[model.Hunk, ...]:
+    def hunks(self, context: int | None = CONTEXT_LINES) -> tuple[model.Hunk, ...]:
         return tuple(hunks_with_context(self, context))
 
 
@@ -480,7 +477,7 @@ class ReviewScreen(ModalScreen[None]):
         self._view.go_to_line(self._view.scroll_offset.y + lines)
 
     def action_page(self, direction: int) -> None:
-        self._view.page(direction)
+        self._view.action_page(direction)
 
     def action_go_to_end(self, direction: int) -> None:
         """Go to the beginning for -1, to the end for 1."""

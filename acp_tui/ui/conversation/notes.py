@@ -19,14 +19,13 @@ from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
 from acp_tui.ui.conversation.messages import MAX_TEXT_CELLS
-from acp_tui.ui.conversation.tool_calls import when
+from acp_tui.ui.conversation.tool_calls import RAIL, when
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import Gutter, Span, wrap
 
 SIGN: Final = "  ◇ "
-RAIL: Final = "    │ "
 END: Final = "    ╰ "
 
 

@@ -236,23 +236,20 @@ class TakenTerminal(Widget, can_focus=True):
         if (event.x, event.y) != self._mouse_at:
             self._tell_mouse(event, event.button - 1 if event.button else NO_BUTTON, is_motion=True)
 
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self._turn_wheel(event, WHEEL_UP)
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self._turn_wheel(event, WHEEL_DOWN)
-
-    def _turn_wheel(self, event: events.MouseEvent, button: int) -> None:
+    @on(events.MouseScrollUp)
+    @on(events.MouseScrollDown)
+    def _turn_wheel(self, event: events.MouseScrollUp | events.MouseScrollDown) -> None:
         """Send the wheel if the program asked for it; in full-screen programs, send arrow keys, as xterm does."""
         modes = self._modes
+        is_up = isinstance(event, events.MouseScrollUp)
         if self._state.has_exited or not (modes.alternate_screen or modes.mouse is not MouseReports.NONE):
             event.stop()
-            self._scroll(-WHEEL_LINES if button == WHEEL_UP else WHEEL_LINES)
+            self._scroll(-WHEEL_LINES if is_up else WHEEL_LINES)
         elif modes.mouse is not MouseReports.NONE:
-            self._tell_mouse(event, button)
+            self._tell_mouse(event, WHEEL_UP if is_up else WHEEL_DOWN)
         else:
             event.stop()
-            self._tell(encode_key("up" if button == WHEEL_UP else "down", None, modes) * WHEEL_LINES)
+            self._tell(encode_key("up" if is_up else "down", None, modes) * WHEEL_LINES)
 
     def _tell_mouse(
         self, event: events.MouseEvent, button: int, *, is_pressed: bool = True, is_motion: bool = False

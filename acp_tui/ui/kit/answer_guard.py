@@ -26,6 +26,8 @@ REPEAT_S: Final = 1.1
 MIN_WAIT_S: Final = 0.05
 HOLD_S = 0.4
 """Whoever writes presses the second key of a sentence sooner. Whoever writes slowly gets longer (`Keyboard.hold_s`)."""
+WARNING_S: Final = 2.0
+"""How long a warning shows: long enough to read a few words. The guard has opened long before."""
 LATE_KEY_S: Final = 0.03
 """While keys wait to be handled, look again this often."""
 TOO_SOON: Final = "Ignored: pressed too soon. Pause, then {again}"

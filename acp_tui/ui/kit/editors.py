@@ -29,12 +29,10 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.kit.frame import shown, shown_line
-from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
+from acp_tui.ui.kit.row_list import GAP, MAX_NUMBERED, NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.wrapping import width_cells
 
 MAX_ROWS: Final = 8
-MAX_NUMBER: Final = 9
-"""Up to this one, rows can be chosen by number."""
 
 
 class ChoiceRows(RowList, can_focus=True):
@@ -48,7 +46,7 @@ class ChoiceRows(RowList, can_focus=True):
         Binding("backspace,delete", "clear", "Choose nothing", show=False),
         *(
             Binding(str(number), f"number({number})", f"Choice {number}", show=False)
-            for number in range(1, MAX_NUMBER + 1)
+            for number in range(1, MAX_NUMBERED + 1)
         ),
     ]
     mark_cells = 4
@@ -104,7 +102,7 @@ class ChoiceRows(RowList, can_focus=True):
     def mark_of(self, index: int) -> str:
         """The row's number, and a round mark if one can be chosen, or a square one if several can."""
         on, off = ("■ ", "□ ") if self._is_multi else ("◉ ", "○ ")
-        number = f"{index + 1} " if index < MAX_NUMBER else "  "
+        number = f"{index + 1} " if index < MAX_NUMBERED else "  "
         return number + (on if self.rows[index].value in self._chosen else off)
 
     def action_number(self, number: int) -> None:
@@ -244,11 +242,9 @@ class FieldEditor(Vertical):
         self._more.update(shown(self.control.cut_text))
         self._more.display = bool(self.control.cut_text)
 
-    def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
-        event.stop()
-        self.post_message(self.Finished(self))
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    @on(ChoiceRows.Finished)
+    @on(Input.Submitted)
+    def _finish(self, event: Message) -> None:
         event.stop()
         self.post_message(self.Finished(self))
 

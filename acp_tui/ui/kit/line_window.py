@@ -80,7 +80,7 @@ class LineView(ScrollView, can_focus=False):
         least = lines.stop - self.scrollable_content_region.height
         self.go_to_line(min(max(self.scroll_offset.y, least), lines.start))
 
-    def page(self, direction: int) -> None:
+    def action_page(self, direction: int) -> None:
         """Scroll by a page: up for -1, down for 1."""
         self.go_to_line(self.scroll_offset.y + direction * self.page_lines)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import ClassVar, Final, Literal, Protocol, TypeAlias
+from typing import ClassVar, Final, Protocol
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -31,21 +31,19 @@ from acp_tui.conversation.elicitation import (
     UnknownField,
     UrlVisit,
 )
+from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import GUARD_S, HELD, AnswerGuard, Typing
-from acp_tui.ui.kit.editors import MAX_NUMBER, SECRET_WARNING, ChoiceRows, FieldEditor, name_of
+from acp_tui.ui.kit.answer_guard import GUARD_S, HELD, WARNING_S, AnswerGuard, Typing
+from acp_tui.ui.kit.editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
+from acp_tui.ui.kit.row_list import MAX_NUMBERED
 from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_waiting_keys
 
-Action: TypeAlias = Literal["accept", "decline", "cancel"]
-
-WARNING_S: Final = 2.0
-"""Long enough to read a few words. The guard has opened long before."""
 MAX_TITLE_CELLS: Final = 30
 """The maximum width of the agent's name, so that the number of waiting questions stays in view."""
 BETWEEN_KEYS: Final = " · "
@@ -69,10 +67,9 @@ class Parts(Vertical):
     DEFAULT_CSS = "Parts { height: auto; }"
     last: events.Event | None = None
 
-    def on_key(self, event: events.Key) -> None:
-        self.last = event
-
-    def on_paste(self, event: events.Paste) -> None:
+    @on(events.Key)
+    @on(events.Paste)
+    def _record(self, event: events.Key | events.Paste) -> None:
         self.last = event
 
 
@@ -94,7 +91,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         Binding("0", "decline", "Decline", show=False),
         *(
             Binding(str(number), f"number({number})", f"Answer {number}", show=False)
-            for number in range(1, MAX_NUMBER + 1)
+            for number in range(1, MAX_NUMBERED + 1)
         ),
     ]
 
@@ -102,7 +99,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self,
         asked: Elicitation,
         agent_title: str,
-        answer: Callable[[Action, FormValues | None], None],
+        answer: Callable[[ElicitationAction, FormValues | None], None],
         keys: FocusReturn,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -214,17 +211,14 @@ class QuestionCard(VerticalScroll, can_focus=True):
             return [hint("{leave_prompt}: answer")]
         back, decline = hint("{leave_question}: back"), "0: decline"
         if self.screen.focused is not self:
-            return ["Enter: answer", back] if self._is_on_button else ["Enter, Tab: next", back, "Ctrl+Enter: send"]
+            is_on_button = isinstance(self.screen.focused, Button)
+            return ["Enter: answer", back] if is_on_button else ["Enter, Tab: next", back, "Ctrl+Enter: send"]
         if isinstance(self.asked, UrlVisit):
             return ["1: open", decline, back, hint("{copy_address}: copy the address")]
         if self._rows is not None:
-            last = min(len(self._rows.rows), MAX_NUMBER)
+            last = min(len(self._rows.rows), MAX_NUMBERED)
             return [f"1-{last}, ↑↓ Enter: answer", decline, back]
         return ["Tab: fill in", decline, back, "Ctrl+Enter: send"]
-
-    @property
-    def _is_on_button(self) -> bool:
-        return isinstance(self.screen.focused, Button)
 
     def _warn(self, text: str) -> None:
         """Show this in place of the keys until there was time to read it."""
@@ -479,7 +473,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self._warn(self.guard.why_not(again))
         return self._is_answer
 
-    def _give(self, action: Action, values: FormValues | None) -> None:
+    def _give(self, action: ElicitationAction, values: FormValues | None) -> None:
         if not self._is_answered:
             self._is_answered = True
             self._answer(action, values)

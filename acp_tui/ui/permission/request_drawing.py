@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.loading_variables import call_warnings
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.facts import PermissionOption
@@ -31,15 +32,13 @@ from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.conversation.drawing import Joined
 from acp_tui.ui.rendering.diff import Comparisons, DiffLayout
-from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.diff_text import SIGNS
+from acp_tui.ui.rendering.highlight import CONTINUATION
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
 from acp_tui.ui.rendering.wrapping import Gutter, fold, pack, width_cells, wrap
 from acp_tui.values import dataclass
 
-CONTINUATION: Final = "↪ "
-"""Begins a row that continues the line above."""
 CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
 
 

@@ -18,7 +18,7 @@ from textual.timer import Timer
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import HELD, Typing
+from acp_tui.ui.kit.answer_guard import HELD, WARNING_S, Typing
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER, SubjectDrawing
 from acp_tui.ui.permission.request_view import Place, RequestView
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
@@ -27,8 +27,6 @@ CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
 ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
 DECIDING: Final = frozenset({"answer", "reject_and_say_why"})
 """Actions of keys that a sentence may begin with."""
-WARNING_S: Final = 2.0
-"""Long enough to read a few words. The guard has opened long before."""
 
 
 class RequestPane(RequestView, can_focus=True):

@@ -12,6 +12,7 @@ from textual.errors import NoWidget
 from textual.geometry import Region
 from textual.strip import Strip
 
+from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest
 from acp_tui.conversation.request_outline import ShownRequest
@@ -23,7 +24,6 @@ from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.permission import request_drawing as drawings
 from acp_tui.ui.permission.request_drawing import Subject, SubjectDrawing, SubjectStyle, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
-from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
 from acp_tui.ui.textual_gaps.fence import fence_of
@@ -468,7 +468,7 @@ class RequestView(Vertical):
 
     def action_page(self, direction: int) -> None:
         self._pending = None
-        self._subject.page(direction)
+        self._subject.action_page(direction)
 
     def action_toggle_raw(self) -> None:
         """Show the agent's report as it came, or hide it and return to the beginning."""

@@ -262,15 +262,12 @@ def recent_paths(conversation: Conversation, root: Path) -> list[str]:
     """The files that the agent used most recently, relative to `root`, latest first."""
     found: dict[str, None] = {}
     for entry in reversed(conversation.entries[-LOOKED_BACK:]):
-        for path in reversed(_paths_of(entry) if isinstance(entry, ToolCallEntry) else ()):
+        locations = entry.call.locations if isinstance(entry, ToolCallEntry) else ()
+        for path in (location.path for location in reversed(locations)):
             found.setdefault(path.removeprefix(f"{root}/"))
         if len(found) >= MAX_RECENT:
             break
     return list(found)[:MAX_RECENT]
-
-
-def _paths_of(entry: ToolCallEntry) -> list[str]:
-    return [location.path for location in entry.call.locations]
 
 
 OWN_GROUP: Final = "acp-tui"

@@ -15,7 +15,6 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.document._document import Location
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets.text_area import EditResult
@@ -285,28 +284,24 @@ class PromptInput(DraftArea):
         A backslash at the end of the draft starts a new line instead, as in a shell. `is_other_way`: see `Submitted`.
         """
         if self._ends_in_open_backslash:
-            start, end = self._before_the_end, self.document.end
-            self.replace("\n", start, end, maintain_selection_offset=False)
+            row, column = end = self.document.end
+            self.replace("\n", (row, column - 1), end, maintain_selection_offset=False)
             return
         if self._rejection is not None:
             self.post_message(self.Rejected(self._rejection))
         if self._rejection is not None and not self.text.strip():
             self.reject_not_yet()
         else:
+            rejected = self._rejection
             message = self.Submitted(
-                self._text_to_send,
+                self.draft if rejected is None else reason_prompt(rejected.title, self.draft),
                 is_command=self._is_command,
-                is_reason=self._rejection is not None,
+                is_reason=rejected is not None,
                 is_other_way=is_other_way,
                 images=self.images,
             )
             self.clear_draft()  # the next key may arrive before the message, and belongs to the next prompt
             self.post_message(message)
-
-    @property
-    def _before_the_end(self) -> Location:
-        row, column = self.document.end
-        return row, column - 1
 
     @property
     def _ends_in_open_backslash(self) -> bool:
@@ -422,10 +417,6 @@ class PromptInput(DraftArea):
     @property
     def _is_command(self) -> bool:
         return self._rejection is None and len(self.text.strip()) > 1 and self.text.startswith("!")
-
-    @property
-    def _text_to_send(self) -> str:
-        return reason_prompt(self._rejection.title, self.draft) if self._rejection else self.draft
 
     def clear_draft(self) -> None:
         """Clear the draft after it was sent or dropped.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import field
 from pathlib import Path
@@ -30,6 +30,7 @@ from textual.strip import Strip
 from acp_tui.client.export import ExportFacts, to_html, to_markdown
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.terminals import plain_text
+from acp_tui.client.transcript.events import Event
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import session_facts
@@ -351,10 +352,10 @@ def suffix_of(output: Path) -> str:
 
 
 @asynccontextmanager
-async def film_of(file: Path) -> AsyncIterator[Film]:
+async def film_of(file: Path, edit: Callable[[Event], Event] = timeless) -> AsyncIterator[Film]:
     """Open a recording. Raises RecordingUnreadable."""
     with await to_thread.run_sync(open_playable, file) as recording:
-        film = Film(recording, edit=timeless)
+        film = Film(recording, edit)
         await to_thread.run_sync(film.read_on)
         yield film
 
@@ -365,9 +366,7 @@ async def film_of_demo(name: str, user: DemoUser, size: tuple[int, int], *, spee
     with TemporaryDirectory() as folder:
         file = Path(folder, "demo.jsonl")
         await record_demo(name, user, file, screen=size, speed=speed)
-        with await to_thread.run_sync(open_playable, file) as recording:
-            film = Film(recording, edit=without_durations)
-            await to_thread.run_sync(film.read_on)
+        async with film_of(file, without_durations) as film:
             yield film
 
 

@@ -15,7 +15,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.client.line_comparison import Steps
+from acp_tui.client.line_comparison import CONTEXT_LINES, Steps
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff
 from acp_tui.conversation.tool_text import shown_path
@@ -33,7 +33,7 @@ from acp_tui.ui.rendering.diff_blocks import (
     measure,
     pair_blocks,
 )
-from acp_tui.ui.rendering.diff_model import CONTEXT_LINES, Diff, DiffLine, Hunk, TextComparison
+from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, TextComparison
 from acp_tui.ui.rendering.diff_text import (
     MAX_CHARACTERS,
     MAX_CHARACTERS_OF_WHOLE,
@@ -64,7 +64,7 @@ MANY_CHANGES: Final = 500
 """Cutting this many changes into blocks takes a step of its own."""
 
 _TOO_LONG: Final = "Too different to compare line by line: shown as replaced."
-_TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
+TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 
 
 class _DiffStyle(NamedTuple):
@@ -206,7 +206,7 @@ class DiffRenderer:
         has_room = look.width >= MIN_COLUMNS_CELLS
         above = self._title(look)
         if wants_columns and not has_room:
-            above += plain_lines(_TOO_NARROW, look.width, look.palette.warning)
+            above += plain_lines(TOO_NARROW, look.width, look.palette.warning)
         is_wide = wants_columns and has_room
         syntax = self._syntax if has_colors(look.palette) else None
         most = MAX_CHARACTERS_OF_WHOLE if look.context is None else MAX_CHARACTERS

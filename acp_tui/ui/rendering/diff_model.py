@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from acp_tui.client.line_comparison import Change, LineComparison, Steps, grouped
+from acp_tui.client.line_comparison import CONTEXT_LINES, Change, LineComparison, Steps, grouped, split_lines
 from acp_tui.conversation.tool_calls import HunkStart
 from acp_tui.values import dataclass
 
@@ -114,9 +114,6 @@ def _ranges(words: list[str], runs: Iterable[tuple[int, int]]) -> Ranges:
 def _length(ranges: Ranges) -> int:
     return sum(stop - start for start, stop in ranges)
 
-
-CONTEXT_LINES: Final = 3
-"""The number of unchanged lines to show around a change, unless all are shown."""
 
 LineKind: TypeAlias = Literal["context", "added", "removed"]
 LineEnd: TypeAlias = Literal["\n", "\r\n", ""]
@@ -305,13 +302,6 @@ def _split(text: str) -> Generator[None, None, list[str]]:
         if at < len(text):
             yield
     return lines
-
-
-def split_lines(text: str) -> list[str]:
-    """Split into lines with their endings. Only a newline ends a line; other separators are shown within it."""
-    lines = [line + "\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
 
 
 def _is_crlf(text: str) -> bool:

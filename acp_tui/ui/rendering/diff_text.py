@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 
+from acp_tui.client.line_comparison import NO_NEWLINE
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, LineKind, Ranges
 from acp_tui.ui.rendering.highlight import Lexed, LexedText, syntax_style
@@ -110,8 +111,6 @@ class DiffSyntax:
 
 TAB: Final = "→   "
 """Stands for a tab, so that whitespace changes are visible. It has a fixed width, because the line may be cut."""
-NO_NEWLINE: Final = "\\ No newline at end of file"
-"""Shown below a last line without a newline, in the words of `diff`."""
 SIGNS: Final[dict[LineKind, str]] = {"context": " ", "added": "+", "removed": "-"}
 MAX_CHARACTERS: Final = 4_000
 """The maximum number of characters to show of a line, around what has changed in it."""

@@ -25,6 +25,7 @@ from textual.strip import Strip
 
 from acp_tui.client.line_comparison import Steps
 from acp_tui.ui.rendering.palette import NO_STYLE, Palette
+from acp_tui.ui.rendering.plain import TAB_CELLS
 from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row, Span, fold, slice_spans, width_cells
 
 _AGAIN_S: Final = 0.02
@@ -163,7 +164,7 @@ class LexedText:
             # them.
             kept_from = begin if begin == top or begin - 1 in self._read else (begin + at) // 2
             for number in range(begin, at + 1):
-                lexed = self._lex(number, state)
+                lexed = lex_line(self._language, self._lines[number].rstrip("\r\n"), state)
                 state = lexed[1]
                 if number >= kept_from:
                     self._read[number] = lexed
@@ -174,9 +175,6 @@ class LexedText:
         if at:
             self.lexed(at - 1)
         return self._read[at - 1][1] if at else START
-
-    def _lex(self, at: int, state: LexerState) -> tuple[Lexed, LexerState]:
-        return lex_line(self._language, self._lines[at].rstrip("\r\n"), state)
 
     def _begin_above(self, at: int, top: int) -> int:
         """The line to begin lexing at: the one after a lexed line, or one not too far above."""
@@ -362,7 +360,6 @@ def load_language(language: str) -> Steps:
 PADDING: Final = " "
 CONTINUATION: Final = "↪ "
 """Marks a row that continues the line above."""
-TAB_CELLS: Final = 4
 
 Indent: TypeAlias = Sequence[Segment]
 TakeIndent: TypeAlias = Callable[[], Indent]

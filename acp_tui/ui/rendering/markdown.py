@@ -221,7 +221,8 @@ class MarkdownStream:
 
     def draw_open(self, *, finished: bool) -> None:
         """Draw what is still open. Call it once after each `settle` whose result will be visible."""
-        text = self._tail if finished else _decided(self._tail, self._undecided)
+        undecided = _HALF_CLOSING if isinstance(self._context.leaf, CodePanel) else _UNDECIDED
+        text = self._tail if finished else _decided(self._tail, undecided)
         if not text:
             return
         settled = len(self.rows)
@@ -233,10 +234,6 @@ class MarkdownStream:
         for block in parsed.blocks:
             self._put(painter.paint(block, finished=False), block.gap)
         self._open_rows = len(self.rows) - settled
-
-    @property
-    def _undecided(self) -> re.Pattern[str]:
-        return _HALF_CLOSING if isinstance(self._context.leaf, CodePanel) else _UNDECIDED
 
     def _parse(self, text: str, references: References) -> _Parsed:
         return _Parsed(text, self._context, references)

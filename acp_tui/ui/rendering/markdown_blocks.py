@@ -12,11 +12,11 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible
-from acp_tui.ui.rendering.highlight import TAB_CELLS, CodePanel
+from acp_tui.ui.rendering.highlight import CodePanel
 from acp_tui.ui.rendering.inline import Lines, inline_lines
 from acp_tui.ui.rendering.markdown_context import Context, Leaf, is_blank
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
 from acp_tui.ui.rendering.tables import Alignment, Table, TableLayout
 from acp_tui.ui.rendering.wrapping import BLANK, Gutter, Row, width_cells, wrap
 from acp_tui.values import dataclass

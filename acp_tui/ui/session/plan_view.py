@@ -81,9 +81,6 @@ class PlanView(StripView, can_focus=True):
     def action_read(self, lines: int) -> None:
         self.scroll_relative(y=lines, animate=False, force=True)
 
-    def action_page(self, direction: int) -> None:
-        self.page(direction)
-
 
 def _rank(plan: Plan) -> int:
     """The order of plans: those in progress, then those to come, then those done."""

@@ -311,9 +311,6 @@ class Sidebar(LineView, can_focus=True):
         self.reveal(range(row, last + 1))
         self.refresh()
 
-    def action_page(self, direction: int) -> None:
-        self.page(direction)
-
     def action_choose(self) -> None:
         """Fold or unfold the section, review the file, or show the subagent's conversation."""
         match self.cursor:

@@ -19,9 +19,9 @@ from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import Clean, columns, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of
 from acp_tui.cli.terminal import ready_to_run
-from acp_tui.rpc import Direction
 from acp_tui.workbench.check import PROMPT, Examination, Plan, Report
 from acp_tui.workbench.conformance import RULES, Finding, Rule, Severity
+from acp_tui.workbench.conformance.rule import ARROWS
 
 SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3
@@ -30,7 +30,6 @@ CLEAR_LINE: Final = b"\r\x1b[K"
 FRAME_CELLS: Final = 160
 """The width of a frame if the output isn't a terminal."""
 HEADINGS: Final = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}
-ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
 
 
 def run(given: Given) -> int:

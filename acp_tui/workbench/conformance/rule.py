@@ -97,6 +97,9 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} isn't valid JSON")
 
 
+ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
+
+
 class Judge:
     """Records which rules were checked and what broke them."""
 

@@ -261,10 +261,6 @@ class FrameIndex:
         return self.first + len(self._at)
 
     @property
-    def last_at_s(self) -> float:
-        return self._at[-1] if self._at else 0.0
-
-    @property
     def waiting(self) -> int:
         return len(self._open)
 
@@ -306,7 +302,7 @@ class FrameIndex:
 
     def _append(self, entry: IndexedLine, partner: int | None) -> None:
         at_s, kind, form, size, method, update, session, _, is_error = entry
-        self._at.append(max(at_s, self.last_at_s))
+        self._at.append(max(at_s, self._at[-1] if self._at else 0.0))
         self._kind.append(KINDS.index(kind))
         self._form.append(FORMS.index(form))
         self._flags.append(ERROR * is_error | OPEN * (form is MessageKind.REQUEST))

@@ -32,8 +32,8 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import FAILED, BlockContent, ToolCall, changed_paths
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.protocol import AUTH_REQUIRED
-from acp_tui.rpc import Direction
 from acp_tui.workbench.conformance import Frame
+from acp_tui.workbench.conformance.rule import ARROWS
 
 
 class AgentFailure(AssertionError):
@@ -123,7 +123,6 @@ ENVELOPE: Final = re.compile(r'"jsonrpc": ?"2.0", ?')
 SESSION: Final = re.compile(r'("sessionId": ?"[^"]{6})[^"]{6,}"')
 """A long ID, shortened to its beginning."""
 REASON_CELLS: Final = 160
-ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
 JUNK: Final = "[stdout] "
 """How the client's log marks lines on stdout that aren't messages."""
 

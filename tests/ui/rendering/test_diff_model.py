@@ -17,7 +17,6 @@ from acp_tui.ui.rendering.diff_model import (
     TextComparison,
     changed_words,
     compare,
-    split_lines,
 )
 
 LONG = 20_000
@@ -163,7 +162,7 @@ def test_a_long_text_is_split_into_lines_in_many_steps() -> None:
     texts = ["a\n\n" * SPLIT_AT_ONCE, "no end of a line" * SPLIT_AT_ONCE, "last" + "\n" * SPLIT_AT_ONCE + "one"]
     for text in texts:
         diff = compare(text, "")
-        assert diff.old == split_lines(text)
+        assert diff.old == line_comparison.split_lines(text)
         assert steps(text, "") >= text.count("\n") // SPLIT_AT_ONCE
 
 

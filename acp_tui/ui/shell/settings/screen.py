@@ -16,6 +16,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
@@ -240,11 +241,9 @@ class SettingEditor(ModalScreen[object]):
     def action_reset(self) -> None:
         self.dismiss(RESET)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_accept()
-
-    def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
+    @on(ChoiceRows.Finished)
+    @on(Input.Submitted)
+    def _finish(self, event: Message) -> None:
         event.stop()
         self.action_accept()
 
