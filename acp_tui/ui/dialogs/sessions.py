@@ -298,10 +298,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
             self._say_how_it_stands()
 
     def action_switch_folders(self) -> None:
-        """Switch between all folders and this one. If a question is open, only cancel that."""
-        if self._questions:
-            self._spare()
-            return
         self._is_everywhere = not self._is_everywhere
         self._listing = Listing(self._source, is_everywhere=self._is_everywhere)
         self._recorded = self._found = ()
@@ -317,10 +313,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         return KEYS.format(other=other, archived=ARCHIVED[self._shows_archived])
 
     def action_switch_archived(self) -> None:
-        """Show or hide archived sessions. If a question is open, only cancel that."""
-        if self._questions:
-            self._spare()
-            return
         self._shows_archived = not self._shows_archived
         self.query_one(Frame).show_keys(self._keys)
         self._show()
@@ -445,11 +437,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
             self.dismiss(SessionChoice(session))
 
     def action_new(self) -> None:
-        """Start a session. If a question is open, only cancel that."""
-        if self._questions:
-            self._spare()
-        else:
-            self.dismiss(SessionChoice())
+        self.dismiss(SessionChoice())
 
     def action_refuse(self) -> None:
         """Answer the open question with no."""
@@ -459,8 +447,8 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
     def action_delete(self) -> None:
         """Ask before deleting. Deleting in the agent and deleting the recording are separate questions."""
         session = self._session
-        if session is None or self._questions:
-            self._spare()
+        if session is None:
+            self._say_how_it_stands()
             return
         self._doomed = session
         no_delete = self._source.no_delete(session)
@@ -476,13 +464,18 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
             self._say(shown(no_delete, "$text-warning"))
 
     async def on_key(self, event: events.Key) -> None:
-        """Handle the answer to a question at once: when Textual gets to it, the next question may be shown."""
+        """Handle the answer to a question at once: when Textual gets to it, the next question may be shown.
+
+        A key that would act on a session only cancels the question.
+        """
         self._is_answer = self._guard.takes(event)
-        if self._questions:
-            for binding in bindings_of_key(self, event.key):
-                event.stop()
+        binding = next(iter(bindings_of_key(self, event.key)), None)
+        if self._questions and binding is not None:
+            event.stop()
+            if binding.action in ("confirm", "refuse", "retry", "search"):
                 await self.run_action(binding.action)
-                break
+            else:
+                self._spare()
         self._is_answer = False
 
     def action_confirm(self) -> None:
@@ -525,8 +518,8 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
     async def action_export(self) -> None:
         """Write the session to a file. The dialog stays open."""
         session = self._session
-        if session is None or self._questions:
-            self._spare()
+        if session is None:
+            self._say_how_it_stands()
         elif session.recorded is None:
             self._say(shown("It has no recording here. Open it, then use /export.", "$text-warning"))
         else:
@@ -539,8 +532,8 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
     async def action_change(self, how: str) -> None:
         """Rename, pin, or archive the session. The dialog stays open."""
         session = self._session
-        if session is None or self._questions:
-            self._spare()
+        if session is None:
+            self._say_how_it_stands()
             return
         change = {"rename": self._source.rename, "pin": self._source.pin, "archive": self._source.archive}[how]
         try:
@@ -551,10 +544,8 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
             self._show()
 
     def action_back(self) -> None:
-        """Close the question, or the search, or the dialog."""
-        if self._questions:
-            self._spare()
-        elif self._list.is_searching:
+        """Close the search, or the dialog."""
+        if self._list.is_searching:
             self._list.end_search()
         else:
             self.dismiss(None)

@@ -215,7 +215,7 @@ class HistorySearch(Vertical):
         row = self._rows.row
         if row is not None:
             self.post_message(self.Chosen(row.value.text))
-            self.close()
+            self.action_close()
 
     async def on_row_list_clicked(self, event: RowList.Clicked) -> None:
         event.stop()
@@ -223,9 +223,6 @@ class HistorySearch(Vertical):
 
     def action_close(self) -> None:
         """Leave the draft as it is."""
-        self.close()
-
-    def close(self) -> None:
         self.screen.set_focus(self.screen.query_one("#prompt"))
         self.remove()
 
@@ -467,5 +464,5 @@ class Recall:
         search, self._search = self._search, None
         is_open = search is not None and search.is_attached
         if search is not None and is_open:
-            search.close()
+            search.action_close()
         return is_open
