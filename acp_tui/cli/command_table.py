@@ -70,7 +70,6 @@ class Option(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The flags and the value, as shown in the help."""
         flags = ", ".join(self.flags)
         if self.value is None:
             return flags
@@ -103,7 +102,6 @@ class Command(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The name and the word, as shown in the help."""
         if self.word is None:
             return self.name
         return f"{self.name} {self.word.name if self.needs else f'[{self.word.name}]'}".strip()
@@ -496,7 +494,6 @@ NAMELESS: Final = next(command for command in COMMANDS if not command.name)
 
 
 def command_named(name: str) -> Command | None:
-    """Return the command with this name, if there is one."""
     return next((command for command in COMMANDS if name and command.name == name), None)
 
 

@@ -123,8 +123,6 @@ def complete(shell: str, words: Sequence[str]) -> int:
 
 
 class Offer(NamedTuple):
-    """One possible completion."""
-
     value: str
     about: str = ""
 
@@ -161,7 +159,6 @@ def _with_flag(command: Command, flag: str) -> Option | None:
 
 
 def _option_of_value(command: Command, before: Sequence[str]) -> Option | None:
-    """Return the option whose value comes next."""
     option = None
     for word in before:
         option = None if option is not None else _with_flag(command, word)

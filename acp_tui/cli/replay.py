@@ -57,7 +57,6 @@ def run(given: Given) -> int:
 
 
 def inspect(given: Given) -> int:
-    """Show its frames until the user quits."""
     source = recording_named(given.word)
     read = _settings_to_show(source, "for its frames: jq -c .frame FILE")
     return run_inspect(source, read.settings, notes_of(read))
@@ -158,7 +157,6 @@ FILM_HESITATES_S: Final = 0.5
 
 
 def write_rendering(given: Given) -> int:
-    """Write the file. Returns the exit status."""
     if given.at is not None and given.at_text is not None:
         raise UsageError("--at and --at-text both name a moment; use one")
     if given.speed == 0:

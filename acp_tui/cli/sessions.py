@@ -168,7 +168,6 @@ class Resumed:
 
 
 def recordings_index() -> SessionIndex:
-    """Return the index of this user's recordings."""
     return SessionIndex(recording_store(RecordingSettings()))
 
 
@@ -325,7 +324,6 @@ def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, ha
 
 
 def say_how_to_resume(left: Sequence[LeftSession]) -> None:
-    """Print on the terminal how to resume each session that was left."""
     if not left:
         return
     titles: dict[str, str] = {}

@@ -53,31 +53,24 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check."""
-
     topic: str
     """One or two words."""
     verdict: Verdict
     text: str
-    """What was found."""
     hint: str = ""
-    """What to do about it."""
     lines: tuple[str, ...] = ()
     """The original output, line by line."""
 
 
 def ok(topic: str, text: str) -> Finding:
-    """Everything is as it should be."""
     return Finding(topic, Verdict.OK, text)
 
 
 def note(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    """Something worth knowing."""
     return Finding(topic, Verdict.NOTE, text, hint, lines)
 
 
 def wrong(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    """A problem that prevents working."""
     return Finding(topic, Verdict.WRONG, text, hint, lines)
 
 
@@ -170,7 +163,6 @@ def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _version(program: str) -> str:
-    """What it prints about its version, on one line."""
     try:
         done = subprocess.run(
             [program, "--version"],

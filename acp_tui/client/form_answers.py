@@ -102,7 +102,6 @@ def pattern_note(field: Field) -> str:
 
 
 def shortened(pattern: str) -> str:
-    """A pattern, shortened to fit on a line or two."""
     return pattern if len(pattern) <= MAX_SHOWN_PATTERN else pattern[:MAX_SHOWN_PATTERN] + " …"
 
 

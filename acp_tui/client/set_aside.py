@@ -20,8 +20,6 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """Where bytes were stored."""
-
     offset: int
     size: int
 

@@ -72,8 +72,6 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CopyBackResult:
-    """The result of copying changes back."""
-
     written: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     """Files with lines that changed in both folders. If there are any, nothing was written.
@@ -83,8 +81,6 @@ class CopyBackResult:
 
 
 class _Stored(NamedTuple):
-    """A file in a commit."""
-
     mode: int
     blob: bytes
     size: int
@@ -288,7 +284,6 @@ def _batches(files: Iterable[_Stored]) -> Iterator[list[_Stored]]:
 
 
 async def _fill(worktree: Worktree) -> None:
-    """Write the new worktree's index and files."""
     root = Path(worktree.root)
     await _git(root, "read-tree", worktree.base)
     files = await _files_of(root, worktree.base)

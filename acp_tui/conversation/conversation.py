@@ -139,7 +139,6 @@ class EntryList(Sequence[Entry]):
         return EntryList(store=self._store)
 
     def append(self, entry: Entry) -> None:
-        """Add an entry at the end."""
         self.recent.append(entry)
         if self._store is not None:
             at_once = min(self.kept, PACKED_AT_ONCE)

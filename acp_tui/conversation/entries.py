@@ -47,7 +47,6 @@ class Message:
             self.parts.append(TextBuffer(block.text))
 
     def replace(self, blocks: Iterable[ContentBlock]) -> None:
-        """Replace the whole message."""
         self.parts = []  # a new list, so that views notice
         for block in blocks:
             self.append(block)
@@ -110,8 +109,6 @@ class OwnCommand:
 
 @dataclass(slots=True, weakref_slot=True)
 class Compaction:
-    """The agent compacted its context here."""
-
     compaction_id: str
     status: str = "in_progress"
     summary: list[ContentBlock] = field(default_factory=list)

@@ -778,7 +778,6 @@ TerminalUpdate: TypeAlias = (
 
 
 def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change:
-    """Update the state of one terminal."""
     if isinstance(update, TerminalResized):
         return _resize(conversation, update)
     state = conversation.terminals.get(update.terminal_id)

@@ -318,7 +318,6 @@ def _would_join(last: Entry | None, entry: Entry) -> bool:
 
 
 def blocks_of(message: Message) -> tuple[ContentBlock, ...]:
-    """Return what a message says."""
     return tuple(Text(part.text) if isinstance(part, TextBuffer) else part for part in message.parts)
 
 

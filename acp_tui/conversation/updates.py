@@ -72,8 +72,6 @@ class CancelRequested:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The agent's turn is over."""
-
     stop_reason: str
     """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or an unknown one."""
     meta: Meta | None = None
@@ -107,8 +105,6 @@ class StateReported:
 
 @dataclass(frozen=True, slots=True)
 class MessageChunk:
-    """A piece of a message or a thought."""
-
     role: Role
     block: ContentBlock
     message_id: str | None = None
@@ -151,16 +147,12 @@ class PlanReplaced:
 
 @dataclass(frozen=True, slots=True)
 class CommandsReplaced:
-    """All of the agent's slash commands."""
-
     commands: tuple[Command, ...]
     meta: Meta | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OptionsReplaced:
-    """All of the session's options."""
-
     options: tuple[ConfigOption, ...]
     meta: Meta | None = None
 
@@ -224,8 +216,6 @@ class CompactionChanged:
 
 @dataclass(frozen=True, slots=True)
 class CompactionChunk:
-    """A piece of a compaction's summary."""
-
     compaction_id: str
     block: ContentBlock
     meta: Meta | None = None
@@ -336,16 +326,12 @@ class TerminalOpened:
 
 @dataclass(frozen=True, slots=True)
 class TerminalOutput:
-    """Bytes that a terminal printed."""
-
     terminal_id: TerminalId
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalExited:
-    """A terminal's command ended."""
-
     terminal_id: TerminalId
     exit_code: int | None
     signal: str | None
@@ -419,15 +405,11 @@ class Reconnected:
 
 @dataclass(frozen=True, slots=True)
 class ClientRemark:
-    """The client remarks on the session, in one line."""
-
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownUpdate:
-    """An update of an unknown kind, unchanged."""
-
     kind: str
     raw: Any
 

@@ -73,8 +73,6 @@ class Handler(Protocol):
 
 
 class _Pending(Generic[T]):
-    """One of our requests that waits for its response."""
-
     def __init__(self, read: Callable[[Any], T], read_error: Callable[[RequestFailed], T] | None) -> None:
         self._read = read
         self._read_error = read_error

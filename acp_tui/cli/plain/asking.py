@@ -115,7 +115,6 @@ class Permissions:
         self._requests = OneByOne(lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN))
 
     def look(self, tasks: TaskGroup) -> None:
-        """Ask new questions, and drop those that no longer wait."""
         self._requests.look(tasks)
 
     async def _ask(self, request: PermissionRequest) -> None:
@@ -151,7 +150,6 @@ class Questions:
         self._requests = OneByOne(self._waiting, self._answer, lambda: console.say(WITHDRAWN))
 
     def look(self, tasks: TaskGroup) -> None:
-        """Ask new questions, and drop those that no longer wait."""
         self._requests.look(tasks)
 
     def _waiting(self) -> dict[RequestKey, Elicitation]:
@@ -401,13 +399,11 @@ class AgentStart:
         return True
 
     async def trusts(self, project: trust.ProjectServers) -> bool:
-        """Whether to use a project's MCP servers."""
         self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")
         self._console.say("\n".join(map(server_words, project.declared.servers)))
         return await confirm(self._console, "Use them until the file changes?")
 
     def say_error(self, error: SettingsError) -> None:
-        """Report an unusable settings file."""
         self._console.say(error_text(error))
 
 

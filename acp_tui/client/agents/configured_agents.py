@@ -39,16 +39,12 @@ _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredAgent:
-    """A valid entry."""
-
     command: AgentCommand
     description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredAgents:
-    """The content of the file."""
-
     agents: Mapping[str, ConfiguredAgent] = field(default_factory=dict)
     problems: Mapping[str, SettingsError] = field(default_factory=dict)
     """Why an entry can't be used, by its name. "" stands for the whole file."""
@@ -63,7 +59,6 @@ class ConfiguredAgents:
 
 
 def config_file() -> Path:
-    """The file with the user's own agents."""
     return platformdirs.user_config_path("acp-tui") / "agents.toml"
 
 
@@ -185,7 +180,6 @@ def _expanded(
 
 
 def _env(entry: Mapping[str, object], key: str, environ: Mapping[str, str], of: str = "env") -> dict[str, str]:
-    """The table named `of`, with its variables expanded."""
     table = entry.get(of, {})
     if not (isinstance(table, dict) and _is_strings([*table.values()])):
         raise _wrong(f"{key}.{of}", "a table of strings")

@@ -234,7 +234,6 @@ class NamedPath:
     """As the user wrote it, for messages."""
 
     def link(self, mime_type: str | None = None, size: int | None = None) -> ResourceLink:
-        """A link to the whole file."""
         return ResourceLink(self.path.as_uri(), self.path.name, mime_type=mime_type, size=size)
 
 

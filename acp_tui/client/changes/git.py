@@ -81,7 +81,6 @@ class Git:
         return None if ignored else git
 
     async def index(self) -> list[IndexEntry]:
-        """What git tracks."""
         # Find the index before reading it: if it's newer than the answers, that only makes more files doubtful.
         told = await self._run("rev-parse", "--git-path", "index")
         listed = await self._run("ls-files", "-z", "-v", "--stage", "--debug")

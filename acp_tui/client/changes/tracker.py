@@ -308,7 +308,6 @@ def _without_untouched(baseline: Baseline, paths: Iterable[str]) -> list[str]:
 
 
 def _batches(baseline: Baseline, paths: Iterable[str]) -> Iterator[list[str]]:
-    """Batches small enough to hold in memory."""
     batch: list[str] = []
     size = 0
     for path in paths:

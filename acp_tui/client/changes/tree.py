@@ -29,8 +29,6 @@ _NOTHING_THERE: Final = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One directory's entries."""
-
     path: str
     """"" for the root."""
     directories: list[str]
@@ -183,12 +181,10 @@ def is_within(path: str, places: Container[str]) -> bool:
 
 
 def name_of(path: str) -> str:
-    """The last name of a path."""
     return path.rpartition("/")[2]
 
 
 def too_large(max_bytes: int) -> str:
-    """Why a file's bytes are unknown."""
     return f"it is larger than {max_bytes / (1 << 20):g} MiB"
 
 

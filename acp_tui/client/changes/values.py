@@ -45,12 +45,10 @@ class FileState:
 
     @property
     def kind(self) -> int:
-        """Only the type bits, for comparisons."""
         return stat.S_IFMT(self.mode)
 
     @property
     def is_file(self) -> bool:
-        """Whether it's a regular file."""
         return stat.S_ISREG(self.mode)
 
     @property

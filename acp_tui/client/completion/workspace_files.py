@@ -133,7 +133,6 @@ class _Haystack:
         yield from self._with(f"/{needle}")
 
     def holding(self, needle: str) -> Iterator[int]:
-        """The lines that contain it anywhere."""
         return self._with(needle)
 
     def _with(self, needle: str) -> Iterator[int]:
@@ -145,7 +144,6 @@ class _Haystack:
             at = self._starts[line + 1] - 1
 
     def scattered(self, letters: str, is_stale: IsStale) -> Iterator[int]:
-        """The lines that contain these letters in this order."""
         pattern = re.compile(rf"\n{_in_order(letters)}")
         for line in range(0, len(self._starts) - 1, LINES_AT_ONCE):
             if is_stale():
@@ -221,8 +219,6 @@ MAX_LINE: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class FileExcerpt:
-    """Some lines of a file."""
-
     count: int
     """The number of lines in the file; if `is_cut`, at least this many."""
     is_cut: bool
@@ -288,7 +284,6 @@ class WorkspaceFiles:
 
     @property
     def is_old(self) -> bool:
-        """Whether the files should be read (again)."""
         return self._index is None or self._clock() - self._read_at > FRESH_S
 
     async def read(self) -> bool:

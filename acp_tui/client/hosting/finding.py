@@ -76,7 +76,6 @@ class HostPaths:
 
     @property
     def socket(self) -> Path:
-        """Where clients connect."""
         return self.folder / f"{self.name}.sock"
 
     @property
@@ -221,7 +220,6 @@ class HostedSession:
 
     @property
     def state(self) -> str:
-        """Its state in a word or two."""
         return "needs you" if self.waiting else "working" if self.turn != "idle" else "idle"
 
     @property
@@ -230,13 +228,11 @@ class HostedSession:
         return age(time.time() - self.opened_at) if self.opened_at else ""
 
     def is_shown_by(self, agent: Agent | None, session: Session | None) -> bool:
-        """Whether it's this session of this agent."""
         if agent is None or session is None or agent.lost is not None:
             return False
         return agent.command == self.command and session.session_id == self.session_id
 
     def to_watch(self) -> HostedSession:
-        """The same, as a client that can only watch."""
         return replace(self, command=watching(self.command))
 
     def require_fit(self) -> None:
@@ -251,7 +247,6 @@ class HostedSession:
 
 
 def watching(command: AgentCommand) -> AgentCommand:
-    """A host as an agent that can only be watched."""
     assert command.address is not None
     headers = {**command.address.headers, **own_methods.READ_ONLY}
     return replace(command, address=replace(command.address, headers=headers))

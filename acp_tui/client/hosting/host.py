@@ -93,14 +93,12 @@ UPDATES_PER_SLICE: Final = 50
 class Telling(Protocol):
     """A module that writes one version's messages to clients."""
 
-    def told_in(self, conversation: Conversation, update: SessionUpdate, change: Change) -> Iterator[Wire]:
-        """Yield what any client is told."""
+    def told_in(self, conversation: Conversation, update: SessionUpdate, change: Change) -> Iterator[Wire]: ...
 
     def updates_of(self, update: SessionUpdate) -> Iterator[Wire]:
         """Yield what clients of ours are told: only what they read as the same update."""
 
-    def options_of(self, options: Iterable[ConfigOption]) -> list[Wire]:
-        """Convert a session's options."""
+    def options_of(self, options: Iterable[ConfigOption]) -> list[Wire]: ...
 
     def agreement_of(
         self,
@@ -113,8 +111,7 @@ class Telling(Protocol):
 
     def permission_request(
         self, session_id: SessionId, request: PermissionRequest, call: ToolCallPatch, *, reads_question: bool
-    ) -> Wire:
-        """Return the params of `session/request_permission`."""
+    ) -> Wire: ...
 
 
 class _Turn:
@@ -135,8 +132,6 @@ class _Turn:
 
 @dataclass(slots=True)
 class _Question:
-    """A question sent to a client."""
-
     about: tuple[object, ...]
     """The content of the question."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -659,12 +654,10 @@ class Client:
     # Updates to the client
 
     def has_open(self, session_id: SessionId) -> bool:
-        """Whether it gets updates for this session."""
         return session_id in self._open
 
     @property
     def described(self) -> str:
-        """Who it is, in words."""
         return f"{self._name or 'an ACP client'} on {self.access.where}"
 
     def tell_attendance(self) -> None:
@@ -680,7 +673,6 @@ class Client:
                     self.notify(own_methods.ATTACHED, own_methods.write_attended(session_id, attendance))
 
     def tell(self, told: Session, update: SessionUpdate, change: Change) -> None:
-        """Send what happens in a session."""
         if told.session_id not in self._open:
             return
         held_back = self._held_back.get(told.session_id)

@@ -32,7 +32,6 @@ class PastPrompt:
 
 
 def said_now(text: str, folder: str, agent: str) -> PastPrompt:
-    """A prompt that is being sent."""
     return PastPrompt(text, folder, datetime.now(UTC).isoformat(timespec="seconds"), agent)
 
 
@@ -43,7 +42,6 @@ def line_of(prompt: PastPrompt) -> bytes:
 
 
 def prompt_of(line: bytes) -> PastPrompt | None:
-    """The prompt in a line; None if it isn't one."""
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
@@ -71,7 +69,6 @@ class Query:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words to search for."""
         return tuple(self.text.split())
 
     def matches(self, text: str) -> bool:
@@ -101,8 +98,6 @@ SLACK: Final = 1.1
 
 
 class HistoryFile:
-    """One file of prompts."""
-
     def __init__(self, path: Path, max_entries: int) -> None:
         self.path = path
         self._max_entries = max_entries

@@ -67,7 +67,6 @@ def mask(value: str) -> str:
 
 
 def masked_text(text: str) -> str:
-    """A text without what looks like a secret."""
     pieces: list[str] = []
     at = 0
     for start, end in _spans(text):

@@ -88,7 +88,6 @@ def _filled_in(field: KnownField, value: Any, *, is_secret: bool) -> FieldAnswer
 
 
 def _words(field: KnownField, value: Any) -> str:
-    """The value as the form shows it."""
     match field:
         case BooleanField():
             return "yes" if value else "no"
@@ -123,7 +122,6 @@ class Broker(Generic[Answer]):
         return key
 
     async def wait(self, key: RequestKey) -> Answer:
-        """Wait for the user's answer."""
         await self._parked[key].wait()
         return self._answers[key]
 

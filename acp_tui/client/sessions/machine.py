@@ -224,7 +224,6 @@ class Machine:
     # Files
 
     async def read_text_file(self, path: str, line: int | None, limit: int | None) -> str:
-        """Read a text file, or `limit` lines of it starting at the 1-based `line`."""
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
@@ -323,7 +322,6 @@ class Machine:
         cwd: str | None,
         output_limit_bytes: int | None,
     ) -> TerminalId:
-        """Start a command on a PTY and show it."""
         directory = str(self._roots[0]) if cwd is None else cwd
         with refusals():
             files = self._open_files()
@@ -377,7 +375,6 @@ class Machine:
         return terminal_id
 
     def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a terminal of this session has printed so far."""
         with refusals():
             return self._terminals_with(terminal_id).output(terminal_id)
 
@@ -386,12 +383,10 @@ class Machine:
         return self._open_terminals().output(terminal_id)
 
     async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
-        """Wait until a terminal's command ends."""
         with refusals():
             return await self._terminals_with(terminal_id).wait_for_exit(terminal_id)
 
     async def kill_terminal(self, terminal_id: TerminalId) -> None:
-        """End a terminal's command but keep the terminal."""
         with refusals():
             await self._terminals_with(terminal_id).kill(terminal_id)
 
@@ -485,7 +480,6 @@ class Machine:
         self._is_closed = True
 
     async def aclose(self) -> None:
-        """End everything that runs here for the session."""
         self.close()
         if self._terminals is not None:
             await self._terminals.close()

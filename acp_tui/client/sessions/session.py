@@ -303,7 +303,6 @@ class Session:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether we can only watch it."""
         return self.attendance is not None and self.attendance.is_read_only
 
     @property
@@ -686,7 +685,6 @@ class Session:
     # Directories and closing
 
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
-        """Switch to other directories."""
         self.cwd, self.additional_directories = cwd, tuple(additional_directories)
         self.machine.move(cwd, additional_directories)
         self.allowances.end_turn()
@@ -743,7 +741,6 @@ def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
 
 
 def _rules_of(policy: Policy, roots: Sequence[Path]) -> Rules:
-    """The policy's rules for a session in these directories."""
     if not policy.refuse:
         return Rules(roots)
     from acp_tui.client.sessions.standing_rules import StandingRules  # its lists of programs take long to load

@@ -31,20 +31,17 @@ def leaves(section: type[Any] = Settings, prefix: str = "") -> Iterator[tuple[st
 
 
 def value_at(settings: Any, key: str) -> Any:
-    """The value of one setting."""
     for name in key.split("."):
         settings = getattr(settings, name)
     return settings
 
 
 def with_value(settings: Any, key: str, value: Any) -> Any:
-    """The settings with one value replaced."""
     name, _, rest = key.partition(".")
     return replace(settings, **{name: with_value(getattr(settings, name), rest, value) if rest else value})
 
 
 def changed(before: Settings, after: Settings) -> Iterator[tuple[str, DeclaredSetting]]:
-    """The settings whose values differ."""
     return ((key, one) for key, one in leaves() if value_at(before, key) != value_at(after, key))
 
 
@@ -65,7 +62,6 @@ def read_toml(file: Path, example: str) -> dict[str, object]:
 
 
 def settings_file() -> Path:
-    """The path of the file, which may not exist."""
     return platformdirs.user_config_path("acp-tui") / "settings.toml"
 
 
@@ -74,7 +70,6 @@ PROJECT_SETTINGS: Final = ".acp-tui.toml"
 
 
 def project_settings_file(folder: Path) -> Path:
-    """The path of a project's own settings, which may not exist."""
     return folder / PROJECT_SETTINGS
 
 

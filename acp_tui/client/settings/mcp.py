@@ -158,8 +158,6 @@ HttpKind: TypeAlias = Literal["http", "sse"]
 
 @dataclass(frozen=True, slots=True)
 class StdioServer:
-    """A server that the agent starts."""
-
     name: str
     command: str
     args: tuple[str, ...] = field(default=(), repr=False)
@@ -190,8 +188,6 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class ServerList:
-    """The servers that a file declares."""
-
     servers: tuple[Server, ...] = ()
     """As written: variables aren't expanded, commands aren't looked up."""
     skipped: tuple[Skipped, ...] = ()

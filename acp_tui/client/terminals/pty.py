@@ -195,7 +195,6 @@ class ReadBudget:
         return max(READ_BYTES, WAKE_BYTES // max(1, len(self._flooding)))
 
     def note(self, fd: int, *, has_more: bool) -> None:
-        """Note whether a PTY still has data after its read."""
         if has_more:
             self._flooding.add(fd)
         else:

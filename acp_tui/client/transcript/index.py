@@ -51,8 +51,6 @@ class IndexFailed(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """A session that has recordings."""
-
     session_id: SessionId
     agent: str
     """The name of its command."""
@@ -269,7 +267,6 @@ class Indexer:
         self._digest = Digest(header)
 
     def see(self, event: Event, message: Any) -> None:
-        """Take in an event."""
         self._digest.see(event, message)
 
     def flush(self) -> None:

@@ -105,14 +105,12 @@ def _delete(db: sqlite3.Connection, recording: str, session_id: str) -> None:
 
 
 def drop(db: sqlite3.Connection, recording: str) -> None:
-    """Forget a recording."""
     db.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM parts WHERE recording = ?)", (recording,))
     db.execute("DELETE FROM parts WHERE recording = ?", (recording,))
     db.execute("DELETE FROM recordings WHERE name = ?", (recording,))
 
 
 def newest(db: sqlite3.Connection, cwd: Path | None, limit: int) -> list[str]:
-    """The latest sessions."""
     where, values = _in(cwd)
     query = f"SELECT origin FROM parts WHERE {where} GROUP BY origin ORDER BY MAX(last_at) DESC LIMIT ?"
     return [row[0] for row in db.execute(query, (*values, limit))]

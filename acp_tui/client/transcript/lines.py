@@ -58,7 +58,6 @@ class BadLine(Exception):
 
 
 def header_line(header: Header) -> bytes:
-    """The first line."""
     screen = None if header.screen is None else dict(zip(("columns", "rows"), header.screen, strict=True))
     return line(
         {
@@ -110,7 +109,6 @@ def _event(at: float, kind: str, fields: Mapping[str, Any]) -> bytes:
 
 
 def line(value: Any) -> bytes:
-    """JSON as one line."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         return text.encode() + b"\n"
@@ -291,7 +289,6 @@ class Recording:
             return None
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> Recording:

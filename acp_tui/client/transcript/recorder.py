@@ -60,8 +60,6 @@ FULL: Final = "the recording reached its size limit"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits for what is recorded."""
-
     buffer_bytes: int = 64 << 20
     """For events waiting to be written."""
     terminal_bytes: int = 4 << 20
@@ -124,11 +122,9 @@ class Recorder:
     # Events
 
     def tap(self, direction: Direction, frame: bytes) -> None:
-        """Record a frame (rpc.peer.Tap)."""
         self.put(Frame(self._now(), direction, frame), len(frame))
 
     def stderr(self, data: bytes) -> None:
-        """Record output from the agent's stderr."""
         *whole, self._stderr = (self._stderr + data).split(b"\n")
         if len(self._stderr) > MAX_STDERR_LINE:
             whole.append(self._stderr)
@@ -157,11 +153,9 @@ class Recorder:
         self.put(Closed(self._now(), session_id))
 
     def resized(self, columns: int, rows: int) -> None:
-        """Record the new size of the screen."""
         self.put(Resized(self._now(), columns, rows))
 
     def exited(self, how: str) -> None:
-        """Record that the agent has ended."""
         if self._stderr:
             self.stderr(b"\n")
         for terminal_id in tuple(self._printed):
@@ -349,7 +343,6 @@ class SecretsSent:
         self._scribe = Scribe(self.masker)
 
     def tap(self, direction: Direction, frame: bytes) -> None:
-        """Look at a frame (rpc.peer.Tap)."""
         if direction is Direction.OUT or b"elicitation" in frame:
             self._scribe.write(Frame(0.0, direction, frame))
 
@@ -441,7 +434,6 @@ def masked_update(update: SessionUpdate, masker: Masker) -> SessionUpdate:
 
 
 def masked_fields(update: SessionUpdate | None, fields: Any, masker: Masker) -> Any:
-    """The fields of an update without secrets."""
     # A question about a file contains the file, and code must not be treated as a log.
     is_text = isinstance(update, PermissionAsked | ToolCallReported | PromptSent | PromptJoined)
     return masker.message(fields) if is_text else masker.log(fields)

@@ -89,7 +89,6 @@ class Replay:
 
     @property
     def events(self) -> Iterator[Step]:
-        """All remaining steps."""
         while (step := self.step()) is not None:
             yield step
 
@@ -264,7 +263,6 @@ class Replay:
 
 
 def is_prompt(event: Event) -> bool:
-    """Whether the user sent a prompt with this event."""
     return (
         isinstance(event, Frame)
         and event.direction is Direction.OUT

@@ -54,8 +54,6 @@ OfQuestion: Final = PermissionAnswered | PermissionNoted | ElicitationAnswered
 
 
 class Touch(NamedTuple):
-    """A change to a conversation."""
-
     session_id: SessionId | None
     """None for the conversation outside any session."""
     conversation: Conversation
@@ -105,7 +103,6 @@ class ReplayedSessions:
         """Numbers the questions of all sessions, as the client did."""
 
     def apply(self, session: ReplayedSession, update: SessionUpdate) -> None:
-        """Change the session's conversation."""
         change = reducer.apply(session.conversation, update)
         self.touched.append(Touch(session.session_id, session.conversation, change))
 
@@ -234,7 +231,6 @@ class ReplayedSessions:
         """Does nothing: it changed nothing."""
 
     def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
-        """Show the question."""
         session = self._session(session_id)
         if session_id not in self.open and not question.is_alone:
             self.on_update(session_id, ToolCallReported(question.patch))
@@ -245,7 +241,6 @@ class ReplayedSessions:
         return _Unanswered()
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
-        """Show the question."""
         session = self.outside if session_id is None else self._session(session_id)
         key = RequestKey(next(self._keys))
         self.apply(session, ElicitationAsked(replace(elicitation, key=key)))
@@ -266,11 +261,9 @@ class ReplayedSessions:
     # What was served live but isn't in a replay
 
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
-        """Refused."""
         _refuse()
 
     def machine(self, session_id: SessionId) -> NoReturn:
-        """Refused."""
         _refuse()
 
 

@@ -144,8 +144,6 @@ _OPEN_FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a path leads."""
-
     path: Path
     """With links and `..` followed as far as the path exists."""
     inside: bool
@@ -358,7 +356,6 @@ def _split(path: str) -> Names:
 
 
 def path_of(names: Names) -> Path:
-    """The path for these names."""
     return Path("/", *names)
 
 

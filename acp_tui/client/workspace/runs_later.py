@@ -40,7 +40,6 @@ class RunsLater:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The separate patterns."""
         return tuple(self.listed.split())
 
 

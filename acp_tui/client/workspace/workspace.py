@@ -55,8 +55,6 @@ Piece: TypeAlias = tuple[int, bytes]
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """The requested lines of a file."""
-
     skip: int
     count: int | None
     """None for all that follow."""
@@ -69,7 +67,6 @@ class LineRange:
 
     @property
     def is_whole_file(self) -> bool:
-        """Whether it includes every line."""
         return self.skip == 0 and self.count is None
 
 
@@ -174,11 +171,9 @@ class FileState:
 
     @property
     def is_executable(self) -> bool:
-        """Whether any user may execute it."""
         return bool(self.mode & 0o111)
 
     def differences(self, before: FileState) -> Iterator[str]:
-        """What has changed since `before`, in clauses."""
         if stat.S_IFMT(self.mode) != stat.S_IFMT(before.mode):
             yield "it was deleted" if not self.mode else "something else is there" if before.mode else "it was created"
             return
@@ -276,8 +271,6 @@ _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINV
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """The result of a write."""
-
     path: Path
     """The file itself, with links followed."""
     created: bool

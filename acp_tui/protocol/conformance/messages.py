@@ -72,7 +72,6 @@ class MessageCheck(Check):
         self._probed_in: int | None = None
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         if not event.is_agents:
             if isinstance(event, SeenNotification) and event.method == PROBE:
                 self._probed_in = event.index
@@ -250,7 +249,6 @@ class ValueCheck(Check):
     """Checks the values in each message from the agent."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         if not event.is_agents:
             return
         match event:

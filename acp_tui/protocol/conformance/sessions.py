@@ -41,7 +41,6 @@ class SessionCheck(Check):
         """The IDs on the pages so far."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         match event:
             case SeenRequest(is_agents=False, method=method, params=params) if method in OPENING:
                 if isinstance(session_id := params.get("sessionId"), str):
@@ -202,14 +201,12 @@ class TurnCheck(Check):
         """The frames of open prompts that the agent has reacted to."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         if isinstance(event, SeenNotification) and event.is_agents and event.method == v1.SESSION_UPDATE:
             self._look_at_update(event)
         elif isinstance(event, SeenResponse) and event.is_agents and event.request.method == v1.SESSION_PROMPT:
             self._look_at_end(event)
 
     def finish(self) -> None:
-        """End the connection."""
         for session in self._scene.sessions.values():
             if session.turn is not None:
                 text = "a prompt was never answered"

@@ -42,7 +42,6 @@ T = TypeVar("T")
 
 
 def read_block(block: content.ContentBlock) -> ContentBlock:
-    """Convert a content block."""
     match block:
         case content.TextContent():
             return Text(block.text, _annotations(block.annotations), block.meta)
@@ -130,7 +129,6 @@ def _tool_call_content(item: content.ToolCallContent) -> ToolCallContent:
 
 
 def read_location(location: content.ToolCallLocation) -> Location:
-    """Convert a place in a file."""
     return Location(location.path, location.line, location.meta)
 
 
@@ -178,7 +176,6 @@ _TERMINAL_READERS: tuple[tuple[str, Callable[[TerminalId, dict[str, Any]], Sessi
 
 
 def read_turn_usage(usage: session.TurnUsage | None) -> TurnUsage | None:
-    """Return a turn's tokens, if the agent counts them."""
     if usage is None:
         return None
     return TurnUsage(

@@ -187,7 +187,6 @@ def update_of(update: SessionUpdate) -> Wire | None:
 
 
 def reported_state(report: StateReported) -> Wire:
-    """Convert what a session or a subagent does."""
     told = with_some(
         {"state": report.state}, stopReason=report.stop_reason, usage=_spent(report.usage), _meta=report.meta
     )
@@ -224,7 +223,6 @@ def block_of(block: ContentBlock) -> Any:
 
 
 def tool_call_of(patch: ToolCallPatch) -> Wire:
-    """Convert what a report about a tool call sets."""
     told: Wire = {"toolCallId": patch.tool_call_id}
     told |= given(
         title=patch.title,
@@ -245,7 +243,6 @@ def tool_call_of(patch: ToolCallPatch) -> Wire:
 
 
 def content_of(item: ToolCallContent) -> Any:
-    """Convert an item of a tool call's content."""
     match item:
         case BlockContent(block, meta):
             return with_some({"type": "content", "content": block_of(block)}, _meta=meta)
@@ -262,12 +259,10 @@ def content_of(item: ToolCallContent) -> Any:
 
 
 def step_of(step: PlanStep) -> Wire:
-    """Convert a step of a plan."""
     return with_some({"content": step.content, "priority": step.priority, "status": step.status}, _meta=step.meta)
 
 
 def command_of(command: Command) -> Wire:
-    """Convert a slash command."""
     hint = None if command.hint is None else {"hint": command.hint}
     return with_some({"name": command.name, "description": command.description}, input=hint, _meta=command.meta)
 

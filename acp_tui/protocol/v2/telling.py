@@ -96,7 +96,6 @@ def message_id_of(change: Change) -> str:
 
 
 def state_of(conversation: Conversation) -> Wire:
-    """Return the snapshot of a session's state."""
     if conversation.is_idle:
         return _state(StateReported("idle", background=conversation.background))
     waits = conversation.permissions or conversation.elicitations
@@ -176,7 +175,6 @@ def _command(command: Wire) -> Wire:
 
 
 def tool_call_of(patch: ToolCallPatch) -> Wire:
-    """Convert what a report about a tool call sets."""
     content = patch.content if patch.content is UNSET else [*map(_content, patch.content)]
     raw = {"raw_input": "rawInput", "raw_output": "rawOutput"}
     cleared = {raw[name]: None for name in sorted(patch.cleared)}
