@@ -38,17 +38,9 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession, short_ids
 from acp_tui.client.settings.location import SHARED_FOLDER, hosts_folder
 from acp_tui.client.transcript.own_updates import NotReadable
+from acp_tui.conversation import updates
 from acp_tui.conversation.elicitation import Elicitation, Form, UrlVisit
 from acp_tui.conversation.facts import PermissionRequest, RequestKey, SessionId
-from acp_tui.conversation.updates import (
-    ElicitationAnswered,
-    ElicitationAsked,
-    PermissionAnswered,
-    PermissionAsked,
-    PermissionNoted,
-    SessionUpdate,
-    TerminalOpened,
-)
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import age
 from acp_tui.protocol.roles import ClientOffer
@@ -460,19 +452,21 @@ async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[P
     return agent
 
 
-def _apply(session: Session, update: SessionUpdate) -> None:
+def _apply(session: Session, update: updates.SessionUpdate) -> None:
     match update:
-        case PermissionAnswered(key) | PermissionNoted(key) if key > 0:
+        case updates.PermissionAnswered(key) | updates.PermissionNoted(key) if key > 0:
             local = _local_key(key, session.conversation.permissions.values())
             if local is not None:
                 session.apply(replace(update, key=local))
-        case ElicitationAnswered(key) if key > 0:
+        case updates.ElicitationAnswered(key) if key > 0:
             local = _local_key(key, session.conversation.elicitations.values())
             if local is not None:
                 session.apply(replace(update, key=local))
-        case PermissionAsked(PermissionRequest(key=key)) | ElicitationAsked(Form(key) | UrlVisit(key)) if key > 0:
+        case updates.PermissionAsked(PermissionRequest(key=key)) | updates.ElicitationAsked(
+            Form(key) | UrlVisit(key)
+        ) if key > 0:
             log.debug("the host sent a question as an update, which can't be answered")
-        case TerminalOpened():
+        case updates.TerminalOpened():
             session.apply(replace(update, is_ours=False))  # it runs there, so we can't type into it
         case _:
             session.apply(update)

@@ -30,17 +30,9 @@ from acp_tui.client.workspace.errors import (
     WorkspaceError,
 )
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
+from acp_tui.conversation import updates
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
-from acp_tui.conversation.updates import (
-    CommandRun,
-    SessionUpdate,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
-    TerminalResized,
-    TerminalWaiting,
-)
 from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
@@ -94,7 +86,7 @@ class OfferedOutput:
 class OwnCommands:
     """Commands the user runs. They don't need permission, because the user typed them."""
 
-    def __init__(self, machine: Machine, apply: Callable[[SessionUpdate], None]) -> None:
+    def __init__(self, machine: Machine, apply: Callable[[updates.SessionUpdate], None]) -> None:
         self._machine = machine
         self._apply = apply
         self._offered: list[OfferedOutput] = []
@@ -111,7 +103,7 @@ class OwnCommands:
             terminal_id = await self._machine.run_own(line)
         except TerminalError as error:
             raise CommandFailed(str(error)) from error
-        self._apply(CommandRun(line, terminal_id))
+        self._apply(updates.CommandRun(line, terminal_id))
         self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
 
     def drop_last(self) -> OfferedOutput | None:
@@ -198,7 +190,7 @@ class Machine:
         policy: Policy,
         rules: Rules,
         access: Access,
-        apply: Callable[[SessionUpdate], None],
+        apply: Callable[[updates.SessionUpdate], None],
         until_room: Callable[[], Awaitable[None]],
     ) -> None:
         """`until_room` waits while the agent hasn't read what it was sent."""
@@ -371,7 +363,7 @@ class Machine:
     def _opened(self, created: str, words: Sequence[str], directory: Path) -> TerminalId:
         terminal_id = TerminalId(created)
         columns, rows = self.terminal_size
-        self._apply(TerminalOpened(terminal_id, " ".join(words), str(directory), True, columns, rows))
+        self._apply(updates.TerminalOpened(terminal_id, " ".join(words), str(directory), True, columns, rows))
         return terminal_id
 
     def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
@@ -412,13 +404,13 @@ class Machine:
         return self._terminals
 
     def _on_terminal_output(self, terminal_id: str, data: bytes) -> None:
-        self._apply(TerminalOutput(TerminalId(terminal_id), data))
+        self._apply(updates.TerminalOutput(TerminalId(terminal_id), data))
 
     def _on_terminal_exit(self, terminal_id: str, status: TimedExit) -> None:
-        self._apply(TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
+        self._apply(updates.TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
 
     def _on_terminal_waiting(self, terminal_id: str, is_waiting: bool) -> None:
-        self._apply(TerminalWaiting(TerminalId(terminal_id), is_waiting))
+        self._apply(updates.TerminalWaiting(TerminalId(terminal_id), is_waiting))
 
     # The user's input to terminals
 
@@ -452,7 +444,7 @@ class Machine:
         with suppress(UnknownTerminal):
             self._open_terminals().resize(terminal_id, columns, rows)
             is_told = True
-        self._apply(TerminalResized(terminal_id, columns, rows))
+        self._apply(updates.TerminalResized(terminal_id, columns, rows))
         return is_told
 
     async def end_terminal(self, terminal_id: TerminalId) -> bool:

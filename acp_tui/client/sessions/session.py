@@ -21,7 +21,7 @@ from acp_tui.client.sessions.machine import Machine, OwnCommands
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.set_aside import new_conversation
 from acp_tui.client.settings.tree import RefusalRule
-from acp_tui.conversation import reducer
+from acp_tui.conversation import reducer, updates
 from acp_tui.conversation.content import (
     Audio,
     BlobResource,
@@ -45,25 +45,6 @@ from acp_tui.conversation.facts import (
     Turn,
 )
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCall, ToolCallId, ToolCallPatch
-from acp_tui.conversation.updates import (
-    CancelRequested,
-    Disconnected,
-    ElicitationAction,
-    PermissionAnswered,
-    PermissionAsked,
-    PermissionNoted,
-    PromptJoined,
-    PromptSent,
-    Renamed,
-    SessionUpdate,
-    StateReported,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
-    TerminalReported,
-    TurnEnded,
-    TurnFailed,
-)
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer, PermissionQuestion
 from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
@@ -225,7 +206,7 @@ class Session:
     """The connection broke during a turn whose end hasn't been received, so the agent may still be working."""
     recorder: Recorder | None = None
     """Records what isn't in any frame."""
-    relay: Callable[[SessionUpdate, Change], None] | None = None
+    relay: Callable[[updates.SessionUpdate, Change], None] | None = None
     """Receives each update and its change before the listeners do."""
 
     def __init__(
@@ -270,7 +251,7 @@ class Session:
         self._permissions = PermissionBroker(keys)
         self._has_told_that_it_acts = False
         self._turn_over = Event()
-        self._failure: TurnFailed | None = None
+        self._failure: updates.TurnFailed | None = None
         """The error the agent reported for the end of the turn."""
         self._unasked: set[RequestKey] = set()
         """Permission requests that were rejected without asking the user."""
@@ -324,13 +305,13 @@ class Session:
         """
         return self._listeners.subscribe(listener)
 
-    def apply(self, update: SessionUpdate) -> None:
+    def apply(self, update: updates.SessionUpdate) -> None:
         """Change the conversation and call the listeners: for the client's own actions and for the agent's answers."""
         if self.recorder is not None:
             self.recorder.own(self.session_id, update)
         self._change(update)
 
-    def _change(self, update: SessionUpdate) -> None:
+    def _change(self, update: updates.SessionUpdate) -> None:
         turn = self.conversation.turn
         change = reducer.apply(self.conversation, update)
         if self.conversation.turn is not turn:
@@ -341,15 +322,17 @@ class Session:
 
     def disconnect(self, reason: str) -> None:
         """Mark the agent as gone. The conversation shows the reason."""
-        self.apply(Disconnected(reason))
+        self.apply(updates.Disconnected(reason))
 
-    def hear(self, update: SessionUpdate) -> None:
+    def hear(self, update: updates.SessionUpdate) -> None:
         """Apply an update from the agent, except updates to terminals that run here."""
-        if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited | TerminalReported):
+        if isinstance(
+            update, updates.TerminalOpened | updates.TerminalOutput | updates.TerminalExited | updates.TerminalReported
+        ):
             state = self.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:
                 return
-        if isinstance(update, StateReported):
+        if isinstance(update, updates.StateReported):
             self._failure = update.failure
             self.has_missed = self.has_missed and update.state != "idle"
         self._change(update)
@@ -367,7 +350,7 @@ class Session:
         if self.conversation.turn is not Turn.IDLE:
             raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
-        self.apply(PromptSent(sendable, (*notes, *unlike), self.connection.accepts_prompts))
+        self.apply(updates.PromptSent(sendable, (*notes, *unlike), self.connection.accepts_prompts))
         self._failure = None
         try:
             await self.connection.prompt(self.session_id, sendable, self._prompt_answered)
@@ -389,7 +372,7 @@ class Session:
 
         def show() -> None:
             if not self.connection.accepts_prompts:  # otherwise the agent reports it, like every prompt
-                self.apply(PromptJoined(sendable, (*notes, *unlike)))
+                self.apply(updates.PromptJoined(sendable, (*notes, *unlike)))
 
         return await self._ask(self.connection.steer(self.session_id, sendable, show))
 
@@ -400,7 +383,7 @@ class Session:
         """
         if self.conversation.turn is not Turn.RUNNING:
             return False
-        self.apply(PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
+        self.apply(updates.PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
         await self._ask(self.connection.prompt(self.session_id, sendable, self._prompt_answered))
         return True
 
@@ -430,10 +413,10 @@ class Session:
         if self.is_closed:
             raise SessionClosed("the session is closed", hint="open it again, or start a new one")
 
-    def _prompt_answered(self, update: SessionUpdate) -> None:
+    def _prompt_answered(self, update: updates.SessionUpdate) -> None:
         if not self.connection.withdraws_questions:
             self._cancel_permissions()
-        if isinstance(update, TurnEnded | TurnFailed):
+        if isinstance(update, updates.TurnEnded | updates.TurnFailed):
             self.has_missed = False
         self.apply(update)
 
@@ -443,7 +426,7 @@ class Session:
         if self.is_closed or self.conversation.turn is not Turn.RUNNING:
             return
         self.connection.cancel(self.session_id)
-        self.apply(CancelRequested())
+        self.apply(updates.CancelRequested())
         if not self.connection.withdraws_questions:
             self._cancel_questions()
 
@@ -510,9 +493,11 @@ class Session:
 
     def _answer(self, key: RequestKey, option_id: str | None, rule: RefusalRule | None = None) -> None:
         if self._permissions.answer(key, option_id):
-            self.apply(PermissionAnswered(key, option_id, self.now(), rule.words if rule else None))
+            self.apply(updates.PermissionAnswered(key, option_id, self.now(), rule.words if rule else None))
 
-    def answer_elicitation(self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None) -> None:
+    def answer_elicitation(
+        self, key: RequestKey, action: updates.ElicitationAction, values: FormValues | None = None
+    ) -> None:
         """Pass on the user's answer to a form or to a page to visit (R-ELIC-3).
 
         Raises ValueError if a form is accepted with values it has no field for.
@@ -531,7 +516,7 @@ class Session:
         cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
         # The oldest is on the screen. It goes last, so that no other question appears in its place.
         for key in reversed(cancelled):
-            self.apply(PermissionAnswered(key, None, self.now()))
+            self.apply(updates.PermissionAnswered(key, None, self.now()))
 
     async def rename(self, title: str) -> str:
         """Rename the session, also at the agent if it accepts titles. Returns the resulting title.
@@ -541,7 +526,7 @@ class Session:
         title = " ".join(title.split())
         if self._capabilities.set_title and self.conversation.is_connected and not self.is_closed:
             title = await self._ask(self.connection.set_title(self.session_id, title))
-        self.apply(Renamed(title))
+        self.apply(updates.Renamed(title))
         return title
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
@@ -564,7 +549,7 @@ class Session:
         """
         key = self._permissions.park()
         request = question.parked(key)
-        self._change(PermissionAsked(request, question.patch))
+        self._change(updates.PermissionAsked(request, question.patch))
         if self._is_stopping or not request.options:
             self._answer(key, None)
         elif self._capabilities.acts_itself and not self._has_told_that_it_acts:
@@ -612,7 +597,7 @@ class Session:
         lines = [line for line in (before or "").split("\n") if line and line != STILL_COMPARING]
         note = "\n".join(dict.fromkeys([*lines, *notes]))
         if note != (before or ""):
-            self.apply(PermissionNoted(request.key, note))
+            self.apply(updates.PermissionNoted(request.key, note))
 
     def _ask_for_access(
         self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], why: str
@@ -621,7 +606,7 @@ class Session:
         key = self._permissions.park()
         request = PermissionRequest(key, patch.tool_call_id, options, note=why)
         self._asked_by_us.add(key)
-        self.apply(PermissionAsked(request, patch))
+        self.apply(updates.PermissionAsked(request, patch))
         if self._is_stopping:
             self._answer(key, None)
         return self._access_decision(key)
@@ -671,7 +656,9 @@ class Session:
                 is_withdrawn = not self.connection.is_lost
                 is_passed_on = is_withdrawn and self.connection.offer.is_for_host
                 self.apply(
-                    PermissionAnswered(key, None, self.now(), is_withdrawn=is_withdrawn, is_passed_on=is_passed_on)
+                    updates.PermissionAnswered(
+                        key, None, self.now(), is_withdrawn=is_withdrawn, is_passed_on=is_passed_on
+                    )
                 )
 
     def elicit(self, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:

@@ -28,17 +28,8 @@ from acp_tui.client.transcript.events import (
     Stderr,
     TerminalCut,
 )
+from acp_tui.conversation import updates
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.updates import (
-    ElicitationAnswered,
-    PermissionAsked,
-    PromptJoined,
-    PromptSent,
-    SessionUpdate,
-    TerminalExited,
-    TerminalOutput,
-    ToolCallReported,
-)
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 
@@ -132,20 +123,20 @@ class Recorder:
         for line in whole:
             self.put(Stderr(self._now(), line), len(line))
 
-    def own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
+    def own(self, session_id: SessionId | None, update: updates.SessionUpdate) -> None:
         """Record a change to a session, unless only the agent's frames can have caused it."""
         if type(update) not in own_updates.KINDS:
             return
-        if isinstance(update, PromptSent):
+        if isinstance(update, updates.PromptSent):
             self._prompt = OwnAction(self._now(), session_id, update)
             return
-        if isinstance(update, TerminalOutput):
+        if isinstance(update, updates.TerminalOutput):
             update = self._within_limit(update)
             if not update.data:
                 return
-        elif isinstance(update, TerminalExited):
+        elif isinstance(update, updates.TerminalExited):
             self._note_cut(update.terminal_id)
-        size = len(update.data) if isinstance(update, TerminalOutput) else 0
+        size = len(update.data) if isinstance(update, updates.TerminalOutput) else 0
         self.put(OwnAction(self._now(), session_id, update), size)
 
     def closed(self, session_id: SessionId) -> None:
@@ -192,7 +183,7 @@ class Recorder:
         if not self._wake.is_set():
             self._wake.set()
 
-    def _within_limit(self, output: TerminalOutput) -> TerminalOutput:
+    def _within_limit(self, output: updates.TerminalOutput) -> updates.TerminalOutput:
         printed = self._printed.get(output.terminal_id, 0)
         self._printed[output.terminal_id] = printed + len(output.data)
         left = max(0, self._limits.terminal_bytes - printed)
@@ -230,8 +221,8 @@ class Recorder:
 
 def _notes_of(prompt: OwnAction) -> OwnAction:
     """The part that isn't in its frame."""
-    assert isinstance(prompt.update, PromptSent)
-    return replace(prompt, update=PromptSent((), prompt.update.notes))
+    assert isinstance(prompt.update, updates.PromptSent)
+    return replace(prompt, update=updates.PromptSent((), prompt.update.notes))
 
 
 _EVENT_BYTES: Final = 64
@@ -242,7 +233,7 @@ def _size(event: Event) -> int:
     match event:
         case Frame() | Stderr():
             return _EVENT_BYTES + len(event.data)
-        case OwnAction(_, _, TerminalOutput(_, data)):
+        case OwnAction(_, _, updates.TerminalOutput(_, data)):
             return _EVENT_BYTES + len(data)
         case Dropped():
             return 0
@@ -365,7 +356,9 @@ class Scribe:
                 return self._frame(at, direction, data)
             case Stderr(at, data) if self._masker is not None:
                 event = Stderr(at, self._stderr(self._masker, data))
-            case OwnAction(_, _, TerminalOutput() | ElicitationAnswered() as update) if self._masker is not None:
+            case OwnAction(_, _, updates.TerminalOutput() | updates.ElicitationAnswered() as update) if (
+                self._masker is not None
+            ):
                 event = replace(event, update=masked_update(update, self._masker))
             case OwnAction() | Exited() if self._masker is not None:
                 return self._masked(event, self._masker), None
@@ -422,20 +415,22 @@ class Scribe:
         return lines.line(masked_fields(update, fields, masker))
 
 
-def masked_update(update: SessionUpdate, masker: Masker) -> SessionUpdate:
+def masked_update(update: updates.SessionUpdate, masker: Masker) -> updates.SessionUpdate:
     """The update without what its fields can't be searched for: output, and answers to forms."""
     match update:
-        case TerminalOutput(terminal_id, data):
-            return TerminalOutput(terminal_id, masker.output(data))
-        case ElicitationAnswered():  # the values are between the user and the agent
+        case updates.TerminalOutput(terminal_id, data):
+            return updates.TerminalOutput(terminal_id, masker.output(data))
+        case updates.ElicitationAnswered():  # the values are between the user and the agent
             return replace(update, values=tuple(replace(value, value=MASK) for value in update.values))
         case _:
             return update
 
 
-def masked_fields(update: SessionUpdate | None, fields: Any, masker: Masker) -> Any:
+def masked_fields(update: updates.SessionUpdate | None, fields: Any, masker: Masker) -> Any:
     # A question about a file contains the file, and code must not be treated as a log.
-    is_text = isinstance(update, PermissionAsked | ToolCallReported | PromptSent | PromptJoined)
+    is_text = isinstance(
+        update, updates.PermissionAsked | updates.ToolCallReported | updates.PromptSent | updates.PromptJoined
+    )
     return masker.message(fields) if is_text else masker.log(fields)
 
 

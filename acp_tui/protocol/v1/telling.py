@@ -11,7 +11,7 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any, Final, assert_never
 
-from acp_tui.conversation import UNSET
+from acp_tui.conversation import UNSET, updates
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.elicitation import (
@@ -49,29 +49,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallPatch,
     UnknownContent,
 )
-from acp_tui.conversation.updates import (
-    CommandsReplaced,
-    CompactionChanged,
-    CompactionChunk,
-    InfoChanged,
-    MessageChunk,
-    MessageReplaced,
-    NoticeShown,
-    OptionsReplaced,
-    PlanReplaced,
-    PromptJoined,
-    PromptSent,
-    Renamed,
-    Role,
-    SessionUpdate,
-    StateReported,
-    SubagentReported,
-    SubagentSaid,
-    ToolCallContentAdded,
-    ToolCallReported,
-    UnknownUpdate,
-    UsageReported,
-)
 from acp_tui.protocol import v1
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
@@ -84,17 +61,17 @@ _OF_TERMINALS: Final = frozenset({"terminal_info", "terminal_output", "terminal_
 
 
 def led(
-    session_id: SessionId, conversation: Conversation, update: SessionUpdate, change: Change
-) -> tuple[SessionId, Conversation, SessionUpdate, Change]:
+    session_id: SessionId, conversation: Conversation, update: updates.SessionUpdate, change: Change
+) -> tuple[SessionId, Conversation, updates.SessionUpdate, Change]:
     """Return the session an update is sent in, its conversation, the update itself, and what it changed there.
 
     A subagent speaks in its own session.
     """
-    while isinstance(update, SubagentSaid):
+    while isinstance(update, updates.SubagentSaid):
         said = update.update
-        if isinstance(said, StateReported):
-            return session_id, conversation, SubagentReported(update.session_id, state=said), change
-        if update.is_of_call and isinstance(said, MessageChunk | ToolCallReported):
+        if isinstance(said, updates.StateReported):
+            return session_id, conversation, updates.SubagentReported(update.session_id, state=said), change
+        if update.is_of_call and isinstance(said, updates.MessageChunk | updates.ToolCallReported):
             return session_id, conversation, update, change
         conversation = conversation.subagents[update.session_id].conversation
         change = change.subagent[1] if change.subagent is not None else Change()
@@ -102,91 +79,91 @@ def led(
     return session_id, conversation, update, change
 
 
-def told_in(conversation: Conversation, update: SessionUpdate, change: Change) -> Iterator[Wire]:
+def told_in(conversation: Conversation, update: updates.SessionUpdate, change: Change) -> Iterator[Wire]:
     """Yield all of what an update says that the protocol can express, whatever version its agent speaks.
 
     `change` is what it changed in the conversation.
     """
     match update:
-        case PromptSent(blocks) | PromptJoined(blocks):
+        case updates.PromptSent(blocks) | updates.PromptJoined(blocks):
             yield from _chunks("user", blocks, None)
-        case MessageChunk() | MessageReplaced() if update.role == "user" and not change.entries:
+        case updates.MessageChunk() | updates.MessageReplaced() if update.role == "user" and not change.entries:
             pass  # the agent repeats a prompt
-        case MessageReplaced(role, message_id, blocks):
+        case updates.MessageReplaced(role, message_id, blocks):
             yield from _chunks(role, blocks, f"{message_id} whole")  # after what the client has of it already
-        case ToolCallContentAdded(call_id):
+        case updates.ToolCallContentAdded(call_id):
             call = conversation.tool_call(call_id).call
             yield {"sessionUpdate": "tool_call_update", **tool_call_of(ToolCallPatch(call_id, content=call.content))}
-        case UsageReported(keeps_cost=True) if conversation.usage is not None:
+        case updates.UsageReported(keeps_cost=True) if conversation.usage is not None:
             yield {"sessionUpdate": "usage_update", **_usage(conversation.usage)}
-        case Renamed(title):
+        case updates.Renamed(title):
             yield {"sessionUpdate": "session_info_update", "title": title}
         case _:
             yield from updates_of(update)
 
 
-def _chunks(role: Role, blocks: Iterable[ContentBlock], message_id: str | None) -> Iterator[Wire]:
+def _chunks(role: updates.Role, blocks: Iterable[ContentBlock], message_id: str | None) -> Iterator[Wire]:
     for block in blocks:
         chunk: Wire = {"sessionUpdate": _CHUNKS[role], "content": block_of(block)}
         yield with_some(chunk, messageId=message_id)
 
 
-def updates_of(update: SessionUpdate) -> Iterator[Wire]:
+def updates_of(update: updates.SessionUpdate) -> Iterator[Wire]:
     """Yield what clients of ours are told: only what they read as the same update."""
     if (told := update_of(update)) is not None:
         yield told
 
 
-def update_of(update: SessionUpdate) -> Wire | None:
+def update_of(update: updates.SessionUpdate) -> Wire | None:
     """Return the content of a `session/update`; None for an update that doesn't come from an agent."""
     match update:
-        case MessageChunk(role, block, message_id, meta):
+        case updates.MessageChunk(role, block, message_id, meta):
             chunk: Wire = {"sessionUpdate": _CHUNKS[role], "content": block_of(block)}
             return with_some(chunk, messageId=message_id, _meta=meta)
-        case ToolCallReported(patch):
+        case updates.ToolCallReported(patch):
             return {"sessionUpdate": "tool_call_update", **tool_call_of(patch)}
-        case PlanReplaced(steps, _, meta):
+        case updates.PlanReplaced(steps, _, meta):
             return with_some({"sessionUpdate": "plan", "entries": list(map(step_of, steps))}, _meta=meta)
-        case CommandsReplaced(commands, meta):
+        case updates.CommandsReplaced(commands, meta):
             available = list(map(command_of, commands))
             return with_some({"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta)
-        case OptionsReplaced(options, meta):
+        case updates.OptionsReplaced(options, meta):
             return with_some(
                 {"sessionUpdate": "config_option_update", "configOptions": options_of(options)}, _meta=meta
             )
-        case InfoChanged(title, updated_at, meta):
+        case updates.InfoChanged(title, updated_at, meta):
             return with_some({"sessionUpdate": "session_info_update"}, _meta=meta) | given(
                 title=title, updatedAt=updated_at
             )
-        case UsageReported(usage, meta):
+        case updates.UsageReported(usage, meta):
             return with_some({"sessionUpdate": "usage_update", **_usage(usage)}, _meta=meta)
-        case NoticeShown(severity, title, description, meta):
+        case updates.NoticeShown(severity, title, description, meta):
             notice = {"sessionUpdate": "notice", "severity": severity, "title": title}
             return with_some(notice, description=description, _meta=meta)
-        case CompactionChanged(compaction_id, status, summary, error, meta):
+        case updates.CompactionChanged(compaction_id, status, summary, error, meta):
             told = {"sessionUpdate": "compaction_update", "compactionId": compaction_id}
             blocks = summary if summary is UNSET else list(map(block_of, summary))
             return with_some(told, _meta=meta) | given(status=status, summary=blocks, error=error)
-        case CompactionChunk(compaction_id, block, meta):
+        case updates.CompactionChunk(compaction_id, block, meta):
             told = {"sessionUpdate": "compaction_summary_chunk", "compactionId": compaction_id}
             return with_some({**told, "content": block_of(block)}, _meta=meta)
-        case SubagentReported(session_id, title, description, state, is_cancellable, meta):
+        case updates.SubagentReported(session_id, title, description, state, is_cancellable, meta):
             told = {"sessionUpdate": "subagent_update", "sessionId": session_id}
             offers: Any = is_cancellable if is_cancellable is UNSET else {"cancel": {} if is_cancellable else None}
-            doing: Any = reported_state(state) if isinstance(state, StateReported) else state
+            doing: Any = reported_state(state) if isinstance(state, updates.StateReported) else state
             return with_some(told, _meta=meta) | given(
                 title=title, description=description, capabilities=offers, state=doing
             )
-        case SubagentSaid(call_id, said, is_of_call=True) if (told_alone := update_of(said)) is not None:
+        case updates.SubagentSaid(call_id, said, is_of_call=True) if (told_alone := update_of(said)) is not None:
             own = {"claudeCode": {"parentToolUseId": call_id}}
             return {**told_alone, "_meta": {**told_alone.get("_meta", {}), **own}}
-        case UnknownUpdate(kind, raw):
+        case updates.UnknownUpdate(kind, raw):
             return {**raw, "sessionUpdate": kind} if isinstance(raw, dict) else None
         case _:
             return None
 
 
-def reported_state(report: StateReported) -> Wire:
+def reported_state(report: updates.StateReported) -> Wire:
     told = with_some(
         {"state": report.state}, stopReason=report.stop_reason, usage=_spent(report.usage), _meta=report.meta
     )
