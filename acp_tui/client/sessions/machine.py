@@ -19,16 +19,7 @@ from acp_tui.client.sessions.allowances import Run
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
-from acp_tui.client.workspace import Workspace
-from acp_tui.client.workspace.errors import (
-    FileTooLarge,
-    InvalidPath,
-    NotFound,
-    NotText,
-    OutsideWorkspace,
-    PathChanged,
-    WorkspaceError,
-)
+from acp_tui.client.workspace import Workspace, errors
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
 from acp_tui.conversation import updates
 from acp_tui.conversation.content import Text, TextResource
@@ -53,11 +44,11 @@ def as_refusal(error: Exception) -> RequestFailed:
     match error:
         case RequestFailed():
             return error
-        case NotFound():
+        case errors.NotFound():
             return RequestFailed(RESOURCE_NOT_FOUND, str(error))
-        case InvalidPath() | UnknownTerminal():
+        case errors.InvalidPath() | UnknownTerminal():
             return RequestFailed(ErrorCode.INVALID_PARAMS, str(error))
-        case WorkspaceError() | TerminalError():
+        case errors.WorkspaceError() | TerminalError():
             return RequestFailed(ErrorCode.INTERNAL_ERROR, str(error))
         case _:
             log.error("a request of the agent failed", exc_info=error)
@@ -227,7 +218,7 @@ class Machine:
                         await self._until_room()
                         self._require_same(files)
                         return await files.read_text_file(path, line, limit, allowed_at=place.path)
-                except NotFound:
+                except errors.NotFound:
                     if self._quirks.missing_file_reads_empty:
                         return ""
                     raise
@@ -237,7 +228,7 @@ class Machine:
         with refusals():
             files, shown = self._open_files(), None
             for _ in range(MAX_ROUNDS):
-                with suppress(PathChanged, Outdated):
+                with suppress(errors.PathChanged, Outdated):
                     before, shown = shown, await self._before_write(files, path)
                     rule = await self._rules.against_write(path, shown.place.path)
                     request = AccessRequest(
@@ -253,10 +244,10 @@ class Machine:
                         self._require_same(files)
                         try:
                             await files.write_text_file(path, content, allowed_at=shown.place.path, shown=shown.state)
-                        except PathChanged as error:
+                        except errors.PathChanged as error:
                             raise Outdated from error
                     return
-            raise PathChanged(path)
+            raise errors.PathChanged(path)
 
     async def _before_write(self, files: Workspace, path: str) -> _BeforeWrite:
         """What there is now. Raises WorkspaceError."""
@@ -290,7 +281,7 @@ class Machine:
 
     async def place_of(self, path: str) -> Path | None:
         """Where a path leads, which may be relative to the session's folder; None if no agent may use that place."""
-        with suppress(WorkspaceError):
+        with suppress(errors.WorkspaceError):
             return (await self._files.locate(str(self._roots[0] / path))).path
         return None
 
@@ -486,9 +477,9 @@ async def _doubt_about(files: Workspace, path: str, diffs: Sequence[TextDiff]) -
     """How a file's text differs from the old text of its diffs, or why it wasn't compared; "" if it doesn't differ."""
     try:
         now = _compared(await files.read_text_file(path))
-    except NotFound:
+    except errors.NotFound:
         return f"The agent shows old text, but the file doesn't exist: {path}" if any(map(_parts, diffs)) else ""
-    except WorkspaceError as error:
+    except errors.WorkspaceError as error:
         return NOT_COMPARED.format(why=_why_not_compared(error), path=path)
     for diff in diffs:
         parts = _parts(diff)
@@ -499,13 +490,13 @@ async def _doubt_about(files: Workspace, path: str, diffs: Sequence[TextDiff]) -
     return ""
 
 
-def _why_not_compared(error: WorkspaceError) -> str:
+def _why_not_compared(error: errors.WorkspaceError) -> str:
     match error:
-        case FileTooLarge():
+        case errors.FileTooLarge():
             return f"the file is larger than {MAX_COMPARED_BYTES >> 20} MiB"
-        case OutsideWorkspace():
+        case errors.OutsideWorkspace():
             return "the file is outside the session's folders"
-        case NotText():
+        case errors.NotText():
             return "the file isn't text"
         case _:
             return "the file can't be read"
