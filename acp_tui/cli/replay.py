@@ -46,7 +46,6 @@ SCREEN: Final = (120, 40)
 
 
 def run(given: Given) -> int:
-    """Replay it until the user quits."""
     if given.follow and not isinstance(given.word, Path):
         raise UsageError("--follow needs a recording that is being written; a scenario is played first")
     until = spot_of(given.until)

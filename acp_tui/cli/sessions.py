@@ -49,7 +49,6 @@ MAX_NAMED: Final = 5
 
 
 def run(given: Given) -> int:
-    """List sessions, or export one."""
     if given.export is None:
         list_sessions(None if given.all else given.cwd, given.word or "", as_json=given.format == "json")
     elif given.word is None:

@@ -130,7 +130,6 @@ class Connection(ABC):
         read: Callable[[Any], T],
         read_error: Callable[[RequestFailed], T] | None = None,
     ) -> T:
-        """Send a protocol request; see `Peer.request`."""
         if self._meta:
             params = {**params, "_meta": self._meta}
         return await self.peer.request(method, params, read=read, read_error=read_error)

@@ -72,7 +72,6 @@ class PathIndex:
         return found[:MAX_SCORED]
 
     def _is_not_in_name(self, letters: str) -> Callable[[int], bool]:
-        """Returns whether the name in a line lacks some of the letters."""
         flags = re.NOFLAG if is_exact_case(letters) else re.IGNORECASE
         search = re.compile(_in_order(letters), flags).match
 

@@ -87,7 +87,6 @@ class HostPaths:
 
     @property
     def command(self) -> AgentCommand:
-        """The host as an agent."""
         url = f"unix://{quote(str(self.socket))}"
         return AgentCommand(self.name, (url,), address=Address(url), is_host=True)
 

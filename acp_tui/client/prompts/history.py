@@ -72,7 +72,6 @@ class Query:
         return tuple(self.text.split())
 
     def matches(self, text: str) -> bool:
-        """Whether it contains all the words."""
         small = text.lower() if any(_is_small(word) for word in self.words) else ""
         return all(word in (small if _is_small(word) else text) for word in self.words)
 

@@ -117,7 +117,6 @@ def newest(db: sqlite3.Connection, cwd: Path | None, limit: int) -> list[str]:
 
 
 def with_words(db: sqlite3.Connection, wanted: Sequence[str], cwd: Path | None, limit: int) -> list[str]:
-    """Those that contain all the words."""
     where, values = _in(cwd)
     has = " AND ".join(["words.text LIKE ?"] * len(wanted))
     query = (
@@ -128,7 +127,6 @@ def with_words(db: sqlite3.Connection, wanted: Sequence[str], cwd: Path | None, 
 
 
 def beginning_with(db: sqlite3.Connection, prefix: str) -> list[str]:
-    """Those whose ID has this prefix."""
     query = "SELECT origin FROM parts WHERE substr(session, 1, ?) = ? GROUP BY origin ORDER BY MAX(last_at) DESC"
     return [row[0] for row in db.execute(query, (len(prefix), prefix))]
 

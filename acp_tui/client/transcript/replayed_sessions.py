@@ -238,7 +238,6 @@ class ReplayedSessions:
         return _Unanswered()
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
-        """Mark the page as done in every session."""
         for session in (self.outside, *self.open.values()):
             self.apply(session, updates.ElicitationCompleted(elicitation_id))
 
