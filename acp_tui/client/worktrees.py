@@ -119,10 +119,7 @@ async def add_worktree(cwd: Path, name: str = "") -> Worktree:
 
 
 async def changes_in(worktree: Worktree) -> list[Changed]:
-    """What differs from the base commit, committed or not, in the order of the paths.
-
-    Raises: WorktreeFailed.
-    """
+    """What differs from the base commit, committed or not, in the order of the paths. Raises: WorktreeFailed."""
     with _failures("Can't read the worktree's changes"):
         root = Path(worktree.root)
         base = await _files_of(root, worktree.base)

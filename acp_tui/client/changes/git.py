@@ -66,10 +66,7 @@ class Git:
 
     @classmethod
     async def at(cls, directory: Path) -> Self | None:
-        """Git for this directory; None if it's in no repository, or ignored by one.
-
-        Raises: GitFailed.
-        """
+        """Git for this directory; None if it's in no repository, or ignored by one. Raises: GitFailed."""
         try:
             answer = await cls(directory)._run("rev-parse", "--is-inside-work-tree", "--show-prefix")
         except _NoRepository:

@@ -109,10 +109,7 @@ class ChangeTracker:
         return await self._swap(shown.path, shown.after, shown.before)
 
     async def revert_hunk(self, shown: Review, hunk: Hunk) -> Swapped:
-        """Restore these lines of a file.
-
-        Raises: ChangedMeanwhile if the file is no longer as shown, CannotRevert.
-        """
+        """Restore these lines of a file. Raises: ChangedMeanwhile if the file is no longer as shown, CannotRevert."""
         return await self._swap(shown.path, shown.after, without_hunk(shown, hunk))
 
     async def undo(self, swapped: Swapped) -> Swapped:

@@ -120,10 +120,7 @@ def _listing(path: str, entries: list[os.DirEntry[str]]) -> Listing:
 
 
 def read_at(directory: int, name: str, max_bytes: int) -> FileState | None:
-    """The state of the file with this name in an open directory.
-
-    Raises: OSError if not even the status can be read.
-    """
+    """The state of the file with this name in an open directory. Raises: OSError if not even the status can be read."""
     status = os.stat(name, dir_fd=directory, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
         return None

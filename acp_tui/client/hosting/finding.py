@@ -311,10 +311,7 @@ def _read_status(command: AgentCommand, status: Any, misfit: str) -> list[Hosted
 
 
 def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
-    """The session with this host name or ID prefix; with "", the only one.
-
-    Raises HostNotFound.
-    """
+    """The session with this host name or ID prefix; with "", the only one. Raises HostNotFound."""
     if not sessions:
         raise HostNotFound("no session is hosted", hint="to start one: acp-tui host AGENT")
     exact = [one for one in sessions if name in (one.host, one.session_id)]

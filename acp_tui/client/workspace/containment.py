@@ -323,10 +323,7 @@ def _target(directory: Names, link: str) -> Names:
 
 
 def names_of(path: str) -> Names:
-    """The names of an absolute path.
-
-    Raises: InvalidPath.
-    """
+    """The names of an absolute path. Raises: InvalidPath."""
     if not path:
         raise errors.UnusablePath(path, "it is empty")
     if "\0" in path:
@@ -354,10 +351,7 @@ def path_of(names: Names) -> Path:
 
 @contextmanager
 def open_regular(place: DirectoryEntry, flags: int) -> Iterator[int]:
-    """Open the regular file at a place, and nothing else. Doesn't follow links.
-
-    Raises: NotAFile, OSError.
-    """
+    """Open the regular file at a place, and nothing else. Doesn't follow links. Raises: NotAFile, OSError."""
     require_regular(place, os.stat(place.name, dir_fd=place.directory.fd, follow_symlinks=False))
     fd = os.open(place.name, flags | _OPEN_FILE, dir_fd=place.directory.fd)
     try:
@@ -381,10 +375,7 @@ class HeldDirectory:
 
 
 def hold(place: DirectoryEntry) -> HeldDirectory:
-    """Open the directory at a place. Doesn't follow links.
-
-    Raises: OSError, for a file too.
-    """
+    """Open the directory at a place. Doesn't follow links. Raises: OSError, for a file too."""
     if place.obstacle is not None:
         raise place.obstacle
     return HeldDirectory(place.location, os.open(place.name, _OPEN_DIRECTORY, dir_fd=place.directory.fd))

@@ -469,10 +469,7 @@ class Workspace:
         return self._boundary.roots
 
     async def locate(self, path: str) -> Location:
-        """Where a path leads, and whether that is inside. The file need not exist.
-
-        Raises: WorkspaceError.
-        """
+        """Where a path leads, and whether that is inside. The file need not exist. Raises: WorkspaceError."""
         return await to_thread.run_sync(self._locate, path, abandon_on_cancel=True)
 
     @asynccontextmanager
