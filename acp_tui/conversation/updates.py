@@ -6,7 +6,7 @@ from its own terminals. Folding them with `reducer.apply` gives the same convers
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import ContentBlock, Meta
@@ -310,6 +310,10 @@ class CommandRun:
 
     line: str
     terminal_id: TerminalId
+
+
+MAX_CELLS: Final = 2_000
+"""The largest width and height of a terminal. No screen is larger, and a large emulator takes memory."""
 
 
 @dataclass(frozen=True, slots=True)

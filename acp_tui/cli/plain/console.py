@@ -442,18 +442,15 @@ class Outbox:
         self._waiting: deque[Lines | anyio.Event] = deque()
         self._has_some = anyio.Event()
 
-    def put(self, lines: Lines) -> None:
-        """Add lines to print after earlier ones. "" prints nothing."""
-        self._add(lines)
-
     async def flush(self) -> None:
         """Wait until everything added so far is printed."""
         reached = anyio.Event()
-        self._add(reached)
+        self.put(reached)
         await reached.wait()
 
-    def _add(self, item: Lines | anyio.Event) -> None:
-        self._waiting.append(item)
+    def put(self, lines: Lines | anyio.Event) -> None:
+        """Add lines to print after earlier ones, or an event to set then. "" prints nothing."""
+        self._waiting.append(lines)
         self._has_some.set()
 
     async def run(self) -> None:

@@ -25,11 +25,6 @@ EXAMPLE: Final = """\
 command = ["my-agent", "--acp"]
 env = { MY_AGENT_MODEL = "large" }
 """
-URL_EXAMPLE: Final = """\
-[agents.build]
-url = "wss://build.example/acp"
-headers = { Authorization = "Bearer ${BUILD_TOKEN}" }
-"""
 _EXAMPLE_HINT: Final = f"it should look like:\n{EXAMPLE}"
 _KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "description")
 _URL_KEYS: Final = ("url", "headers", "token_command", "insecure", "cwd", "files", "mcp", "protocol", "description")

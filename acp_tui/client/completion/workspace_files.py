@@ -128,13 +128,10 @@ class _Haystack:
 
     def beginning(self, needle: str) -> Iterator[int]:
         """The lines that begin with it, or contain a path component that does."""
-        yield from self._with(f"\n{needle}")
-        yield from self._with(f"/{needle}")
+        yield from self.holding(f"\n{needle}")
+        yield from self.holding(f"/{needle}")
 
     def holding(self, needle: str) -> Iterator[int]:
-        return self._with(needle)
-
-    def _with(self, needle: str) -> Iterator[int]:
         at = 0
         inner = needle[0] == "\n"
         while (at := self._text.find(needle, at)) >= 0:

@@ -23,9 +23,6 @@ from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
 from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode
 
-MAX_CELLS: Final = 2_000
-"""Limit for a terminal's columns and rows. No screen is larger."""
-
 TYPES: Final[Mapping[str, type]] = {
     "prompt": updates.PromptSent,
     "prompt_joined": updates.PromptJoined,
@@ -113,7 +110,7 @@ def _of_a_size(update: updates.SessionUpdate) -> updates.SessionUpdate:
     sides = (
         (update.columns, update.rows) if isinstance(update, updates.TerminalOpened | updates.TerminalResized) else ()
     )
-    if not all(0 < side <= MAX_CELLS for side in sides):
+    if not all(0 < side <= updates.MAX_CELLS for side in sides):
         raise ValueError("a terminal of a size that there isn't")
     return update
 

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Final, Protocol
 from acp_tui.client.secrets.looks import open_block
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.transcript import events, lines, own_updates
+from acp_tui.client.transcript.frame_log import MAX_STDERR_LINE
 from acp_tui.conversation import updates
 from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc import Direction
@@ -32,7 +33,6 @@ EVENTS_PER_SLICE: Final = 64
 """After this many events, the thread lets the event loop run, because they share the GIL."""
 CLOSE_S: Final = 5.0
 """If the disk takes longer for the rest, the rest is lost."""
-MAX_STDERR_LINE: Final = 64 << 10
 TOO_FAST: Final = "they arrived faster than they could be written"
 FULL: Final = "the recording reached its size limit"
 

@@ -42,9 +42,6 @@ from acp_tui.protocol.wire import decode, is_id
 T = TypeVar("T")
 S = TypeVar("S")
 
-MAX_CELLS: Final = 2_000
-"""The largest width and height of a terminal. No screen is larger, and a large emulator takes memory."""
-
 MAX_PLAN_LINES: Final = 500
 """The most lines of a plan in Markdown."""
 
@@ -157,7 +154,7 @@ def _size(size: models.TerminalSize | None | UnsetType) -> tuple[int, int] | Uns
     if size is UNSET or size is None:
         return UNSET
     sides = size.cols, size.rows
-    return sides if all(0 < side <= MAX_CELLS for side in sides) else UNSET
+    return sides if all(0 < side <= updates.MAX_CELLS for side in sides) else UNSET
 
 
 def _exit(status: models.TerminalExitStatus | None | UnsetType) -> updates.TerminalExit | None | UnsetType:
