@@ -9,7 +9,6 @@ script themselves.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -117,8 +116,9 @@ def run(given: Given) -> int:
 
 def complete(shell: str, words: Sequence[str]) -> int:
     """Print what a shell offers for the last word, or how it finds that."""
-    write = _WRITERS.get(shell, _value_only)
-    sys.stdout.writelines(f"{write(offer)}\n" for offer in offers(shell, words))
+    between = _BEFORE_ABOUT.get(shell)
+    for value, about in offers(shell, words):
+        print(f"{value}{between}{about}" if between and about else value)
     return 0
 
 
@@ -208,17 +208,6 @@ def names_of(kind: Kind) -> Iterable[str]:
     return [agent.name for agent in read_catalogue().agents if not agent.obstacle]
 
 
-def _value_only(offer: Offer) -> str:
-    return offer.value
-
-
-def _for_zsh(offer: Offer) -> str:
-    return f"{offer.value}:{offer.about}" if offer.about else offer.value
-
-
-def _for_fish(offer: Offer) -> str:
-    return f"{offer.value}\t{offer.about}" if offer.about else offer.value
-
-
-_WRITERS: Final = {"zsh": _for_zsh, "fish": _for_fish}
+_BEFORE_ABOUT: Final = {"zsh": ":", "fish": "\t"}
+"""What is between a value and what it means, in shells that show that."""
 assert set(SCRIPTS) == set(SHELLS)

@@ -345,7 +345,8 @@ class _Turn:
                     self._session = await self._open_session(hub, start)
                 await self._take_turn(self._session)
             except ClientError as error:
-                self._fail(error)
+                self._codes.add(code_of(error))
+                self._output.fail(error)
             if self._agent is not None and self._codes & FAILED:
                 self._say_last_words(self._agent)
 
@@ -353,10 +354,6 @@ class _Turn:
         """Print the end of the agent's stderr, which may explain a failure."""
         for line in list(agent.log)[-LAST_WORDS:]:
             self._output.say(f"agent stderr: {make_visible_line(line)}")
-
-    def _fail(self, error: ClientError) -> None:
-        self._codes.add(code_of(error))
-        self._output.fail(error)
 
     async def _open_session(self, hub: SessionHub, start: SlowStart) -> Session:
         say, settings = self._output.say, self._settings

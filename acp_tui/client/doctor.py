@@ -94,7 +94,9 @@ def check_machine(
     yield ok("acp-tui", __version__)
     yield ok("Python", f"{platform.python_version()} ({sys.executable})")
     yield ok("System", f"{platform.system()} {platform.release()}, {platform.machine()}")
-    yield from _folders()
+    yield _config_folder(settings_file().parent)
+    yield _kept_folder("State", state_folder())
+    yield _kept_folder("Cache", cache_folder())
     yield _settings(unusable)
     yield from _programs(environ)
     yield _clipboard(environ)
@@ -102,12 +104,6 @@ def check_machine(
 
 
 # Folders
-
-
-def _folders() -> Iterator[Finding]:
-    yield _config_folder(settings_file().parent)
-    for name, folder in (("State", state_folder()), ("Cache", cache_folder())):
-        yield _kept_folder(name, folder)
 
 
 def _config_folder(folder: Path) -> Finding:

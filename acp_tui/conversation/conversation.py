@@ -428,7 +428,9 @@ def snapshot(conversation: Conversation) -> Conversation:
     """
     values: dict[str, Any] = {field.name: copy(getattr(conversation, field.name)) for field in fields(Conversation)}
     values["entries"] = conversation.entries.copied(_entry)
-    values["terminals"] = {key: _terminal(state) for key, state in conversation.terminals.items()}
+    values["terminals"] = {
+        key: replace(state, output=_KeptRing(state.output)) for key, state in conversation.terminals.items()
+    }
     copied = Conversation(**values)
     copied.subagents = {key: _subagent(state, copied) for key, state in conversation.subagents.items()}
     return copied
@@ -450,10 +452,6 @@ def _entry(entry: Entry) -> Entry:
             return replace(entry, summary=list(summary))
         case _:
             return entry
-
-
-def _terminal(state: TerminalState) -> TerminalState:
-    return replace(state, output=_KeptRing(state.output))
 
 
 class _KeptRing(ByteRing):

@@ -40,7 +40,7 @@ class Message:
         if not isinstance(block, Text) or not is_for_user(block):
             self.parts.append(block)
             return
-        last = next((part for part in reversed(self.parts) if _is_seen(part)), None)
+        last = next((part for part in reversed(self.parts) if isinstance(part, TextBuffer) or is_for_user(part)), None)
         if isinstance(last, TextBuffer):
             last.append(block.text)
         else:
@@ -55,10 +55,6 @@ class Message:
     def text(self) -> str:
         """The message's text for the user, without other blocks."""
         return "".join(part.text for part in self.parts if isinstance(part, TextBuffer))
-
-
-def _is_seen(part: TextBuffer | ContentBlock) -> bool:
-    return isinstance(part, TextBuffer) or is_for_user(part)
 
 
 @dataclass(frozen=True, slots=True)

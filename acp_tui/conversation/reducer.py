@@ -81,7 +81,8 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
         case updates.SubagentSaid():
             return _subagent_said(conversation, update)
         case updates.ToolCallContentAdded(call_id, content):
-            return Change((_add_content(conversation, call_id, content),))
+            _call_of(conversation, call_id).call.append(content)
+            return Change((_show_terminals(conversation, call_id, content),))
         case updates.PromptSent():
             return _prompt_sent(conversation, update)
         case updates.PromptJoined():
@@ -520,11 +521,6 @@ def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> Entry
     else:
         conversation.unsettled_calls.add(call_id)
     return _show_terminals(conversation, call_id, () if patch.content is UNSET else patch.content)
-
-
-def _add_content(conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]) -> EntryId:
-    _call_of(conversation, call_id).call.append(content)
-    return _show_terminals(conversation, call_id, content)
 
 
 def _show_terminals(conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]) -> EntryId:

@@ -239,7 +239,9 @@ class PromptMemory:
         try:
             async with self._lock:
                 await self._load_history()
-                await self._load_drafts()
+                if self._draft_file is not None and not self._has_drafts:
+                    self.drafts.take_in(await to_thread.run_sync(self._draft_file.read_left))
+                    self._has_drafts = True
         except OSError as error:
             return self._said_once("read", error)
         return ""
@@ -252,11 +254,6 @@ class PromptMemory:
         if version != self._version:
             self.history.take_in(await to_thread.run_sync(file.read))
             self._version = version
-
-    async def _load_drafts(self) -> None:
-        if self._draft_file is not None and not self._has_drafts:
-            self.drafts.take_in(await to_thread.run_sync(self._draft_file.read_left))
-            self._has_drafts = True
 
     def offer(self, place: DraftKey) -> str:
         """The draft that was left in this folder, from now on for `place`; "" if there isn't one.

@@ -199,7 +199,8 @@ class Agent:
         finally:
             # The scope above may be cancelled, so waiting needs a shield. The terminals must not outlive us.
             with anyio.CancelScope(shield=True):
-                await self._close_sessions()
+                for session in self._table.all():
+                    await session.aclose()
                 await self._end_recording()
             self._set_phase(Phase.GONE)
             self._ended.set()
@@ -233,10 +234,6 @@ class Agent:
             session.apply(replace(disconnected, reason="\n".join(filter(None, (disconnected.reason, told)))))
         self._apply_outside(disconnected)
         return self.lost
-
-    async def _close_sessions(self) -> None:
-        for session in self._table.all():
-            await session.aclose()
 
     def _record(self, channel: Channel) -> None:
         if self.frames is not None:

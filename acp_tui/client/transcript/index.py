@@ -188,7 +188,8 @@ class SessionIndex:
             raise self._failure(error) from error
         except sqlite3.DatabaseError as error:
             log.info("the index of recordings is rebuilt: %s", error)
-            self._remove()
+            for each in self._files:
+                each.unlink(missing_ok=True)
         try:
             with self._opened() as db:
                 return work(db)
@@ -224,10 +225,6 @@ class SessionIndex:
         """The index, and SQLite's files beside it."""
         file = self._store.index_file
         return (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm")))
-
-    def _remove(self) -> None:
-        for each in self._files:
-            each.unlink(missing_ok=True)
 
     def _sessions(self, db: sqlite3.Connection, origins: Sequence[str]) -> list[RecordedSession]:
         found: dict[str, RecordedSession] = {}

@@ -120,7 +120,7 @@ class ReplayedSessions:
             self.give_up(self.open[session_id])
 
     def _concerned(self, session_id: SessionId, update: updates.SessionUpdate) -> ReplayedSession | None:
-        known = self._known(session_id)
+        known = self.open.get(session_id) or self.closed.get(session_id)
         if isinstance(update, OfTerminal):
             return self._terminals.get((session_id, update.terminal_id), known)
         if isinstance(update, OfQuestion):
@@ -128,9 +128,6 @@ class ReplayedSessions:
             asked = (session for session in same_id if session is not None and _asks(session, update.key))
             return next(asked, known)
         return known
-
-    def _known(self, session_id: SessionId) -> ReplayedSession | None:
-        return self.open.get(session_id) or self.closed.get(session_id)
 
     # Opening and closing
 
