@@ -71,7 +71,6 @@ class TerminalModes:
     """How to report keys, pastes, and the mouse to the program, and how it uses the screen."""
 
     application_cursor_keys: bool = False
-    application_keypad: bool = False
     bracketed_paste: bool = False
     focus_reports: bool = False
     mouse: MouseReports = MouseReports.NONE
@@ -207,7 +206,6 @@ class GhosttyEmulator:
         wanted = (mouse for mouse in reversed(MouseReports) if mouse.value and is_set(mouse.value))
         return TerminalModes(
             application_cursor_keys=is_set(1),
-            application_keypad=is_set(66),
             bracketed_paste=is_set(2004),
             focus_reports=is_set(1004),
             mouse=next(wanted, MouseReports.NONE),
