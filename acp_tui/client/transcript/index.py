@@ -89,7 +89,7 @@ class SessionIndex:
         def find(db: sqlite3.Connection) -> list[RecordedSession]:
             found = self._sessions(db, index_tables.with_words(db, wanted, cwd, limit))
             if found:
-                return sorted(found, key=lambda one: not _stands_in(wanted, one.title))
+                return sorted(found, key=lambda one: not all(word in one.title.casefold() for word in wanted))
             letters = "".join(wanted)
             near = self._sessions(db, index_tables.newest(db, cwd, MAX_GUESSED))
             return [one for one in near if _has_letters(letters, one.title.casefold())][:limit]
@@ -290,11 +290,6 @@ def _digest(path: Path) -> tuple[Header, Digest]:
         for event in recording:
             digest.see(event, parsed(event.data) if isinstance(event, Frame) else None)
         return recording.header, digest
-
-
-def _stands_in(words: Sequence[str], title: str) -> bool:
-    folded = title.casefold()
-    return all(word in folded for word in words)
 
 
 def _has_letters(letters: str, text: str) -> bool:
