@@ -11,22 +11,9 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any, Final, assert_never
 
-from acp_tui.conversation import UNSET, updates
+from acp_tui.conversation import UNSET, elicitation, updates
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Elicitation,
-    Field,
-    FieldChoice,
-    Form,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-    UnknownField,
-    UrlVisit,
-)
 from acp_tui.conversation.facts import (
     BackgroundWork,
     BooleanOption,
@@ -368,49 +355,49 @@ def _with_own(meta: Meta | None, own: Wire) -> Wire:
     return {**theirs, OWN_META: own | ({"meta": theirs[OWN_META]} if OWN_META in theirs else {})}
 
 
-def elicitation_request(session_id: SessionId | None, elicitation: Elicitation) -> Wire:
+def elicitation_request(session_id: SessionId | None, asked: elicitation.Elicitation) -> Wire:
     """Return the params of `elicitation/create`. Without a session, it refers to an unnamed request."""
     scope: Wire = {"requestId": None} if session_id is None else {"sessionId": session_id}
-    told = with_some({"message": elicitation.message, **scope}, toolCallId=elicitation.tool_call_id)
-    told["_meta"] = _with_own(elicitation.meta, {"key": elicitation.key})
-    match elicitation:
-        case UrlVisit(url=url, elicitation_id=elicitation_id):
+    told = with_some({"message": asked.message, **scope}, toolCallId=asked.tool_call_id)
+    told["_meta"] = _with_own(asked.meta, {"key": asked.key})
+    match asked:
+        case elicitation.UrlVisit(url=url, elicitation_id=elicitation_id):
             return {**told, "mode": "url", "url": url, "elicitationId": elicitation_id}
-        case Form(fields=fields):
+        case elicitation.Form(fields=fields):
             schema = {
                 "type": "object",
                 "properties": {field.name: _field(field) for field in fields if not _is_undescribed(field)},
                 "required": [field.name for field in fields if field.is_required],
             }
-            schema = with_some(schema, title=elicitation.title, description=elicitation.description)
+            schema = with_some(schema, title=asked.title, description=asked.description)
             return {**told, "mode": "form", "requestedSchema": schema}
         case _:
-            assert_never(elicitation)
+            assert_never(asked)
 
 
-def _is_undescribed(field: Field) -> bool:
-    return isinstance(field, UnknownField) and field.raw is None
+def _is_undescribed(field: elicitation.Field) -> bool:
+    return isinstance(field, elicitation.UnknownField) and field.raw is None
 
 
-def _field(field: Field) -> Any:
-    if isinstance(field, UnknownField):
+def _field(field: elicitation.Field) -> Any:
+    if isinstance(field, elicitation.UnknownField):
         return field.raw
     told = with_some({}, title=field.title, description=field.description)
     match field:
-        case TextField():
+        case elicitation.TextField():
             bounds = with_some({}, minLength=field.min_length, maxLength=field.max_length)
             more = with_some({}, pattern=field.pattern, format=field.format, default=field.default)
             return {"type": "string", **told, **bounds, **more}
-        case NumberField():
+        case elicitation.NumberField():
             kind = "integer" if field.is_integer else "number"
             bounds = with_some({}, minimum=field.minimum, maximum=field.maximum, default=field.default)
             return {"type": kind, **told, **bounds}
-        case BooleanField():
+        case elicitation.BooleanField():
             return with_some({"type": "boolean", **told}, default=field.default)
-        case ChoiceField():
+        case elicitation.ChoiceField():
             one_of = list(map(_field_choice, field.choices))
             return with_some({"type": "string", **told, "oneOf": one_of}, default=field.default)
-        case MultiChoiceField():
+        case elicitation.MultiChoiceField():
             any_of = {"anyOf": list(map(_field_choice, field.choices))}
             bounds = with_some({}, minItems=field.min_items, maxItems=field.max_items)
             return {"type": "array", **told, "items": any_of, **bounds, "default": list(field.default)}
@@ -418,5 +405,5 @@ def _field(field: Field) -> Any:
             assert_never(field)
 
 
-def _field_choice(choice: FieldChoice) -> Wire:
+def _field_choice(choice: elicitation.FieldChoice) -> Wire:
     return with_some({"const": choice.value, "title": choice.title}, description=choice.description)
