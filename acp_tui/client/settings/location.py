@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import platformdirs
 
@@ -43,6 +43,10 @@ def with_value(settings: Any, key: str, value: Any) -> Any:
 
 def changed(before: Settings, after: Settings) -> Iterator[tuple[str, DeclaredSetting]]:
     return ((key, one) for key, one in leaves() if value_at(before, key) != value_at(after, key))
+
+
+def is_strings(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
 def read_toml(file: Path, example: str) -> dict[str, object]:

@@ -125,7 +125,7 @@ def read_header(data: bytes) -> Header:
     version = value.get("version") if value is not None else None
     if value is None or value.get("format") != FORMAT or type(version) is not int:
         raise NotARecording("it doesn't start with a recording's header")
-    agent, client, screen = (_mapping(value.get(key)) for key in ("agent", "client", "screen"))
+    agent, client, screen = (mapping(value.get(key)) for key in ("agent", "client", "screen"))
     size = (screen.get("columns"), screen.get("rows"))
     cwd = str(value.get("cwd", ""))
     return Header(
@@ -227,7 +227,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 

@@ -94,19 +94,19 @@ def read_tool_call(call: updates.ToolCall | content.ToolCallUpdate) -> ToolCallP
     """Convert a report to a patch. Null means absent, and a list replaces the previous one (R-TOOL-2)."""
     return ToolCallPatch(
         ToolCallId(call.tool_call_id),
-        title=_given(call.title),
-        kind=_given(call.kind),
-        status=_given(call.status),
+        title=or_unset(call.title),
+        kind=or_unset(call.kind),
+        status=or_unset(call.status),
         content=_each(_tool_call_content, call.content),
         locations=_each(read_location, call.locations),
-        raw_input=_given(call.raw_input),
-        raw_output=_given(call.raw_output),
-        name=_given(call.name),
+        raw_input=or_unset(call.raw_input),
+        raw_output=or_unset(call.raw_output),
+        name=or_unset(call.name),
         meta=call.meta,
     )
 
 
-def _given(value: T | None) -> T | UnsetType:
+def or_unset(value: T | None) -> T | UnsetType:
     return UNSET if value is None else value
 
 

@@ -33,7 +33,7 @@ from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, 
 from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v1.content import Content, Terminal
 from acp_tui.protocol.v1.inbound import Updates, offers_steering
-from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_location
+from acp_tui.protocol.v1.inbound_content import or_unset, read_agent_terminals, read_block, read_location
 from acp_tui.protocol.v1.subagents import read_cancellable, read_message, read_state
 from acp_tui.protocol.v2 import models
 from acp_tui.protocol.v2.patches import Patch, read_git_patch
@@ -72,17 +72,13 @@ def read_tool_call(call: models.ToolCallUpdate) -> ToolCallPatch:
         status=_cleared(call.status, PENDING),
         content=_each(_content, call.content),
         locations=_each(lambda location: (read_location(location),), call.locations),
-        raw_input=_given(call.raw_input),
-        raw_output=_given(call.raw_output),
+        raw_input=or_unset(call.raw_input),
+        raw_output=or_unset(call.raw_output),
         name=call.name,
         is_cancellable=read_cancellable(call.capabilities),
         meta=call.meta,
         cleared=frozenset(name for name in ("raw_input", "raw_output") if getattr(call, name) is None),
     )
-
-
-def _given(value: Any) -> Any:
-    return UNSET if value is None else value
 
 
 def _cleared(value: T | None | UnsetType, cleared: T) -> T | UnsetType:
