@@ -140,12 +140,10 @@ class Chat:
 
     @property
     def agent(self) -> Agent:
-        """The current process."""
         return self._driver.agent
 
     @property
     def agent_title(self) -> str:
-        """The agent's display name."""
         return make_visible_line(self.agent.title)
 
     @property
@@ -355,7 +353,6 @@ class Chat:
         await self._show_prompt()
 
     def _next(self, session: Session) -> str | None:
-        """Return the queued prompt to send now."""
         queued = session.queue.next()
         if queued is None:
             return None
@@ -408,11 +405,9 @@ class Chat:
     # Printing
 
     def say(self, text: str) -> None:
-        """Print a line of our own."""
         self._outbox.put(ours(make_visible(text)))
 
     def tell(self, text: str) -> None:
-        """Print an answer of several lines, already made visible."""
         self._outbox.put(text)
 
     def tell_error(self, error: ClientError) -> None:

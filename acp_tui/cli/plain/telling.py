@@ -322,7 +322,6 @@ def _news(message: Message, told: _PrintedMessage) -> Iterator[str | ContentBloc
 
 
 def _words(entry: Entry) -> str:
-    """Describe an entry that is printed once."""
     match entry:
         case TurnEnd(stop_reason):
             return ours(f"the turn ended: {make_visible_line(stop_reason)}")

@@ -164,9 +164,9 @@ def read(kind: Any, value: Any) -> tuple[Any, str]:
 # Well-formed but unusual
 
 
-def own_keys(value: Any, raw: Any, path: str = "") -> Iterator[str]:
+def own_keys(value: Any, raw: Any) -> Iterator[str]:
     """Yield where the raw JSON of a strict value has unknown keys, outside of `_meta`."""
-    for model, part, where in _models(value, raw, path):
+    for model, part, where in _models(value, raw, ""):
         known = _keys(type(model))
         yield from (f"{where}{key}" for key in part if key not in known)
 

@@ -61,7 +61,6 @@ class Finding:
 
     rule: Rule
     text: str
-    """What happened."""
     frames: tuple[int, ...]
     """The frames that broke it, counted from 0 over both directions. The last one revealed it."""
 
@@ -124,6 +123,5 @@ class Judge:
 
 
 def shown(value: Any) -> str:
-    """Format an agent's value for use in a sentence."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."

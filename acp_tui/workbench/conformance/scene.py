@@ -38,8 +38,6 @@ class Turn:
 
 @dataclass(slots=True)
 class SessionScene:
-    """One session."""
-
     opened_in: int
     """The frame where its ID first appeared."""
     cwd: Any = None
@@ -76,7 +74,6 @@ class Scene:
         return self.sessions.get(session_id) if isinstance(session_id, str) else None
 
     def follow(self, event: Event) -> None:
-        """Remember what matters later."""
         match event:
             case SeenRequest(is_agents=False):
                 self._follow_request(event)
@@ -181,12 +178,10 @@ def as_list(value: Any) -> list[Any]:
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list; none if it isn't a list."""
     return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def text_of(block: Any) -> str:
-    """Return the text of a text block; "" for any other."""
     text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
     return text if isinstance(text, str) else ""
 

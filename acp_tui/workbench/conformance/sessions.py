@@ -140,7 +140,7 @@ class SessionCheck(Check):
             self._listed = set()
         page = as_object(answer.result)
         self._look_at_folders(answer.request, objects(page.get("sessions")))
-        listed = {item["sessionId"] for item in objects(page.get("sessions")) if _has_id(item)}
+        listed = {item["sessionId"] for item in objects(page.get("sessions")) if isinstance(item.get("sessionId"), str)}
         if len(self._listed) < KEPT_LISTED:
             self._listed |= listed
         following = page.get("nextCursor")
@@ -174,10 +174,6 @@ def _is_same_folder(folder: Any, wanted: str) -> bool:
     """Whether folders are equal. True for relative or invalid paths, which other rules cover."""
     is_absolute = isinstance(folder, str) and folder.startswith("/")
     return not is_absolute or normpath(folder) == normpath(wanted)
-
-
-def _has_id(item: dict[str, Any]) -> bool:
-    return isinstance(item.get("sessionId"), str)
 
 
 def _condensed(text: str) -> str:

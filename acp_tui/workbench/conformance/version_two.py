@@ -25,8 +25,6 @@ _PIECES: Final = frozenset({"user_message_chunk", "agent_message_chunk", "agent_
 
 
 class _Session:
-    """What is remembered about a session."""
-
     def __init__(self) -> None:
         self.state: Any = "idle"
         self.told_in: int | None = None
