@@ -131,7 +131,6 @@ def at(value: Any, *keys: str) -> Any:
 
 
 def is_marked(value: Any, *keys: str) -> bool:
-    """Whether an object-valued capability is present."""
     return isinstance(at(value, *keys), dict)
 
 

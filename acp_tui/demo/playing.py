@@ -460,7 +460,6 @@ def _in_words(value: Any) -> str:
 
 
 def complete(turn: Turn, name: str) -> None:
-    """Report that a page is complete, if the client shows pages."""
     if turn.client.takes_pages:
         turn.client.complete_elicitation(_visit_id(turn, name))
 

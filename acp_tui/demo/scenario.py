@@ -60,7 +60,6 @@ def _read(path: Path, called: str) -> Scenario:
 
 
 def _placed(turn: ScriptedTurn, folder: Path) -> ScriptedTurn:
-    """The turn, with the path of the scenario that it plays."""
     return turn if turn.play is None else replace(turn, play=str(path_of(turn.play, folder)))
 
 

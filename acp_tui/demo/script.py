@@ -331,7 +331,6 @@ class Scenario:
 
     @property
     def unmatched(self) -> Sequence[ScriptedTurn]:
-        """The turns to play in order, for prompts that no `match` fits."""
         return [turn for turn in self.turns if turn.match is None]
 
     def matching(self, text: str) -> ScriptedTurn | None:

@@ -212,7 +212,6 @@ class Sessions:
         return self._open.get(session_id)
 
     def find(self, session_id: str) -> Session | None:
-        """Find an open session, or one of a subagent."""
         return next((one for one in self.with_subagents() if one.id == session_id), None)
 
     def with_subagents(self) -> Iterator[Session]:
@@ -362,7 +361,6 @@ class Turn:
         self.say(f"*The client doesn't support {what}, so {so}.*\n\n")
 
     def learn(self, values: Mapping[str, str]) -> None:
-        """Add values for `{name}` placeholders."""
         self._values |= values
 
     def id_of(self, kind: str, name: str | None) -> str:
@@ -377,7 +375,6 @@ class Turn:
         return self.id_of("call", name)
 
     def is_known(self, name: str | None) -> bool:
-        """Whether this turn has mentioned the tool call before."""
         return name is not None and ("call", name) in self._ids
 
     def tool_call(self, tool: script.Tool) -> dict[str, Any]:

@@ -119,7 +119,6 @@ class AppStyles:
         return name if name in self._app.available_themes else DARK.name
 
     def note_terminal_theme(self) -> None:
-        """Record the current theme as the one that matches the terminal."""
         self._terminal_theme = self._app.theme
 
     def fitted(self, chosen: Appearance) -> Appearance:

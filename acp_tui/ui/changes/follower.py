@@ -252,7 +252,6 @@ class TurnMoments:
         self.end = session.subscribe(self._hear)
 
     def is_of(self, session: Session) -> bool:
-        """Whether it already follows that session's prompts."""
         return self._session.conversation is session.conversation
 
     def _hear(self, _: Change) -> None:

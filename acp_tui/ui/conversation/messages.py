@@ -215,7 +215,6 @@ class Thought(KeptDrawing):
         return self._is_whole
 
     def close(self) -> None:
-        """Draw the last line as complete."""
         self._is_closed = True
         self.refresh()
 

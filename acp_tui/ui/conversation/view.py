@@ -507,7 +507,6 @@ class ConversationView(Widget, can_focus=True):
         return _styled(strip, selected, scene.palette.selection) if selected else strip
 
     def _ground(self, index: int) -> Style | None:
-        """The entry's background, if it differs from the view's."""
         view = self._pool.views.get(index)
         return view.ground if isinstance(view, EntryView) else None
 
@@ -618,7 +617,6 @@ class ConversationView(Widget, can_focus=True):
             self._scroll_timer = self.set_interval(FRAME_S, scroll)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """End dragging and selecting."""
         self._is_dragging = False
         self.selecting.release()
         self._scroll_on(0, 0)

@@ -43,7 +43,6 @@ class Scrolling:
 
     @property
     def thumb(self) -> range:
-        """The rows of the scroll bar's handle."""
         return handle_rows(self._column.heights.total, self._height(), self.top_line)
 
     @property

@@ -81,7 +81,6 @@ class ExportDialog(ModalScreen[Path | None]):
             close_when_in_front(self, path)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Clear the message about the previous input."""
         if event.value == self._tried:
             return
         self._to_replace = None

@@ -156,7 +156,6 @@ class SessionList(FilteredList):
         self._show_about()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Drop what was found for other words."""
         self._found = ()
         self._lines = {}
         self.post_message(self.Sought(event.value.strip()))
@@ -440,7 +439,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         self.dismiss(SessionChoice())
 
     def action_refuse(self) -> None:
-        """Answer the open question with no."""
         if self._questions:
             self._next_question()
 
@@ -544,7 +542,6 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
             self._show()
 
     def action_back(self) -> None:
-        """Close the search, or the dialog."""
         if self._list.is_searching:
             self._list.end_search()
         else:

@@ -189,7 +189,6 @@ class TakenTerminal(Widget, can_focus=True):
             self._type(encode_key(event.key, event.character, self._modes))
 
     def on_paste(self, event: events.Paste) -> None:
-        """Send the text to the program, as a bracketed paste if the program asked for that."""
         event.stop()
         self._type(encode_paste(event.text, self._modes))
 
@@ -298,7 +297,6 @@ class KeyboardLine(Static):
         self._said = ("", "", "")
 
     def show(self, before: str, command: str, after: str) -> None:
-        """Show these texts, and as much of the command as fits."""
         if (before, command, after) != self._said:
             self._said = before, command, after
             self._draw()

@@ -64,7 +64,6 @@ class ChoiceRows(RowList, can_focus=True):
         self._chosen = {row.value for row in rows} & set(chosen)
 
     def on_mount(self) -> None:
-        """Show the rows, from the first chosen one on."""
         super().on_mount()
         values = [row.value for row in self._choices]
         start = min(map(values.index, self._chosen), default=NO_ROW)
@@ -229,7 +228,6 @@ class FieldEditor(Vertical):
     @on(Input.Changed)
     @on(TextArea.Changed)
     def _forgive(self) -> None:
-        """Hide the error if the answer changed."""
         # The event may arrive late, when the changed answer has already been validated.
         if self._wrong.display and self.raw != self._judged:
             self.show_wrong("")

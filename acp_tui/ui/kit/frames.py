@@ -61,6 +61,5 @@ class Frames:
         return self._loop.time() if self._loop is not None else 0.0
 
     def time_slice(self, length_s: float) -> Callable[[], bool]:
-        """Return a function that tells whether `length_s` has passed."""
         deadline = self.now + length_s
         return lambda: self.now >= deadline

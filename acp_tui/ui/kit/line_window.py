@@ -41,11 +41,9 @@ class LineView(ScrollView, can_focus=False):
         raise NotImplementedError
 
     def is_at_cursor(self, line: int) -> bool:
-        """Whether to highlight the line."""
         return False
 
     def redraw(self) -> None:
-        """Draw for another theme."""
         self.refresh()
 
     def on_mount(self) -> None:

@@ -188,7 +188,6 @@ class PermissionCard(RequestPane):
     def hand_over(
         self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
     ) -> None:
-        """Pass on to the session's panel."""
         self._write(message, keys)
 
     @property

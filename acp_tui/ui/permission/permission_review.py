@@ -112,7 +112,6 @@ class FullRequest(RequestPane):
         return [key for key in map(hint, keys) if key]
 
     def tell(self, message: Message) -> None:
-        """Answer through the card."""
         self._card.post_message(message)
 
     def hand_over(

@@ -399,7 +399,6 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self._answer_with(self._rows.cursor, "press Enter again")
 
     def action_number(self, number: int) -> None:
-        """Answer with this row, or open the page."""
         if isinstance(self.asked, UrlVisit):
             self._accept_page(f"press {number} again")
         else:

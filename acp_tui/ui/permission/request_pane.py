@@ -186,7 +186,6 @@ class RequestPane(RequestView, can_focus=True):
         return any(True for _ in bindings_of_key(self.screen, key))
 
     def on_paste(self, event: events.Paste) -> None:
-        """Send pasted text to the prompt."""
         event.stop()
         self.guard.takes(event)
         self._leave(self.Typed(event.text, is_paste=True))

@@ -235,7 +235,6 @@ class RequestView(Vertical):
 
     @property
     def options(self) -> tuple[PermissionOption, ...]:
-        """The answers that the agent offers, in display order."""
         return self.asked.request.answers if self.asked is not None else ()
 
     def on_mount(self) -> None:

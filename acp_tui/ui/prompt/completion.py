@@ -584,7 +584,6 @@ class Completion:
             self.close()
 
     def close(self) -> None:
-        """Close the list and stop searching."""
         self._place = self._shown = self._delayed = None
         self._hide()
 

@@ -73,7 +73,6 @@ class Film:
 
     @property
     def length(self) -> int:
-        """The number of events."""
         return len(self.events)
 
     @property

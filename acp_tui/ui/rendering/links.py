@@ -88,7 +88,6 @@ class WithoutLinks(LineFilter):
     """Takes the links out of each drawn line, for those who don't want them."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments, which look the same."""
         return [
             segment
             if segment.style is None or segment.style.link is None

@@ -171,7 +171,6 @@ class SessionPanel(Vertical):
 
     @property
     def state(self) -> str:
-        """One of the status line's states."""
         return state_of(self.conversation)
 
     @property
@@ -416,7 +415,6 @@ class SessionPanel(Vertical):
         self.card.show(requests, call, self._cwd, self.conversation.terminals)
 
     def on_resize(self) -> None:
-        """Fit the card, and tell running commands their new width."""
         self._fit_card()
         self._fit_terminals()
 

@@ -390,7 +390,6 @@ class AcpTuiApp(BaseApp):
             await tab.begin_anew()
 
     def take_away_later(self, tab: Tab) -> None:
-        """Remove this tab once it has finished what it is doing."""
         self.run_worker(self.take_away(tab))
 
     async def take_away(self, tab: Tab) -> None:

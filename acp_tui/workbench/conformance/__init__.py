@@ -92,6 +92,5 @@ class Linter:
         return self._judge.taken()
 
     def died(self, how: str) -> tuple[Finding, ...]:
-        """Report that the agent ended unexpectedly."""
         self._judge.check("A-END-3", False, how)
         return self._judge.taken()

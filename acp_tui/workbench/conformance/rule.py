@@ -117,7 +117,6 @@ class Judge:
             self._findings.append(Finding(rule, text, frames))
 
     def taken(self) -> tuple[Finding, ...]:
-        """Return what was found since the last call."""
         found, self._findings = tuple(self._findings), []
         return found
 

@@ -300,7 +300,6 @@ class Inspection:
         return Detail(row, line, outline, self.notes.get(position, ()), self.source.now_s is None)
 
     def show_raw(self, is_raw: bool) -> None:
-        """Show, copy, and save secrets, or stop doing so."""
         self.is_raw = is_raw
         self._glimpses.clear()
 
@@ -350,7 +349,6 @@ def _outline(line: Line) -> Outline | None:
 
 
 def inspect_agent(log: FrameLog) -> Inspection:
-    """Inspect a running agent, or one that has exited."""
     return Inspection(LiveSource(log), Mask(log.environ))
 
 

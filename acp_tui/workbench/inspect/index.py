@@ -334,7 +334,6 @@ class FrameIndex:
         return True
 
     def mark_found(self, position: int) -> None:
-        """Mark a line that breaks a rule."""
         if self.first <= position < self.end:
             self._flags[position - self.first] |= FOUND
 

@@ -120,7 +120,6 @@ class Outline:
             waiting = following
 
     def fold(self) -> None:
-        """Fold all but the outermost level."""
         for node in tuple(_open_nodes(self.root)):
             node.is_open = node is self.root
 

@@ -63,7 +63,6 @@ def _term(minus: str, name: str | None, written: str) -> Term:
 
 
 def toggled(query: Query, term: Term) -> Query:
-    """Add the term, or remove it if it's there."""
     return tuple(each for each in query if each != term) if term in query else (*query, term)
 
 

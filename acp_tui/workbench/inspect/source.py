@@ -96,7 +96,6 @@ class LiveSource:
         return start, lines
 
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
-        """The lines that are still there."""
         lines = ((position, self._log.line(position)) for position in positions)
         return {position: line for position, line in lines if line is not None}
 

@@ -156,7 +156,6 @@ class FrameView(LineView, can_focus=True):
         return self.has_focus and line == self._cursor
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the line, or fold or unfold the current one."""
         line = self.clicked_line(event)
         if line == self._cursor:
             self.action_turn()

@@ -347,7 +347,6 @@ class MockAgent:
         self._out.put(write_failure(self._unanswered.pop(waiting), error))
 
     def _turn(self, is_it: Callable[[Step], bool]) -> Step | None:
-        """The matching prompt that waits for its response."""
         return next((step for step in self._unanswered if step.method == PROMPT and is_it(step)), None)
 
     def _end_turn(self, prompt: Step, reason: str) -> None:

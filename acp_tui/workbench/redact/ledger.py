@@ -69,7 +69,6 @@ def _user(found: re.Match[str]) -> Iterator[Find]:
 
 
 def is_common_user(name: str) -> bool:
-    """Whether the name is so common that it identifies nobody."""
     return name.lower() in _COMMON_USERS
 
 

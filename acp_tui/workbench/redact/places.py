@@ -337,7 +337,6 @@ class RecordingPass:
 
 
 def has_blocks(update: Mapping[str, Any]) -> bool:
-    """Whether a tool call update contains more than one block."""
     content = update.get("content")
     return isinstance(content, list) and len(content) > 1
 

@@ -80,12 +80,10 @@ class SettingsDesk:
 
     @property
     def is_open(self) -> bool:
-        """Whether the files have been read and applied for the first time."""
         return self._opened.is_set()
 
     @property
     def settings(self) -> Settings:
-        """The settings in force."""
         return self._laid.settings if self._laid is not None else self.user.settings
 
     @property

@@ -364,7 +364,6 @@ class SettingsScreen(ModalScreen[None]):
 
     @work
     async def action_reset(self) -> None:
-        """Remove the setting at the cursor from the file."""
         if self._item is not None and self._item.is_editable:
             await self._reset(self._item)
 
