@@ -398,14 +398,14 @@ class ReplayScreen(Screen[None]):
         """Show information on the recording and its problems."""
         self.app.push_screen(ReadingScreen("The recording", about(self.film)))
 
-    def action_do(self, name: str) -> None:
+    def action_do(self, id_: str) -> None:
         """Refuse: a replay opens no editor and writes no file."""
         refused = {
-            "actions.entries.edit_location": "opening a file in the editor",
-            "actions.entries.stop_one": "stopping a tool call",
-            "actions.entries.save_attached": "saving; acp-tui render -o FILE writes files",
+            "edit_location": "opening a file in the editor",
+            "stop_one": "stopping a tool call",
+            "save_attached": "saving; acp-tui render -o FILE writes files",
         }
-        self.action_refuse(refused[name])
+        self.action_refuse(refused[id_])
 
     def action_refuse(self, what: str) -> None:
         """Tell the user why a key of a session does nothing."""

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
@@ -519,17 +518,9 @@ class SessionScreen(Screen[None]):
 
     # Actions
 
-    async def action_do(self, name: str, *arguments: Any) -> None:
-        """Run a command of the command table: a method of `Actions`, or of a controller, as in "agent.log_out".
-
-        If it waits for the user, it continues in a worker.
-        """
-        controller, _, method = name.rpartition(".")
-        doing = getattr(attrgetter(controller or "actions")(self), method)(*arguments)
-        if name in self.actions.AT_ONCE:
-            await doing
-        elif doing is not None:
-            self.run(doing)
+    async def action_do(self, id_: str, words: str = "") -> None:
+        """Run a command of the command table."""
+        await self.actions.do(id_, words)
 
     def action_focus_prompt(self) -> None:
         """Focus the prompt, from anywhere else."""
@@ -634,9 +625,9 @@ class SessionScreen(Screen[None]):
         """Turn the last queued prompt into the draft again."""
         self.writing.pull_back()
 
-    async def on_prompt_input_paste_requested(self) -> None:
+    def on_prompt_input_paste_requested(self) -> None:
         """Paste the desktop's clipboard into the prompt."""
-        await self.action_do("paste")
+        self.run(self.actions.paste())
 
     def on_prompt_input_drop_requested(self) -> None:
         """Don't send the last output along with the next prompt."""
@@ -644,8 +635,9 @@ class SessionScreen(Screen[None]):
 
     def on_prompt_input_escape_requested(self) -> None:
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""
-        if self.panel is None or not self.panel.leave_subagent():
-            self.writing.escape()
+        has_left = self.panel is not None and self.panel.leave_subagent()
+        if not has_left and self.writing.escape():
+            self.run(self.actions.edit_earlier_prompt())
 
     def take_up_request(self) -> None:
         """Focus the permission card or the form that waits: the user came to this tab for it."""

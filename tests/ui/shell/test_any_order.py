@@ -175,7 +175,7 @@ class World:
                 case "open" if len(tabs) < 4:
                     self.app.run_worker(self.app.open_tab(new_link(), Path("/project"), self.opening))
                 case "step":
-                    self.app.run_worker(self.app.action_step_tab(1))
+                    self.app.run_worker(self.app.tabs.step(1))
                 case "close" if tab is not None and len(tabs) > 1:
                     self.app.take_away_later(tab)
                 case "phase" if tab is not None:
