@@ -24,7 +24,6 @@ from textual.pilot import Pilot
 
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.updates import PromptSent, TurnEnded, TurnFailed
-from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.player import Pace, Spot
@@ -33,6 +32,7 @@ from acp_tui.ui.recorded.render import View, film_of_demo, picture_of, render
 from acp_tui.ui.recorded.screen import ReplayApp
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.workbench.inspect import inspect_file
+from acp_tui.workbench.inspector.screen import InspectApp
 from support.folding import ask, call
 from support.screens import RecordedConnection, ScreenApp, new_session, rows, settled
 from support.waiting import TEST_LIMIT_S, until

@@ -16,9 +16,9 @@ PACKAGE: Final = Path(__file__).parents[1] / "acp_tui"
 
 ALLOWED: Final = {
     "__main__.py": {"sys.stdout": "a constant: the version"},
-    "cli/check.py": {"os.write": "a constant clears the line"},
+    "workbench/cli/check.py": {"os.write": "a constant clears the line"},
     "cli/terminal.py": {"os.write": "/dev/tty, made visible", "/dev/tty": "the same"},
-    "cli/mock.py": {"os.write": "an agent's stderr, for a client and not for a terminal"},
+    "workbench/cli/mock.py": {"os.write": "an agent's stderr, for a client and not for a terminal"},
     "cli/host.py": {
         "os.write": "a pipe to the process that started it",
         "os.fdopen": "the other end of that pipe, which is read",
@@ -47,13 +47,13 @@ ALLOWED: Final = {
         "/dev/tty": "a name that is compared",
     },
     "client/workspace/workspace.py": {"os.write": "a file"},
-    "workbench/demo/agent.py": {
+    "demo/agent.py": {
         "sys.stderr": "of an agent",
         "sys.stdout": "of a login: constants, and a name that the user typed",
     },
-    "workbench/demo/programs.py": {"sys.stdout": "of a command that the agent runs"},
-    "workbench/demo/client_calls.py": {"os.write": "the protocol, to a client"},
-    "workbench/demo/playing.py": {"sys.stderr": "of an agent"},
+    "demo/programs.py": {"sys.stdout": "of a command that the agent runs"},
+    "demo/client_calls.py": {"os.write": "the protocol, to a client"},
+    "demo/playing.py": {"sys.stderr": "of an agent"},
     "ui/base/app.py": {"rich.console": "writes to sys.stderr"},
     "ui/textual_gaps/driver.py": {"os.write": "what Textual draws: drawings are made of visible text"},
     "ui/textual_gaps/shown_rows.py": {"rich.console": "Textual's, for the text of its strips"},
@@ -114,7 +114,7 @@ def _found() -> dict[str, set[str]]:
     found = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         name = file.relative_to(PACKAGE).as_posix()
-        ways = set(_ways_past(file.read_text("utf-8"), is_command_line=name.startswith("cli/")))
+        ways = set(_ways_past(file.read_text("utf-8"), is_command_line="cli/" in name))
         if ways:
             found[name] = ways
     return found

@@ -17,7 +17,8 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acp_tui import __version__
 from acp_tui.cli import ExitCode
-from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Kind, UsageError, Value, split_command
+from acp_tui.cli.command import Command, Kind, UsageError, Value
+from acp_tui.cli.command_table import ALWAYS, COMMANDS, split_command
 from acp_tui.client.transcript.record_to import RecordTo
 
 Given: TypeAlias = argparse.Namespace

@@ -13,19 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from acp_tui.cli.command_table import (
-    ALWAYS,
-    COMMANDS,
-    NAMELESS,
-    SHELLS,
-    Command,
-    Kind,
-    Option,
-    UsageError,
-    Value,
-    command_named,
-    split_command,
-)
+from acp_tui.cli.command import Command, Kind, Option, UsageError, Value
+from acp_tui.cli.command_table import ALWAYS, COMMANDS, NAMELESS, SHELLS, command_named, split_command
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given
@@ -203,7 +192,7 @@ def _plain_names(kind: Kind) -> list[str]:
 def names_of(kind: Kind) -> Iterable[str]:
     # Loaded on demand.
     if kind is Kind.SCENARIO:
-        from acp_tui.workbench import demo as shipped
+        from acp_tui import demo as shipped
 
         return shipped.names()
     from acp_tui.client.agents.catalogue import read_catalogue

@@ -25,7 +25,7 @@ import anyio
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import Clean, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, Headless, ready_to_run, say_left_out

@@ -41,7 +41,7 @@ from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
 from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.tool_text import subject_of
+from acp_tui.conversation.tool_text import subject_of, visible_title
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
 
@@ -140,7 +140,7 @@ class TextOutput(Output):
 
 def _title(call: ToolCall) -> str:
     subject = subject_of(call, {})
-    title = make_visible_line(call.shown_title)
+    title = visible_title(call)
     return title if subject is None else f"{title}: {subject.visible}"
 
 

@@ -25,7 +25,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import AgentChoice, Given
-from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
 from acp_tui.cli.sessions import recorded_agent, session_of

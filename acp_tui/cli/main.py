@@ -21,7 +21,7 @@ from acp_tui.conversation.visible.text import VisibleStream
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given
-    from acp_tui.cli.command_table import Command
+    from acp_tui.cli.command import Command
 
 COERCED_LOCALES: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 GC_THRESHOLD: Final = 400_000
@@ -77,13 +77,13 @@ def _main(argv: list[str]) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    from acp_tui.cli import arguments, command_table
+    from acp_tui.cli import arguments, command
 
-    command, given = arguments.read_arguments(argv)
+    chosen, given = arguments.read_arguments(argv)
     try:
-        status: int = _loaded(command)(given)
-    except command_table.UsageError as error:
-        return arguments.say_wrong_use(command, str(error))
+        status: int = _loaded(chosen)(given)
+    except command.UsageError as error:
+        return arguments.say_wrong_use(chosen, str(error))
     return status
 
 

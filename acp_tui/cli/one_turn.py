@@ -11,7 +11,7 @@ from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import command_of, notes_of
 from acp_tui.cli.terminal import ready_to_run, settings_in

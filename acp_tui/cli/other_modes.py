@@ -13,7 +13,7 @@ from pathlib import Path
 from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import command_of, exit_after, notes_of, require_screen, settings_in_force
@@ -22,7 +22,7 @@ from acp_tui.cli.sessions import find_resumed
 from acp_tui.client.agents.command import DEMO
 from acp_tui.client.errors import ClientError
 from acp_tui.client.worktrees import WorktreeFailed, add_worktree
-from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, available, load
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
 
 def run(given: Given, work_with: Callable[..., int]) -> int:

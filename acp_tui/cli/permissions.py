@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import fields, replace
-from typing import Any, Final, Generic, Protocol, TypeVar
+from dataclasses import replace
+from typing import Final, Generic, Protocol, TypeVar, assert_never
 
 import anyio
 from anyio import to_thread
@@ -17,39 +17,30 @@ from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.access import IN_SESSION, UNASKED_OPTION
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
-from acp_tui.conversation import UNSET
-from acp_tui.conversation.content import Text, UnknownBlock
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.permission_requests import (
-    MAX_FIELDS,
-    answer_of,
-    is_outside,
-    keys_told,
-    kind_word,
-    letters_of,
-    quoted_name,
-    reported_fields,
+from acp_tui.conversation.permission_requests import answer_of, keys_told, kind_word, letters_of, quoted_name
+from acp_tui.conversation.request_outline import (
+    Bounds,
+    Command,
+    Heading,
+    Passage,
+    Remark,
+    RequestOutline,
+    RequestPart,
+    Row,
+    ShownRequest,
 )
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    FileChange,
-    TerminalContent,
-    TextDiff,
-    ToolCall,
-    ToolCallContent,
-    UnknownContent,
-    changed_paths,
-)
-from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible_line
-from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
+from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, visible_title
+from acp_tui.conversation.visible.confusables import make_visible_path
+from acp_tui.conversation.visible.cutting import cut_text
 
 T = TypeVar("T")
 
 MAX_CHARACTERS: Final = 20_000
 """The most characters of a call's raw input. More would push everything else out of the terminal's scrollback."""
-_NOT_TOLD: Final = frozenset({"data", "blob", "annotations", "meta"})
-"""Fields of blocks to leave out: bytes, and metadata for programs."""
+NO_LIMIT: Final = 1 << 30
 
 
 class OneByOne(Generic[T]):
@@ -117,15 +108,17 @@ async def ask_permission(
     give one.
     """
 
-    waiting, cwd = session.conversation.permissions, str(session.cwd)
+    conversation, cwd = session.conversation, str(session.cwd)
+    waiting = conversation.permissions
 
     async def question() -> str:
         """Return the current question. The call changes in place, and the client may add a note."""
         nonlocal request
         while True:
-            call = replace(session.conversation.tool_call(request.tool_call_id).call)  # for a thread
+            call = replace(conversation.tool_call(request.tool_call_id).call)  # for a thread
             on_shown(call)
-            text = await to_thread.run_sync(question_text, call, request, cwd)
+            asked = ShownRequest(request, call, cwd, terminals=conversation.terminals)
+            text = await to_thread.run_sync(question_text, asked)
             if waiting.get(request.key, request) is request:
                 return text
             request = waiting[request.key]
@@ -203,7 +196,7 @@ class PermissionDesk:
         Only uses reject_once: "always" would decide more for the user than this.
         """
         call = self._session.conversation.tool_call(request.tool_call_id).call
-        title = make_visible_line(call.shown_title)
+        title = visible_title(call)
         hint = ""
         if IN_SESSION in request.options:
             kind = "run" if call.kind == "execute" else "write"
@@ -242,75 +235,38 @@ class _GuardedTerminal:
 # The question in any mode
 
 
-def question_text(call: ToolCall, request: PermissionRequest, cwd: str = "") -> str:
-    """Return the whole question, made visible, with numbered options. A large diff takes about a second.
-
-    `cwd` is the session's folder: what lies outside is marked as such.
-    """
-    return "\n".join([*_lines(call, request, cwd), "", *_options(request)])
-
-
-def _lines(call: ToolCall, request: PermissionRequest, cwd: str) -> Iterator[str]:
-    note = request.note
-    if note is not None:
-        yield from map(make_visible_line, note.split("\n"))
-    # In other titles, look-alike letters may be intended.
-    title = make_visible_command(call.shown_title) if call.kind == "execute" else call.shown_title
-    asks = title if request.title is None else request.title
-    yield f"Permission needed: {collapse_blanks_in_line(make_visible_line(asks))}"
-    if title not in asks and not request.is_alone:
-        yield f"  {collapse_blanks_in_line(make_visible_line(title))}"
-    if request.description is not None:
-        yield from _text_lines(request.description)
-    if request.command is not None:
-        yield f"  $ {make_visible_line(make_visible_command(request.command.line))}"
-        yield f"  in {make_visible_path(request.command.cwd)}"
-        if is_outside(request.command.cwd, cwd):
-            yield f"  outside the session's folder: {make_visible_path(request.command.cwd)}"
-    if more := {key: value for key, value in (request.more or {}).items() if key != "_meta"}:
-        yield from _field_lines("subject", more)
-    for warning in call_warnings(call):
-        if warning not in (note or ""):
-            yield f"  {make_visible_line(warning)}"
-    for path in dict.fromkeys(item.path for item in call.content if isinstance(item, TextDiff)):
-        if is_build_file(path):
-            yield f"  {make_visible_path(path)} is {BUILD_FILE_MEANS}"
-    for location in call.locations:
-        yield f"  at {make_visible_path(location.path)}"
-    for path in _paths(call):
-        if is_outside(path, cwd):
-            yield f"  outside the session's folder: {make_visible_path(path)}"
-    for item in call.content:
-        yield from _content_lines(item)
-    yield from _field_lines("input", call.raw_input)
-    if call.raw_output is not UNSET:
-        yield from _field_lines("output", call.raw_output)
+def question_text(asked: ShownRequest) -> str:
+    """Return the whole question, made visible, with numbered options. A large diff takes about a second."""
+    outline = RequestOutline(asked, call_warnings(asked.call), Bounds(NO_LIMIT, MAX_CHARACTERS, len, cut_text))
+    lines = [line for part in outline.parts() for line in _part_lines(part)]
+    if outline.metas:
+        lines.append("  what else is reported isn't shown here: _meta")
+    return "\n".join([*lines, "", *_options(asked.request)])
 
 
-def _content_lines(item: ToolCallContent) -> Iterator[str]:
-    match item:
-        case TextDiff():
-            yield from _diff_lines(item)
-        case FileChange():
-            yield f"  {make_visible_path(item.words)}"
-        case BlockContent(Text(text)):
-            yield from _text_lines(text)
-        case BlockContent(UnknownBlock(kind, raw)) | UnknownContent(kind, raw):
-            yield f"  {make_visible_line(kind)}: a kind of content acp-tui doesn't know"
-            yield from _field_lines("content", raw)
-        case BlockContent(block):
-            told = {each.name: getattr(block, each.name) for each in fields(block) if each.name not in _NOT_TOLD}
-            yield from _field_lines("content", {name: value for name, value in told.items() if value is not None})
-        case TerminalContent(terminal_id):
-            yield f"  in the terminal {make_visible_line(terminal_id)}"
-
-
-def _paths(call: ToolCall) -> Iterator[str]:
-    """Yield every reported path once."""
-    diffs = changed_paths(call.content)
-    given = call.raw_input.get("cwd") if isinstance(call.raw_input, dict) else None
-    where = [given] if isinstance(given, str) else []
-    yield from dict.fromkeys([*diffs, *(location.path for location in call.locations), *where])
+def _part_lines(part: RequestPart) -> Iterator[str]:
+    match part:
+        case Heading(text):
+            yield f"Permission needed: {text}"
+        case Remark(text, "note"):
+            yield text
+        case Remark(text) | Passage(text, ""):
+            yield from (f"  {line}" for line in text.split("\n"))
+        case Passage(text, name):
+            yield f"  {name}:"
+            yield from (f"  │ {line}" for line in text.split("\n"))
+        case Row(name, text):
+            yield f"  {name}: {text}"
+        case Command(lines, cwd):
+            yield from (f"  {NEXT_LINE if number else PROMPT}{line}" for number, line in enumerate(lines))
+            if cwd is not None:
+                yield f"  in {cwd}"
+        case TextDiff(path, new_text, old_text):
+            if is_build_file(path):
+                yield f"  {make_visible_path(path)} is {BUILD_FILE_MEANS}"
+            yield from (f"  {line}" for line in told_diff(path, old_text, new_text).split("\n"))
+        case _:
+            assert_never(part)
 
 
 def _options(request: PermissionRequest) -> Iterator[str]:
@@ -319,38 +275,3 @@ def _options(request: PermissionRequest) -> Iterator[str]:
     width = max((len(kind_word(option)) for option in answers), default=0)
     for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True), 1):
         yield f"  {number} {letter or ' '}  {kind_word(option):<{width}}  {quoted_name(option)}"
-
-
-def _diff_lines(diff: TextDiff) -> Iterator[str]:
-    for line in told_diff(diff.path, diff.old_text, diff.new_text).split("\n"):
-        yield f"  {line}"
-
-
-def _field_lines(name: str, value: Any) -> Iterator[str]:
-    """Yield every field of a tool's input or output on its own line, with long texts below their names."""
-    if value is UNSET:
-        yield f"  {name}: not reported"
-        return
-    left = MAX_CHARACTERS
-    for number, (path, text) in enumerate(reported_fields(value, name)):
-        if left <= 0 or number == MAX_FIELDS:
-            yield "  … the agent reports more than can be shown"
-            return
-        shown, cut = text[:left], len(text) - left
-        left -= len(text)
-        label = collapse_blanks_in_line(make_visible_line(path))
-        if "\n" in shown:
-            yield f"  {label}:"
-            yield from (f"  │ {line}" for line in _visible(shown).split("\n"))
-        else:
-            yield f"  {label}: {_visible(shown)}"
-        if cut > 0:
-            yield f"  … and {cut:,} more characters, not shown"
-
-
-def _text_lines(text: str) -> Iterator[str]:
-    yield from (f"  {line}" for line in _visible(text).split("\n"))
-
-
-def _visible(text: str) -> str:
-    return collapse_blanks(make_visible_command(text))

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, nearest
-from acp_tui.cli.command_table import COMMANDS, UsageError, command_named
+from acp_tui.cli.command import UsageError
+from acp_tui.cli.command_table import COMMANDS, command_named
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import notes_of

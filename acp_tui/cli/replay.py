@@ -1,4 +1,4 @@
-"""`acp-tui replay`, `inspect`, and `render`: show a recording, its frames, or write a file from it.
+"""`acp-tui replay` and `render`: show a recording, or write a file from it.
 
 `ui.recorded` decides what such a file looks like.
 """
@@ -16,7 +16,7 @@ from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say, say_error
 from acp_tui.cli.prerequisites import exit_after, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
@@ -27,7 +27,6 @@ from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock
 from acp_tui.ui.recorded.film import Film, open_playable
@@ -36,7 +35,6 @@ from acp_tui.ui.recorded.player import Pace, Spot, read_spot
 from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo
 from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
 from acp_tui.ui.recorded.screen import ReplayApp
-from acp_tui.workbench.inspect import inspect_file
 
 SPEED: Final = 30.0
 """How many times as fast a scenario plays while the user waits for its recording."""
@@ -51,16 +49,9 @@ def run(given: Given) -> int:
         raise UsageError("--follow needs a recording that is being written; a scenario is played first")
     until = spot_of(given.until)
     source = recording_named(given.word)
-    read = _settings_to_show(source, "for a file instead: acp-tui render")
+    read = settings_to_show(source, "for a file instead: acp-tui render")
     pace = Pace(given.speed, given.max_wait)
     return run_replay(source, pace, until, read.settings, notes_of(read), is_followed=given.follow)
-
-
-def inspect(given: Given) -> int:
-    """Show its frames until the user quits."""
-    source = recording_named(given.word)
-    read = _settings_to_show(source, "for its frames: jq -c .frame FILE")
-    return run_inspect(source, read.settings, notes_of(read))
 
 
 def spot_of(text: str | None) -> Spot | None:
@@ -74,7 +65,7 @@ def spot_of(text: str | None) -> Spot | None:
     return spot
 
 
-def _settings_to_show(source: Path | str, otherwise: str) -> SettingsRead:
+def settings_to_show(source: Path | str, otherwise: str) -> SettingsRead:
     """Return the settings. Reports a problem with a recording before a missing terminal."""
     # With a terminal, open it only once, because it may be a pipe.
     if isinstance(source, Path) and not has_terminal():
@@ -102,30 +93,22 @@ def run_replay(
 
     def make(file: Path, stack: ExitStack) -> BaseApp:
         film = Film(stack.enter_context(open_playable(file)))
-        shown = _fitted(settings)
+        shown = fitted_settings(settings)
         return ReplayApp(film, pace=pace, until=until, is_followed=is_followed, settings=shown, notes=notes)
 
-    return _show(source, make)
+    return show_app(source, make)
 
 
-def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = ()) -> int:
-    """Show the frames of a recording, or of a scenario by name, until the user quits. Returns the exit status.
-
-    `notes` has remarks about the settings.
-    """
-
-    def make(file: Path, _: ExitStack) -> BaseApp:
-        inspection = inspect_file(file)
-        return InspectApp(inspection, file, settings=_fitted(settings), notes=notes)
-
-    return _show(source, make)
-
-
-def _fitted(settings: Settings) -> Settings:
+def fitted_settings(settings: Settings) -> Settings:
+    """Return the settings with an appearance that this terminal can show."""
     return replace(settings, appearance=fitted(settings.appearance))
 
 
-def _show(source: Path | str, make: Callable[[Path, ExitStack], BaseApp]) -> int:
+def show_app(source: Path | str, make: Callable[[Path, ExitStack], BaseApp]) -> int:
+    """Run the app that `make` returns for the recording, or for what a scenario by name says. Returns the exit status.
+
+    What the app needs until its end goes onto the stack.
+    """
     with ExitStack() as stack:
         try:
             app = make(stack.enter_context(recording_of(source)), stack)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, absolute
-from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import exit_after
 from acp_tui.cli.terminal import agrees

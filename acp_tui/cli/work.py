@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui import demo as shipped
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.prerequisites import command_of, has_terminal, notes_of, require_screen, settings_in_force
@@ -13,7 +14,6 @@ from acp_tui.client.agents.demo_agent import demo_command, with_project
 from acp_tui.client.agents.starting import end_early, start_early
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import servers_at_start
-from acp_tui.workbench import demo as shipped
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
 
 from acp_tui.values import dataclass
 
@@ -108,3 +109,63 @@ def is_for_user(block: ContentBlock) -> bool:
     """Whether the block's audience includes the user. Blocks without an audience do."""
     annotations = None if isinstance(block, UnknownBlock) else block.annotations
     return annotations is None or annotations.audience is None or "user" in annotations.audience
+
+
+# In words
+
+FILE_SCHEME: Final = "file://"
+
+
+def block_words(block: ContentBlock) -> str:
+    """Return what is known about a block in one line, such as "[image: PNG, 12 KB]"; a text unchanged."""
+    match block:
+        case Text(text):
+            return text
+        case Image(data, mime_type, uri):
+            return _bracketed("image", _format(mime_type), _size_of(data), shown_uri(uri))
+        case Audio(data, mime_type):
+            return _bracketed("audio", _format(mime_type), _size_of(data))
+        case ResourceLink(uri, name, title, size=size):
+            return _bracketed("link", title or name, "" if size is None else _size(size), shown_uri(uri))
+        case TextResource(uri, text):
+            return _bracketed("file", shown_uri(uri), _count_lines(text))
+        case BlobResource(uri, blob, mime_type):
+            return _bracketed("file", shown_uri(uri), mime_type or "", _size_of(blob))
+        case _:
+            return unknown_words(block.kind)
+
+
+def unknown_words(kind: str) -> str:
+    """Name content of an unknown kind."""
+    return f"[{kind}: a kind of content acp-tui doesn't know]"
+
+
+def _bracketed(kind: str, *facts: str) -> str:
+    return f"[{kind}: {', '.join(filter(None, facts))}]"
+
+
+def _format(mime_type: str) -> str:
+    """Return the short name of a format, such as "SVG" for "image/svg+xml"."""
+    subtype = mime_type.partition("/")[2].partition(";")[0].partition("+")[0]
+    return subtype.strip().removeprefix("x-").upper() or mime_type
+
+
+def shown_uri(uri: str | None) -> str:
+    """Return where the content is: a path for a local file, otherwise the address."""
+    uri = uri or ""
+    return unquote(uri.removeprefix(FILE_SCHEME)) if uri.startswith(f"{FILE_SCHEME}/") else uri
+
+
+def _count_lines(text: str) -> str:
+    count = len(text.splitlines())
+    return "1 line" if count == 1 else f"{count} lines"
+
+
+def _size_of(base64: str) -> str:
+    return _size(len(base64.rstrip("=")) * 3 // 4)
+
+
+def _size(size_bytes: int) -> str:
+    if size_bytes < 1000:
+        return f"{size_bytes} bytes"
+    return f"{size_bytes / 1000:.0f} KB" if size_bytes < 1e6 else f"{size_bytes / 1e6:.1f} MB"

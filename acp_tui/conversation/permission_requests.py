@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.entries import Decision, TerminalState
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_line
@@ -58,6 +58,14 @@ def chosen_words(name: str, kind: str | None) -> str:
     option = PermissionOption("", name, kind or "")
     word = kind_word(option)
     return word if name.strip().casefold() == word.casefold() else f"{word} {quoted_name(option)}"
+
+
+def decision_words(decision: Decision) -> str:
+    """Return what was decided about a permission request, and by whom."""
+    if decision.option_name is None:
+        return f"permission: {'the agent withdrew its question' if decision.is_withdrawn else 'canceled'}"
+    chosen = chosen_words(decision.option_name, decision.option_kind)
+    return f"you chose: {chosen}" if decision.rule is None else f"your rule chose: {chosen} ({decision.rule})"
 
 
 def _short(text: str, most: int) -> str:

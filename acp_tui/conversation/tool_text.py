@@ -1,4 +1,4 @@
-"""What a tool call works on, and what its text is: output, where every line counts, or Markdown.
+"""What a tool call works on, what its content is, and what its text is: output, where every line counts, or Markdown.
 
 Most tools print: shells, searches, JSON. So text is output unless it looks like Markdown. A fence is always Markdown.
 The whole text is Markdown if it has an unmistakable mark and one of another kind. Even then, the lines of a paragraph
@@ -10,12 +10,22 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, Final, TypeGuard
+from dataclasses import fields, replace
+from typing import Any, Final, NamedTuple, TypeGuard
 
+from acp_tui.conversation import UNSET
+from acp_tui.conversation.content import Text, TextResource, UnknownBlock, block_words, unknown_words
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.tool_calls import Location, TerminalContent, TerminalId, ToolCall
-from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    FileChange,
+    Location,
+    TerminalContent,
+    TerminalId,
+    ToolCall,
+    UnknownContent,
+)
+from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.values import dataclass
@@ -23,6 +33,8 @@ from acp_tui.values import dataclass
 HERE: Final = "."
 """The session's folder."""
 PROMPT: Final = "$ "
+NEXT_LINE: Final = "> "
+"""Begins each further line of a command, so that a second command doesn't look like the end of the first."""
 FILE_NAMES: Final = ("path", "file_path", "filePath", "filepath", "absolute_path", "notebook_path")
 """The names agents use in raw input for the file that a tool works on."""
 _PLACES: Final = ("url", "uri", "query", "pattern", "regex", *FILE_NAMES)
@@ -46,6 +58,12 @@ class Subject:
         """The same in one line, with hidden characters made visible."""
         shown = make_visible_command(self.words) if self.is_command else make_visible_path(self.text)
         return make_visible_line(shown)
+
+
+def visible_title(call: ToolCall) -> str:
+    """Return a call's title in one line. Look-alike letters are marked in a command; elsewhere they may be intended."""
+    title = call.shown_title
+    return collapse_blanks_in_line(make_visible_line(make_visible_command(title) if call.kind == "execute" else title))
 
 
 def subject_of(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> Subject | None:
@@ -217,3 +235,39 @@ def shown_location(location: Location, cwd: str) -> str:
     """Return a path and its line, if known."""
     path = shown_path(location.path, cwd)
     return path if location.line is None else f"{path}:{location.line}"
+
+
+# Content
+
+_NOT_READ: Final = frozenset({"data", "blob", "annotations", "meta"})
+"""Fields of blocks to leave out: bytes, and metadata for programs."""
+
+
+class Described(NamedTuple):
+    """Content in words."""
+
+    label: str
+    """What it is, in one visible line; "" for a text, which speaks for itself."""
+    text: str | None = None
+    """Its text, if it has one."""
+    facts: Any = UNSET
+    """What the label leaves out: a decoded JSON value, reported field by field; UNSET for nothing."""
+    is_known: bool = True
+
+
+def described(item: BlockContent | FileChange | UnknownContent) -> Described:
+    """Describe content other than diffs and terminals."""
+    match item:
+        case FileChange():
+            return Described(make_visible_path(item.words))
+        case BlockContent(Text(text)):
+            return Described("", text)
+        case BlockContent(UnknownBlock(kind, raw)) | UnknownContent(kind, raw):
+            return Described(make_visible_line(unknown_words(kind)), facts=raw, is_known=False)
+        case BlockContent(TextResource(text=text) as block):
+            return Described(make_visible_line(block_words(block)), text)
+        case BlockContent(block):
+            label = block_words(block)
+            left = {each.name: getattr(block, each.name) for each in fields(block) if each.name not in _NOT_READ}
+            more = {name: value for name, value in left.items() if isinstance(value, str) and value not in label}
+            return Described(make_visible_line(label), facts=more or UNSET)

@@ -14,7 +14,7 @@ from acp_tui.conversation.facts import BooleanOption, ConfigOption, TurnSpent, T
 if TYPE_CHECKING:
     # The first frame needs some of these words, but no conversation yet.
     from acp_tui.conversation.conversation import Conversation, SubagentState
-    from acp_tui.conversation.entries import Question
+    from acp_tui.conversation.entries import Question, TerminalState
 
 STOP_REASONS: Final = {
     "cancelled": "canceled",
@@ -136,6 +136,16 @@ def how_ended(exit_code: int | None, signal: str | None) -> str:
     if signal is not None:
         return f"ended by {signal}"
     return "ended" if exit_code is None else f"exit {exit_code}"
+
+
+def command_end(state: TerminalState, between: str = " · ") -> str:
+    """Return how a terminal's command ended, and after how long; "still running" before that."""
+    if not state.has_exited:
+        return "still running"
+    how, seconds = how_ended(state.exit_code, state.signal), state.seconds
+    if seconds is None:
+        return how
+    return f"{how}{between}{f'{seconds:.1f} s' if seconds < 60 else duration(seconds)}"
 
 
 def from_home(path: Path) -> str:

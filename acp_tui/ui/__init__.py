@@ -4,7 +4,6 @@ The rooms, from top to bottom; each imports from those below it only (a contract
 
 - `shell`: the app of agents: its tabs, notices outside of the terminal, the settings while it runs
 - `tab`: one tab: its screen, its stage (Starting, Live, Reread, Failed), and controllers that know it as a `TabHost`
-- `inspector`: the frames of a connection
 - `recorded`: recordings, replayed and made into pictures
 - `base`: the small app that all of these share, composed of looks, keys, pace and notices
 - `dialogs`: modal screens that return a value; they know no controller

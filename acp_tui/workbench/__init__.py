@@ -1,1 +1,1 @@
-"""The tools for agent authors, one package per tool. They use the client, which imports none of them."""
+"""The room for authors of agents: tools that use the client, which works without them. README.md has the map."""

@@ -232,7 +232,7 @@ def test_the_user_is_asked_on_the_terminal_and_the_number_is_the_answer(terminal
         terminal.type("1\n")
         assert ended(process)[:2] == (0, "allow_once\n")
     assert "Permission needed: Delete everything" in question
-    assert "input: not reported" in question
+    assert "the agent didn't say exactly what this does" in question
     assert "  2 n  Reject once  “reject_once”" in question
 
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from acp_tui.cli import permissions
 from acp_tui.cli.permissions import question_text
+from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.tool_calls import TextDiff, ToolCall, ToolCallId
+from acp_tui.conversation.request_outline import ShownRequest
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, TextDiff, ToolCall, ToolCallId
 
 CALL = ToolCallId("c")
 
 
-def shown(note: str | None = None, **call: Any) -> str:
+def shown(
+    note: str | None = None, terminals: Mapping[TerminalId, TerminalState] = MappingProxyType({}), **call: Any
+) -> str:
     options = (PermissionOption("a", "Allow", "allow_once"), PermissionOption("r", "No", "reject_once"))
-    return question_text(
-        ToolCall(CALL, title="push", **call), PermissionRequest(RequestKey(1), CALL, options, note=note)
-    )
+    request = PermissionRequest(RequestKey(1), CALL, options, note=note)
+    return question_text(ShownRequest(request, ToolCall(CALL, title="push", **call), terminals=terminals))
 
 
 def test_our_own_word_on_it_comes_first() -> None:
@@ -42,9 +47,9 @@ def test_what_is_nested_deeply_is_shown_all_the_same() -> None:
 
 
 def test_long_input_shows_its_start_and_counts_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permissions, "MAX_CHARACTERS", 10)
+    monkeypatch.setattr(permissions, "MAX_CHARACTERS", len("input") + 10)
     text = shown(raw_input="12345678\x1b" + "9" * 5)
-    assert "  input: 12345678␛9\n  … and 4 more characters, not shown\n" in text
+    assert "  input:\n  │ 12345678␛9\n  … 4 more characters, not shown\n" in text
 
 
 @pytest.mark.parametrize(
@@ -62,3 +67,33 @@ def test_a_diff_shows_line_ends_and_splits_at_newlines_only(old: str | None, new
     header = ["  --- /dev/null" if old is None else "  --- /x", "  +++ /x"]
     assert text.splitlines()[1:3] == header
     assert text.splitlines()[4 : 4 + len(lines)] == [f"  {line}" for line in lines]
+
+
+@pytest.mark.parametrize("command", ["push", "push\n", "push --force"])
+def test_a_title_that_is_the_command_is_told_once(command: str) -> None:
+    told = shown(kind="execute", raw_input={"command": command}).splitlines()
+    assert told[0] == f"Permission needed: {'Run this command' if command == 'push' else 'push'}"
+    assert told[1] == f"  $ {command.strip()}"
+
+
+TERMINAL = TerminalId("t")
+DEV_SERVER = TerminalState(TERMINAL, "npm run dev", "/web")
+
+
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        ({"kind": "execute", "raw_input": {"command": ["make", "all"]}}, ["  $ make all"]),
+        ({"kind": "execute", "raw_input": {"command": "cd a\nrm -rf b"}}, ["  $ cd a", "  > rm -rf b"]),
+        ({"kind": "execute", "raw_input": {"command": "ls", "cwd": "/w", "n": 1}}, ["  $ ls", "  in /w", "  n: 1"]),
+        ({"content": (TerminalContent(TERMINAL),)}, ["  terminal", "  $ npm run dev", "  in /web"]),
+        ({"name": "push_it"}, ["  tool: push_it"]),
+        ({"kind": "teleport"}, ["  kind: teleport"]),
+        ({"raw_output": {"done": True}}, ["  output.done: true"]),
+        ({"meta": {"x": 1}}, ["  what else is reported isn't shown here: _meta"]),
+        ({}, ["  the agent didn't say exactly what this does"]),
+    ],
+)
+def test_it_tells_what_the_card_shows(call: dict[str, Any], lines: list[str]) -> None:
+    told = shown(terminals={TERMINAL: DEV_SERVER}, **call).splitlines()
+    assert "\n".join(lines) in "\n".join(told)

@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import stat
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,8 @@ import pytest
 from textual.app import App
 
 from acp_tui.cli import replay
-from acp_tui.cli.main import main, visible_output
-from acp_tui.cli.mock import repeat_stderr
-from acp_tui.cli.replay import recording_of, run_inspect, run_render, run_replay
+from acp_tui.cli.main import main
+from acp_tui.cli.replay import recording_of, run_render, run_replay
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.recorded import rehearsal
@@ -43,8 +41,8 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
         seen.append((*(each for each in values if not isinstance(each, Settings | tuple)), *options.values()))
         return 0
 
-    for module, name in ((replay, "run_replay"), (replay, "run_inspect"), (replay, "run_render")):
-        monkeypatch.setattr(module, name, note)
+    for name in ("run_replay", "run_render"):
+        monkeypatch.setattr(replay, name, note)
     monkeypatch.setattr(replay, "has_terminal", lambda: True)
     monkeypatch.setattr(replay, "require_screen", lambda _: None)
 
@@ -60,7 +58,6 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
     [
         ("replay run.jsonl", (FILE, Pace(1.0, 2.0), None, False)),
         ("replay demo:coding", ("coding", Pace(1.0, 2.0), None, False)),
-        ("inspect demo:coding", ("coding",)),
         ("replay run.jsonl --speed 4 --until 1:05", (FILE, Pace(4.0, 2.0), Spot(seconds=65.0), False)),
         ("replay run.jsonl --max-wait 0.5 --follow", (FILE, Pace(1.0, 0.5), None, True)),
         ("render run.jsonl -o a.svg", (FILE, OUT, View(), USER)),
@@ -205,31 +202,14 @@ def test_what_a_file_name_says_cannot_write_over_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = tmp_path / "run\x1b[2J.jsonl"
-    for run in (["render", str(name), "-o", "a.txt"], ["mock", str(name)], ["redact", str(name), "-o", "a"]):
-        assert main(run) != 0
+    assert main(["render", str(name), "-o", "a.txt"]) != 0
     assert run_replay(name, Pace(), None, Settings()) == 2
-    assert run_inspect(name, Settings()) == 2
     said = capsys.readouterr().err
     assert "\x1b" not in said
-    assert said.count("acp-tui: ") == 5
+    assert said.count("acp-tui: ") == 2
 
 
-def test_stderr_of_a_recorded_agent_reaches_clients_raw_and_terminals_made_visible(
-    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    line, written = b"\xff\x1b[2J", []
-    for is_terminal in (False, True):
-        monkeypatch.setattr(sys.stderr, "isatty", lambda is_terminal=is_terminal: is_terminal)
-        with visible_output():
-            repeat_stderr(line)
-        written.append(capfdbinary.readouterr().err)
-    assert written[0] == line + b"\n"
-    assert b"\x1b" not in written[1]
-
-
-@pytest.mark.parametrize("run", [run_inspect, lambda file, settings: run_replay(file, Pace(), None, settings)])
 def test_what_goes_wrong_inside_is_told_once_the_terminal_is_free(
-    run: Callable[[Path, Settings], int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -239,14 +219,13 @@ def test_what_goes_wrong_inside_is_told_once_the_terminal_is_free(
 
     monkeypatch.setattr(BaseApp, "run_async", run_async)
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
-    assert run(tmp_path / "run.jsonl", Settings()) == 0
+    assert run_replay(tmp_path / "run.jsonl", Pace(), None, Settings()) == 0
     assert "a line is gone" in capsys.readouterr().err
 
 
 def test_a_scenario_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_replay("nowhere", Pace(), None, Settings()) == 2
-    assert run_inspect("nowhere", Settings()) == 2
-    assert capsys.readouterr().err.count("acp-tui demo --list") == 2
+    assert "acp-tui demo --list" in capsys.readouterr().err
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

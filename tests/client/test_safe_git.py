@@ -49,7 +49,7 @@ STARTERS: Final = {
     "client/processes/table.py": "ps",
     "client/safe_git.py": "git",
     "client/processes/launcher.py": "the agents that the user starts, and commands in terminals",
-    "workbench/demo/version_two.py": "the demo agent's own commands, as its scenario has them",
+    "demo/version_two.py": "the demo agent's own commands, as its scenario has them",
     "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
     "client/programs.py": "the user's own, for notices and the status line",

@@ -17,10 +17,10 @@ import anyio
 import pytest
 from pydantic import ValidationError
 
+from acp_tui import demo as shipped
 from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.rpc.messages import Request
-from acp_tui.workbench import demo as shipped
 from acp_tui.workbench.mock.progress import Mapping
 from acp_tui.workbench.mock.script import PROMPT, Script, read_script
 from support import led_sessions

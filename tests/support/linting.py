@@ -6,8 +6,8 @@ import json
 from itertools import count
 from typing import Any
 
-from acp_tui.protocol.conformance import Finding, Frame, Linter
 from acp_tui.rpc import Direction
+from acp_tui.workbench.conformance import Finding, Frame, Linter
 
 EVERYTHING = {
     "fs": {"readTextFile": True, "writeTextFile": True},

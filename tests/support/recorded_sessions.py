@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import anyio
 
+from acp_tui import demo
 from acp_tui.client.transcript.events import Event, Frame
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.replay import Replay
@@ -21,7 +22,6 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.rpc import Direction
-from acp_tui.workbench import demo
 from support.golden import AGENTS, TRANSCRIPTS
 from support.led_sessions import lead_scenario
 

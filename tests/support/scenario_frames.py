@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from acp_tui.demo import script
 from acp_tui.rpc import Direction
-from acp_tui.workbench.demo import script
 
 ENDLESS: Final = {"exit", "hang"}
 ANSWERS: Final = [("allow_once", "accept"), ("reject_once", "decline"), ("reject_once", "cancel")]
@@ -21,7 +21,7 @@ async def frames_of(
     cwd: str = "/project",
     protocol: int = 1,
 ) -> list[tuple[Direction, bytes]]:
-    """One turn of a scenario, with each frame once; `connect` is the fixture of tests/workbench/demo."""
+    """One turn of a scenario, with each frame once; `connect` is the fixture of tests/demo."""
     frames: dict[tuple[Direction, bytes], None] = {}
     played = _alone(shipped, turn)
     of_two = protocol == 2

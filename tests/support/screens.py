@@ -32,7 +32,7 @@ from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
-from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
+from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer, PermissionQuestion
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.kit.frame import Frame
@@ -77,6 +77,7 @@ class RecordedConnection:
     """Replaces the connection to an agent: stores what a session sends. The test ends its turns."""
 
     accepts_prompts = withdraws_questions = is_lost = False
+    offer = ClientOffer()
 
     def __init__(self) -> None:
         self.prompts: list[str] = []

@@ -21,7 +21,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.plain.asking import choose, number_in
 from acp_tui.cli.plain.chat import Chat, Work
 from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.words import ALL, command_of, ours, output_of, result_of, title_of
+from acp_tui.cli.plain.words import ALL, command_of, ours, output_of, result_of
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import Unsupported
@@ -30,6 +30,7 @@ from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary
+from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import from_home, session_facts, usage_words, value_name
 from acp_tui.values import dataclass
@@ -222,7 +223,7 @@ async def _show(chat: Chat, argument: str) -> None:
         return
     call = calls[number - 1]
     text = await to_thread.run_sync(result_of, call, ALL, str(_session(chat).cwd))
-    chat.tell(f"{title_of(call)}\n{text or '  It has nothing to show.'}")
+    chat.tell(f"{visible_title(call)}\n{text or '  It has nothing to show.'}")
 
 
 async def _output(chat: Chat, _: str) -> None:

@@ -15,15 +15,14 @@ from acp_tui.cli.plain.console import Outbox
 from acp_tui.cli.plain.words import (
     STATUS_WORDS,
     about,
-    block_text,
     command_of,
+    content_text,
     limits_of,
     ours,
     output_of,
     place_of,
     result_of,
     theirs,
-    title_of,
 )
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation.buffers import TextBuffer
@@ -42,7 +41,16 @@ from acp_tui.conversation.entries import (
     TurnEnd,
 )
 from acp_tui.conversation.facts import Fact, Plan, SessionId
-from acp_tui.conversation.tool_calls import FAILED, SETTLED, TerminalId, ToolCall, ToolCallContent, ToolCallId
+from acp_tui.conversation.tool_calls import (
+    FAILED,
+    SETTLED,
+    BlockContent,
+    TerminalId,
+    ToolCall,
+    ToolCallContent,
+    ToolCallId,
+)
+from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import answer_words, forked, subagent_state, value_name
@@ -202,7 +210,7 @@ class ConversationPrinter:
                 self._say_blocks(message, told, told.blocks.add(news))
             else:
                 self._say_blocks(message, told, told.blocks.rest())
-                self._say_blocks(message, told, iter([block_text(news)]))
+                self._say_blocks(message, told, iter([content_text(BlockContent(news))]))
 
     def _say_blocks(self, message: Message, told: _PrintedMessage, blocks: Iterator[str]) -> None:
         for block in blocks:
@@ -230,10 +238,10 @@ class ConversationPrinter:
         self._calls[entry_id] = call.status
         place = about(call, self._conversation.terminals) + place_of(call, self._cwd)
         if call.status not in SETTLED:
-            self._outbox.put(ours(f"tool: {title_of(call)}{place}"))
+            self._outbox.put(ours(f"tool: {visible_title(call)}{place}"))
             return
         word = STATUS_WORDS.get(call.status, make_visible_line(call.status))
-        self._outbox.put(ours(f"{word}: {title_of(call)}{place if told is None else ''}"))
+        self._outbox.put(ours(f"{word}: {visible_title(call)}{place if told is None else ''}"))
         if call.kind not in self._shown.fold_kinds or call.status == FAILED:
             seen = self._asked.get(call.tool_call_id, ())
             # A copy, because a thread reads it.

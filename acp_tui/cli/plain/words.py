@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose, block_parts
 from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.client.terminals.emulator import BARE_LINE_FEEDS, make_emulator
 from acp_tui.conversation import UNSET
-from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.content import is_for_user
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import (
     FAILED,
@@ -24,10 +23,10 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.tool_text import HERE, shown_path, subject_of
+from acp_tui.conversation.tool_text import HERE, described, shown_path, subject_of, visible_title
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
-from acp_tui.conversation.wording import how_ended
+from acp_tui.conversation.visible.confusables import make_visible_path
+from acp_tui.conversation.wording import command_end
 from acp_tui.values import dataclass
 
 MARK: Final = "* "
@@ -67,12 +66,6 @@ def ours(text: str) -> str:
     return MARK + text.replace("\n", f"\n{INDENT}")
 
 
-def title_of(call: ToolCall) -> str:
-    """Return a call's title, with look-alike letters marked in a command."""
-    shown = call.shown_title
-    return make_visible_line(make_visible_command(shown) if call.kind == "execute" else shown)
-
-
 def about(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> str:
     """Return what a call runs or works on, to add to a title that doesn't say it; "" otherwise."""
     subject = subject_of(call, terminals)
@@ -102,14 +95,10 @@ def _content(item: ToolCallContent, limits: Limits, cwd: str) -> Iterator[str]:
     match item:
         case TextDiff(path, new, old):
             yield from _limited(told_diff(shown_path(path, cwd), old, new).split("\n"), limits.diff)
-        case FileChange():
-            yield make_visible_path(item.words)
-        case BlockContent(block):
-            yield from _limited(block_text(block).split("\n"), limits.text)
-        case UnknownContent(kind):
-            yield f"[{make_visible_line(kind)}: a kind of content acp-tui doesn't know]"
         case TerminalContent():
             pass
+        case _:
+            yield from _limited(content_text(item).split("\n"), limits.text)
 
 
 def _limited(lines: list[str], most: int) -> list[str]:
@@ -117,23 +106,13 @@ def _limited(lines: list[str], most: int) -> list[str]:
     return lines if more <= 0 else [*lines[:most], f"[{more:,} more lines; to see them all: /show]"]
 
 
-def block_text(block: ContentBlock) -> str:
-    """Describe a content block; "" if it isn't meant for the user."""
-    return make_visible("\n".join(map(_part, block_parts(block))))
-
-
-def _part(part: Part) -> str:
-    match part:
-        case Prose(text) | Code(text) | Note(text):
-            return text
-        case Link(label, uri):
-            return f"[link: {label}, {uri}]"
-        case Picture(label=label):
-            return label
-        case Folded(title, parts):
-            return "\n".join([f"[{title}]", *map(_part, parts)])
-        case _:
-            raise AssertionError(f"no content block is a {part}")
+def content_text(item: BlockContent | FileChange | UnknownContent) -> str:
+    """Describe content other than diffs and terminals; "" if it isn't meant for the user."""
+    if isinstance(item, BlockContent) and not is_for_user(item.block):
+        return ""
+    said = described(item)
+    raw = None if said.is_known else json.dumps(said.facts, ensure_ascii=False, indent=2, default=str)
+    return make_visible("\n".join(filter(None, (said.label, said.text, raw))))
 
 
 def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None) -> str:
@@ -143,7 +122,7 @@ def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None
     """
     lines = _printed(state)
     left_out = max(len(lines) - limits.terminal, 0)
-    name = title_of(call) if call is not None and state.command is None else command_of(state)
+    name = visible_title(call) if call is not None and state.command is None else command_of(state)
     head = ours(f"{end_of(state)}: {name}")
     above = [f"[{left_out:,} lines above; to see them all: /output]"] if left_out else []
     return "\n".join([head, *(f"{INDENT}{line}" for line in (*above, *lines[left_out:]))])
@@ -167,7 +146,4 @@ def command_of(state: TerminalState) -> str:
 
 def end_of(state: TerminalState) -> str:
     """Return how it ended, if it has."""
-    if not state.has_exited:
-        return "still running"
-    how = make_visible_line(how_ended(state.exit_code, state.signal))
-    return how if state.seconds is None else f"{how} after {state.seconds:.1f} s"
+    return make_visible_line(command_end(state, " after "))

@@ -7,19 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final, Literal, TypeAlias, assert_never
+from typing import Any, Final, Literal, TypeAlias
 
-from acp_tui.conversation.content import (
-    Audio,
-    BlobResource,
-    ContentBlock,
-    Image,
-    ResourceLink,
-    Text,
-    TextResource,
-    UnknownBlock,
-    is_for_user,
-)
+from acp_tui.conversation.content import ContentBlock, Image, ResourceLink, Text, block_words, is_for_user
+from acp_tui.conversation.tool_calls import BlockContent, FileChange, UnknownContent
+from acp_tui.conversation.tool_text import described
 from acp_tui.values import dataclass
 
 WEB_OR_MAIL: Final = r"(?i:https?://|mailto:)"
@@ -114,28 +106,26 @@ class Section:
 
 def block_parts(block: ContentBlock) -> tuple[Part, ...]:
     """The parts that show a block; none if it isn't meant for the user."""
-    return (_part(block),) if is_for_user(block) else ()
-
-
-def _part(block: ContentBlock) -> Part:
+    if not is_for_user(block):
+        return ()
     match block:
         case Text(text):
-            return Prose(text)
-        case Image(data, mime_type, uri):
-            label = f"[image {mime_type}, {_size(data)}]"
-            return Picture(data, mime_type, label if uri is None else f"{label} {uri}")
-        case Audio(data, mime_type):
-            return Note(f"[audio {mime_type}, {_size(data)}]")
+            return (Prose(text),)
+        case Image(data, mime_type):
+            return (Picture(data, mime_type, block_words(block)),)
         case ResourceLink(uri, name, title):
-            return Link(title or name, uri)
-        case TextResource(uri, text):
-            return Folded(uri, (Code(text),))
-        case BlobResource(uri, blob, mime_type):
-            return Note(f"[{uri}, {mime_type or 'of unknown type'}, {_size(blob)}]")
-        case UnknownBlock(kind, raw):
-            return Folded(f"{kind}: a kind of content acp-tui doesn't know", (json_code(raw),))
+            return (Link(title or name, uri),)
         case _:
-            assert_never(block)
+            return (described_part(BlockContent(block)),)
+
+
+def described_part(item: BlockContent | FileChange | UnknownContent) -> Part:
+    """Content in words, with its text, or what was reported of a kind acp-tui doesn't know."""
+    said = described(item)
+    title = said.label.removeprefix("[").removesuffix("]")
+    if said.text is not None:
+        return Folded(title, (Code(said.text),))
+    return Note(said.label) if said.is_known else Folded(title, (json_code(said.facts),))
 
 
 def json_code(value: Any) -> Code:
@@ -143,8 +133,3 @@ def json_code(value: Any) -> Code:
     if isinstance(value, str):
         return Code(value)
     return Code(json.dumps(value, ensure_ascii=False, indent=2, default=str), "json")
-
-
-def _size(base64: str) -> str:
-    size = len(base64.rstrip("=")) * 3 // 4
-    return f"{size} bytes" if size < 1000 else f"{size / 1000:.0f} KB"

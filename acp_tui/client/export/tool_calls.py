@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Protocol, assert_never
 
-from acp_tui.client.export.parts import Code, Folded, Note, Part, Prose, Section, block_parts, json_code
+from acp_tui.client.export.parts import Code, Folded, Note, Part, Prose, Section, block_parts, described_part, json_code
 from acp_tui.client.line_comparison import unified_diff
 from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
-from acp_tui.conversation.permission_requests import chosen_words
+from acp_tui.conversation.permission_requests import decision_words
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     FileChange,
@@ -24,7 +24,7 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.tool_text import Markdown, Subject, parts_of, subject_of
-from acp_tui.conversation.wording import how_ended
+from acp_tui.conversation.wording import command_end
 
 
 class PlainText(Protocol):
@@ -60,15 +60,8 @@ class Terminals:
         return (
             *(lost if state.output.dropped else []),
             *([Code("\n".join(lines), "console")] if lines else []),
-            Note(_end(state), is_problem=state.has_failed),
+            Note(command_end(state), is_problem=state.has_failed),
         )
-
-
-def _end(state: TerminalState) -> str:
-    if not state.has_exited:
-        return "still running"
-    end = how_ended(state.exit_code, state.signal)
-    return end if state.seconds is None else f"{end} · {state.seconds:.1f} s"
 
 
 def tool_call_section(entry: ToolCallEntry, terminals: Terminals) -> Section:
@@ -107,12 +100,10 @@ def _content(item: ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
             return block_parts(block)
         case TextDiff(path, new_text, old_text):
             return (Code(unified_diff(path, old_text, new_text), "diff"),)
-        case FileChange():
-            return (Code(item.words),)
         case TerminalContent(terminal_id):
             return terminals.show(terminal_id)
-        case UnknownContent(kind, raw):
-            return (Folded(f"{kind}: a kind of content acp-tui doesn't know", (json_code(raw),)),)
+        case FileChange() | UnknownContent():
+            return (described_part(item),)
         case _:
             assert_never(item)
 
@@ -124,14 +115,7 @@ def _raw(call: ToolCall) -> list[Part]:
 
 
 def _decision(decision: Decision) -> Note:
-    when = time_of(decision.at)
-    if decision.option_name is None:
-        how = "the agent withdrew its question" if decision.is_withdrawn else "canceled"
-        return Note(f"permission: {how}{when}")
-    chosen = chosen_words(decision.option_name, decision.option_kind)
-    if decision.rule is not None:
-        return Note(f"your rule chose: {chosen} ({decision.rule}){when}", is_problem=True)
-    return Note(f"you chose: {chosen}{when}")
+    return Note(decision_words(decision) + time_of(decision.at), is_problem=decision.rule is not None)
 
 
 def time_of(at: float | None) -> str:

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from acp_tui.client.agents.command import Phase
-
 if TYPE_CHECKING:
     # Importing an agent loads the wire types, which must not delay the first frame.
-    from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.agents.command import AgentCommand, Phase
     from acp_tui.client.extensions import Extensions
     from acp_tui.client.sessions.access import Policy
     from acp_tui.client.sessions.agent import Agent

@@ -258,7 +258,11 @@ class Keymap:
 
     def hint(self, text: str) -> str:
         """The text with keys in place of `{find}` and the like. Parts between semicolons without a key are left out."""
-        parts = (_REFERENCE.sub(lambda name: self.shown(name[1]) or "\0", part) for part in text.split("; "))
+
+        def key_of(name: re.Match[str]) -> str:
+            return (self.shown(name[1]) if name[1] in self.keys else "") or "\0"  # the inspector may not be there
+
+        parts = (_REFERENCE.sub(key_of, part) for part in text.split("; "))
         return "; ".join(part for part in parts if "\0" not in part)
 
     def all_shown(self, id_: str) -> str:

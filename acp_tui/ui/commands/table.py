@@ -10,6 +10,12 @@ from textual.binding import Binding, BindingType
 
 from acp_tui.ui.commands.command import Command, Place
 
+try:
+    from acp_tui.workbench.key_table import INSPECT as _INSPECT
+    from acp_tui.workbench.key_table import INSPECTOR as _INSPECTOR
+except ModuleNotFoundError:
+    _INSPECT = _INSPECTOR = ()
+
 
 def _own(
     where: Place,
@@ -244,57 +250,9 @@ WIDGET_COMMANDS: Final = (
     _own("sidebar", "sidebar_choose", "enter,space", "choose", "Fold a section, review a file, or show a subagent"),
 )
 
-INSPECTOR_COMMANDS: Final = (
-    _own("inspector", "inspect_find", "slash,ctrl+f", "find", "Find text", "in the frames shown",
-         like="find"),
-    _own("inspector", "inspect_next", "n", "step(1)", "Next match"),
-    _own("inspector", "inspect_previous", "N", "step(-1)", "Previous match"),
-    _own("inspector", "inspect_filter", "f", "filter", "Show only some frames",
-         'method:prompt -kind:chunk is:error "words"'),
-    _own("inspector", "inspect_choose", "F", "choose", "Choose what to show",
-         "from its methods, kinds, and sessions"),
-    _own("inspector", "inspect_alike", "equals_sign", "narrow(False)", "Show only frames like this one"),
-    _own("inspector", "inspect_unlike", "minus", "narrow(True)", "Hide frames like this one"),
-    _own("inspector", "inspect_unanswered", "o", "only('open')", "Only unanswered requests, or everything"),
-    _own("inspector", "inspect_errors", "e", "only('error')", "Only errors, or everything"),
-    _own("inspector", "inspect_lint", "l", "only('lint')", "Only broken rules, or everything",
-         "the rules that `check` uses"),
-    _own("inspector", "inspect_direction", "d", "direction", "One direction, or both",
-         "the agent's, the client's, stderr"),
-    _own("inspector", "inspect_all", "x", "show_all", "Show everything"),
-    _own("inspector", "inspect_go_to", "g", "go_to", "Go to a time or a number", "120, 12.5s or 1:05"),
-    _own("inspector", "inspect_partner", "p", "partner", "Go to the answer, or to the request"),
-    _own("inspector", "inspect_copy", "c", "copy", "Copy the frame", "as one line"),
-    _own("inspector", "inspect_copy_pretty", "C", "copy_pretty", "Copy the frame, indented"),
-    _own("inspector", "inspect_save", "w", "save", "Write the frame to a file"),
-    _own("inspector", "inspect_save_all", "W", "save_all", "Write all frames shown to a file",
-         "a recording"),
-    _own("inspector", "inspect_raw", "R", "raw", "Show and keep secrets, or mask them", "in copies and files too"),
-    _own("inspector", "inspect_other", "tab,shift+tab", "other", "To the list, or to the frame"),
-    _own("inspector", "inspect_leave", "escape,q", "leave", "Close"),
-    _own("inspector", "inspect_help", "f1,question_mark", "help", "Help", like="help"),
-    _own("frames", "inspect_up", "up,k", "move(-1)", "Frame above"),
-    _own("frames", "inspect_down", "down,j", "move(1)", "Frame below"),
-    _own("frames", "inspect_page_up", "pageup", "page(-1)", "Page up"),
-    _own("frames", "inspect_page_down", "pagedown,space", "page(1)", "Page down"),
-    _own("frames", "inspect_top", "home", "to_top", "To the beginning"),
-    _own("frames", "inspect_end", "end", "to_end", "To the end", "and follow it"),
-    _own("frames", "inspect_open", "enter,right", "open", "Into the frame"),
-    _own("frame", "inspect_line_up", "up,k", "move(-1)", "Line up"),
-    _own("frame", "inspect_line_down", "down,j", "move(1)", "Line down"),
-    _own("frame", "inspect_lines_up", "pageup", "page(-1)", "Page up"),
-    _own("frame", "inspect_lines_down", "pagedown", "page(1)", "Page down"),
-    _own("frame", "inspect_first_line", "home", "move(-1000000)", "To the beginning"),
-    _own("frame", "inspect_last_line", "end", "move(1000000)", "To the end"),
-    _own("frame", "inspect_fold", "left", "fold", "Fold, or go to its parent"),
-    _own("frame", "inspect_unfold", "right", "unfold", "Unfold"),
-    _own("frame", "inspect_turn", "enter,space", "turn", "Fold or unfold"),
-    _own("frame", "inspect_fold_all", "z", "turn_all", "Fold or unfold everything"),
-)
-
 COMMANDS: Final = (
     *WIDGET_COMMANDS,
-    *INSPECTOR_COMMANDS,
+    *_INSPECTOR,
     *REPLAY_COMMANDS,
     # With a session
     _here("next_mode", "shift+tab", "Next agent mode", "if it has modes"),
@@ -350,8 +308,7 @@ COMMANDS: Final = (
     _anywhere("take_over", "f6", "Type into a running command", "passwords, questions, a pager"),
     _anywhere("interrupt_terminal", "f7", "Press Ctrl+C in a running command", "as if typed there"),
     _anywhere("end_terminal", "f8", "End a running command", "the agent sees that it ended"),
-    _anywhere("inspect", "alt+i", "Inspect the messages between acp-tui and the agent",
-              "every frame, and broken rules", slash="inspect"),
+    *_INSPECT,
     _here("copy_reply", "", "Copy the agent's last reply", "as the agent wrote it", slash="copy"),
     _here("copy_code", "", "Copy a piece of code", "from the agent's last reply that has any"),
     _here("export", "", "Write the conversation to a file", ".md, .html or .jsonl", slash="export file"),
@@ -392,7 +349,7 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
     return None
 
 
-_WIDGETS_OWN: Final = {command.id: command for command in (*WIDGET_COMMANDS, *INSPECTOR_COMMANDS)}
+_WIDGETS_OWN: Final = {command.id: command for command in (*WIDGET_COMMANDS, *_INSPECTOR)}
 
 
 def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:

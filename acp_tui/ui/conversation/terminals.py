@@ -17,7 +17,7 @@ from acp_tui.client.terminals.screen import TerminalScreen
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import duration, how_ended
+from acp_tui.conversation.wording import command_end
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Lines
 
@@ -76,11 +76,7 @@ def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, 
     """How the command ended and how long it took, or what it waits for; empty while it runs."""
     if not state.has_exited:
         return [("waiting for input · F6: type there", palette.warning)] if state.is_waiting else []
-    text = make_visible_line(how_ended(state.exit_code, state.signal))
-    style = palette.error if state.has_failed else palette.muted
-    if state.seconds is not None:
-        text += f" · {state.seconds:.1f} s" if state.seconds < 60 else f" · {duration(state.seconds)}"
-    return [(text, style)]
+    return [(make_visible_line(command_end(state)), palette.error if state.has_failed else palette.muted)]
 
 
 class TerminalScreens:

@@ -17,21 +17,29 @@ from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS
-from acp_tui.conversation.permission_requests import chosen_words
+from acp_tui.conversation.permission_requests import decision_words
 from acp_tui.conversation.tool_calls import (
     BlockContent,
-    FileChange,
     TerminalContent,
     TextDiff,
     ToolCall,
     ToolCallContent,
     changed_paths,
 )
-from acp_tui.conversation.tool_text import HERE, Markdown, Subject, parts_of, shown_location, shown_path, subject_of
+from acp_tui.conversation.tool_text import (
+    HERE,
+    Markdown,
+    Subject,
+    described,
+    parts_of,
+    shown_location,
+    shown_path,
+    subject_of,
+)
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
-from acp_tui.ui.conversation.blocks import BlockLines, block_label
+from acp_tui.ui.conversation.blocks import BlockLines
 from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
 from acp_tui.ui.rendering.diff import Comparisons
@@ -259,20 +267,14 @@ class ToolCallDrawing(KeptDrawing):
             case TerminalContent(terminal_id):
                 limit = self._shown(scene.folds.terminal_lines, scene)
                 return terminal_runs(scene.terminals.get(terminal_id), scene, width, limit)
-            case FileChange():
-                return [wrap([(make_visible_path(item.words), scene.palette.muted)], width)]
-            case BlockContent(block):
-                if not is_for_user(block):
-                    return []
-                if isinstance(block, Text):
-                    lines = self._text(block.text).lines(width, scene.palette)
-                    return self._folded(lines, scene.folds.text_lines, scene)
-                if self._is_quiet(scene):
-                    return [wrap([(block_label(block), scene.palette.muted)], width)]
+            case BlockContent(block) if not is_for_user(block):
+                return []
+            case BlockContent(Text(text)):
+                return self._folded(self._text(text).lines(width, scene.palette), scene.folds.text_lines, scene)
+            case BlockContent(block) if not self._is_quiet(scene):
                 return [BlockLines(block, self).lines(scene, width, scene.palette.muted)]
             case _:
-                label = f"[{make_visible_line(item.kind)}: a kind of content acp-tui doesn't know]"
-                return [wrap([(label, scene.palette.muted)], width)]
+                return [wrap([(described(item).label, scene.palette.muted)], width)]
 
     def _diff(self, diff: TextDiff, scene: Scene, width: int) -> Sequence[Strip]:
         renderer = self._diffs.renderer(diff, scene.cwd)
@@ -332,15 +334,11 @@ class ToolCallDrawing(KeptDrawing):
 
 def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
     """What was decided, by whom, and when."""
-    at = when(decision.at)
+    words = make_visible_line(decision_words(decision)) + when(decision.at)
     if decision.option_name is None:
-        how = "the agent withdrew its question" if decision.is_withdrawn else "canceled"
-        return f"permission: {how}{at}", palette.muted
-    chosen = chosen_words(decision.option_name, decision.option_kind)
-    if decision.rule is not None:
-        return f"your rule chose: {chosen} ({make_visible_line(decision.rule)}){at}", palette.error
-    is_rejection = decision.option_kind in REJECTIONS
-    return f"you chose: {chosen}{at}", palette.error if is_rejection else palette.success
+        return words, palette.muted
+    is_no = decision.rule is not None or decision.option_kind in REJECTIONS
+    return words, palette.error if is_no else palette.success
 
 
 def when(at: float | None) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -236,18 +236,13 @@ class FieldEditor(Vertical):
         self._wrong.update(shown_line(f"✗ {what}", "$text-error"))
         self._wrong.display = bool(what)
 
+    @on(Input.Changed)
+    @on(TextArea.Changed)
     def _forgive(self) -> None:
+        """Hide the error if the answer changed."""
         # The event may arrive late, when the changed answer has already been validated.
         if self._wrong.display and self.raw != self._judged:
             self.show_wrong("")
-
-    def on_input_changed(self) -> None:
-        """Hide the error if the answer changed."""
-        self._forgive()
-
-    def on_text_area_changed(self) -> None:
-        """Hide the error if the answer changed."""
-        self._forgive()
 
     def on_choice_rows_moved(self, event: ChoiceRows.Moved) -> None:
         """Hide the error if the answer changed, and show the full text of a row that was cut."""

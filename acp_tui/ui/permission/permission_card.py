@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.facts import PermissionRequest
-from acp_tui.conversation.tool_calls import TerminalId, ToolCall
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.toasts import AskingChanged
-from acp_tui.ui.permission.permission_review import PermissionReview
+from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
-from acp_tui.ui.permission.request_view import RequestView, RowCounts, is_enough, share_out
-from acp_tui.ui.permission.subject import ShownRequest
+from acp_tui.ui.permission.request_view import Place, RequestView, RowCounts, is_enough, share_out
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
@@ -34,83 +30,62 @@ NARROW_CELLS: Final = 50
 CONVERSATION_ROWS: Final = 1
 
 
-class DockedRequest(RequestView):
-    """One request at a time: what the agent wants to do, and the agent's own options, always in view."""
+class Docked(Place):
+    """Docked above the prompt, next to the plan, with the conversation above."""
 
-    DEFAULT_CSS = "DockedRequest { display: none; height: auto; }"
+    CSS_CLASS = "-docked"
 
     class Crowded(Message):
-        """The card needs the plan's room, or no longer does."""
+        """The request needs the plan's room, or no longer does."""
 
         def __init__(self, *, is_crowded: bool) -> None:
             super().__init__()
             self.is_crowded = is_crowded
 
-    _room = 0
-    _beside = 0
-    _needs_all = False
-    _is_crowded = False
+    def __init__(self, view: RequestView) -> None:
+        super().__init__(view)
+        self.room = 0
+        self._beside = 0
+        self._needs_all = False
+        self._is_crowded = False
 
-    def show(
-        self,
-        requests: Sequence[PermissionRequest],
-        call: ToolCall | None,
-        cwd: str = "",
-        terminals: Mapping[TerminalId, TerminalState] | None = None,
-    ) -> None:
-        """Show the first of these requests and its call; without a request, hide. `cwd` is the session's."""
-        asked = None
-        if requests and call is not None:
-            asked = ShownRequest(requests[0], call, cwd, len(requests), terminals or {})
-        is_new = (asked is not None) != self.display
-        self.display = asked is not None
-        if is_new:
-            AskingChanged.tell(self)
-        self.show_request(asked)
-        self._tell_crowded()
-
-    def fit(self, rows: int, beside: int = 0) -> None:
-        """Take at most `rows` rows in total. The widget next to the card would like `beside` of them."""
+    def fit(self, rows: int, beside: int) -> None:
+        """Take at most `rows` rows in total. The widget next to the request would like `beside` of them."""
         room = max(rows - (0 if self._is_narrow else CONVERSATION_ROWS), 0)
-        if (room, beside) != (self._room, self._beside):
-            self._room, self._beside = room, beside
-            self.lay_out()
+        if (room, beside) != (self.room, self._beside):
+            self.room, self._beside = room, beside
+            self._view.lay_out()
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
         """As many as the request needs. On a large screen, the conversation keeps its share."""
-        most = min(self._room, max(int(self.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
-        left = self._room - self._beside
+        most = min(self.room, max(int(self._view.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
+        left = self.room - self._beside
         self._needs_all = left < min(BORDER_ROWS + sum(wanted), most, ENOUGH_ROWS)
         rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
         return rows if is_enough(rows, wanted) else None
 
     def rows_too_small(self, title: int) -> RowCounts:
         """Prefers the keys to the title, and both to a border."""
-        room = max(self._room - BORDER_ROWS * self._has_border, 0)
+        room = max(self.room - BORDER_ROWS * self._has_border(None), 0)
         return RowCounts(title=max(0, min(title, room - 1)), keys=min(1, room))
 
-    def lay_out(self) -> None:
-        """Show the request, with as much of a frame as fits."""
-        super().lay_out()
-        rows = BORDER_ROWS + sum(self._rows or ())
-        self.set_class(self._room - self._beside - rows >= MARGIN_ROWS, "-spaced")
-        self.set_class(not self._has_border, "-bare")
-        self.set_class(self._is_narrow, "-narrow")
-        self._tell_crowded()
+    def frame(self, rows: RowCounts | None) -> None:
+        """As much of a border and margins as fits. Tells the panel if the plan has to go."""
+        left = self.room - self._beside - BORDER_ROWS - sum(rows or ())
+        self._view.set_class(left >= MARGIN_ROWS, "-spaced")
+        self._view.set_class(not self._has_border(rows), "-bare")
+        self._view.set_class(self._is_narrow, "-narrow")
+        is_crowded = self._view.display and self._needs_all
+        if is_crowded != self._is_crowded:
+            self._is_crowded = is_crowded
+            self._view.post_message(self.Crowded(is_crowded=is_crowded))
+
+    def _has_border(self, rows: RowCounts | None) -> bool:
+        return rows is not None or self.room >= BORDER_ROWS + 2
 
     @property
     def _is_narrow(self) -> bool:
-        return self.app.size.width < NARROW_CELLS
-
-    @property
-    def _has_border(self) -> bool:
-        return self._rows is not None or self._room >= BORDER_ROWS + 2
-
-    def _tell_crowded(self) -> None:
-        is_crowded = self.display and self._needs_all
-        if is_crowded != self._is_crowded:
-            self._is_crowded = is_crowded
-            self.post_message(self.Crowded(is_crowded=is_crowded))
+        return self._view.app.size.width < NARROW_CELLS
 
 
 MORE: Final = "more: {card_page_down}, {review}"
@@ -125,7 +100,7 @@ LONG_KEYS: Final = (
 BRIEF_KEYS: Final = ("{review}: full", "{raw}: raw", "{reject_and_say_why}: no + why", "{leave_card}: back")
 
 
-class PermissionCard(DockedRequest, RequestPane, can_focus=True):
+class PermissionCard(RequestPane):
     """The card where the user answers. It can be left without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -133,6 +108,8 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),
         Binding("tab", "note_asked_for", "Stay here", show=False),
     ]
+
+    _place: Docked
 
     class Left(Message):
         """The user returns to the prompt. A waiting request stays."""
@@ -150,7 +127,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         """`write` passes the keyboard to the prompt."""
-        super().__init__(clock=clock, id=id)
+        super().__init__(Docked, clock, id=id)
         self._clock = clock
         self._write = write
         self._review: PermissionReview | None = None
@@ -198,7 +175,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
 
     def warn_too_small(self) -> None:
         """Show a notice if the card itself has no room; otherwise the card says it."""
-        if self._rows is None and self._room < 2:  # one row is counted even if there is none
+        if self._rows is None and self._place.room < 2:  # one row is counted even if there is none
             self.notify(keys_in_force(self).hint("Too small: {review}"), severity="warning", markup=False)
 
     def watch_has_focus(self, has_focus: bool) -> None:
@@ -243,9 +220,8 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
             return
         if self._rows is None:
             self.app.clear_notifications()  # the notice about too little room would cover the request
-        self._review = PermissionReview(
-            self, self.asked, clock=self._clock, drawing=self._drawing, typed=self._typing.take()
-        )
+        pane = FullRequest(self, self._clock, self._drawing, self._typing.take())
+        self._review = PermissionReview(pane, self.asked)
         self.app.push_screen(self._review, self._on_review_closed)
 
     def show_unseen(self, row: int) -> None:

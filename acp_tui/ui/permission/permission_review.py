@@ -12,26 +12,58 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import ModalScreen
 
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import Typing
+from acp_tui.ui.permission.request_drawing import SubjectDrawing, has_changes
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
-from acp_tui.ui.permission.request_view import RowCounts, share_out
-from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, has_changes
+from acp_tui.ui.permission.request_view import Place, RowCounts, share_out
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
 """From this width on, old and new text are side by side. A terminal of 120 columns is wide enough."""
 BRIEF_CELLS: Final = 90
 """Below this width, the keys have short descriptions."""
-SMALL_SCREEN: Final = (40, 14)
-"""With fewer columns or rows, there is no frame."""
+
+
+class WholeScreen(Place):
+    """All rows. Diffs have two columns if they fit, unless the user chose otherwise."""
+
+    CSS_CLASS = "-full"
+
+    _wants_columns: bool | None = None
+    """None: depends on the width."""
+    shows_whole_file = False
+
+    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
+        """Uses all rows. What the other parts don't need goes to the subject."""
+        room = self._view.content_size.height
+        rows = share_out(wanted, room)
+        return rows._replace(subject=rows.subject + room - sum(rows)) if rows.subject else None
+
+    @property
+    def layout_of_diffs(self) -> DiffLayout:
+        """What the user chose, or what the width suggests."""
+        wants_columns = self._wants_columns
+        if wants_columns is None:
+            wants_columns = self._view.content_size.width >= COLUMNS_FROM_CELLS
+        return "columns" if wants_columns else "unified"
+
+    def toggle_columns(self) -> None:
+        """Choose the other layout."""
+        self._wants_columns = self.layout_of_diffs == "unified"
+
+    @property
+    def context_of_diffs(self) -> int | None:
+        """What the user chose."""
+        return None if self.shows_whole_file else super().context_of_diffs
 
 
 class FullRequest(RequestPane):
     """A request that uses the whole screen."""
 
-    DEFAULT_CSS = "FullRequest { height: 1fr; }"
+    _place: WholeScreen
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(
         "review_up",
@@ -46,26 +78,16 @@ class FullRequest(RequestPane):
         "review_option_before",
     )
 
-    def __init__(self, card: RequestPane, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str) -> None:
-        """`typed` is what was typed on the card right before."""
-        super().__init__(clock=clock, drawing=drawing)
+    def __init__(self, card: RequestPane, clock: Callable[[], float], drawing: SubjectDrawing, typed: str) -> None:
+        """`card` gets the answers. `drawing` has drawn the same request; `typed` was typed on the card right before."""
+        super().__init__(WholeScreen, clock, drawing=drawing)
         self._typing = Typing(self.guard, typed)
         self._card = card
-        self._wants_columns: bool | None = None
-        """None: depends on the width."""
-        self._shows_whole_file = False
+        self._is_unasked = card.guard.is_unasked
 
-    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """Uses all rows. What the other parts don't need goes to the subject."""
-        room = self.content_size.height
-        rows = share_out(wanted, room)
-        return rows._replace(subject=rows.subject + room - sum(rows)) if rows.subject else None
-
-    def lay_out(self) -> None:
-        """Show the request, with a frame if one fits."""
-        columns, height = SMALL_SCREEN
-        self.set_class(self.app.size.width < columns or self.app.size.height < height, "-small")
-        super().lay_out()
+    def _begin(self) -> None:
+        super()._begin()
+        self.guard.is_unasked = self._is_unasked
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, read, and go back."""
@@ -74,8 +96,8 @@ class FullRequest(RequestPane):
         reject = "{review_reject}: reject + why" if is_brief else "{review_reject}: reject and say why"
         changes = []
         if self.asked is not None and has_changes(self.asked.call):
-            other = "one column" if self.layout_of_diffs == "columns" else "side by side"
-            context = "changes only" if self._shows_whole_file else "whole file"
+            other = "one column" if self._place.layout_of_diffs == "columns" else "side by side"
+            context = "changes only" if self._place.shows_whole_file else "whole file"
             changes = [
                 "{review_next_change} {review_change_before}: changes",
                 f"{{review_columns}}: {other}",
@@ -90,19 +112,6 @@ class FullRequest(RequestPane):
             "{leave_review}: back",
         ]
         return [key for key in map(hint, keys) if key]
-
-    @property
-    def layout_of_diffs(self) -> DiffLayout:
-        """What the user chose, or what the width suggests."""
-        wants_columns = self._wants_columns
-        if wants_columns is None:
-            wants_columns = self.content_size.width >= COLUMNS_FROM_CELLS
-        return "columns" if wants_columns else "unified"
-
-    @property
-    def context_of_diffs(self) -> int | None:
-        """What the user chose."""
-        return None if self._shows_whole_file else super().context_of_diffs
 
     def tell(self, message: Message) -> None:
         """Answer through the card."""
@@ -120,14 +129,14 @@ class FullRequest(RequestPane):
 
     def action_toggle_columns(self) -> None:
         """Show old and new lines side by side, or one below the other."""
-        self._wants_columns = self.layout_of_diffs == "unified"
+        self._place.toggle_columns()
         self.warn("")
         self.redraw()
 
     def action_toggle_context(self) -> None:
         """Switch between the whole file and only the changes. Keeps the first change in view."""
         index = self._change_from(self._at_row)
-        self._shows_whole_file = not self._shows_whole_file
+        self._place.shows_whole_file = not self._place.shows_whole_file
         self.warn("")
         self.redraw()
         if self._drawn.hunks:
@@ -176,21 +185,14 @@ class PermissionReview(ModalScreen[None]):
     """Shows one request until it's answered or withdrawn, or the user returns to the card with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
+    # With fewer columns or rows, the request has no frame.
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (40, "-wide")]  # noqa: RUF012 - Textual has no ClassVar here either
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (14, "-high")]  # noqa: RUF012
 
-    def __init__(
-        self,
-        card: RequestPane,
-        asked: ShownRequest,
-        *,
-        clock: Callable[[], float],
-        drawing: SubjectDrawing,
-        typed: str = "",
-    ) -> None:
-        """`card` gets the answers; `drawing` may have drawn the same request before."""
+    def __init__(self, pane: FullRequest, asked: ShownRequest) -> None:
         super().__init__()
         self.asked = asked
-        self._pane = FullRequest(card, clock=clock, drawing=drawing, typed=typed)
-        self._is_unasked = card.guard.is_unasked
+        self._pane = pane
         self._is_over = False
 
     def compose(self) -> ComposeResult:
@@ -200,7 +202,6 @@ class PermissionReview(ModalScreen[None]):
     def on_mount(self) -> None:
         """Show the request."""
         self._pane.show_request(self.asked)
-        self._pane.guard.is_unasked = self._is_unasked
         self.set_focus(self._pane)
 
     def show_request(self, asked: ShownRequest | None) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import ClassVar, Final, Literal, Protocol, TypeAlias
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -234,11 +234,8 @@ class QuestionCard(VerticalScroll, can_focus=True):
         if self._warning_time is not None:
             self._warning_time.stop()
         self._warning = text
-        self._warning_time = self.set_timer(WARNING_S, self._end_warning) if text else None
+        self._warning_time = self.set_timer(WARNING_S, partial(self._warn, "")) if text else None
         self._show_keys()
-
-    def _end_warning(self) -> None:
-        self._warn("")
 
     @property
     def is_answered(self) -> bool:
@@ -276,23 +273,12 @@ class QuestionCard(VerticalScroll, can_focus=True):
         """The widgets that Tab visits, beginning with the card itself."""
         return [self, *(each for each in self.screen.focus_chain if self in each.ancestors)]
 
-    def on_focus(self) -> None:
-        """The card now receives keys."""
-        self._note_focus()
-
-    def on_blur(self) -> None:
-        """The card may no longer receive keys."""
-        self._note_focus()
-
-    def on_descendant_focus(self) -> None:
-        """A field of the card now receives keys."""
-        self._note_focus()
-
-    def on_descendant_blur(self) -> None:
-        """A field of the card may no longer receive keys."""
-        self._note_focus()
-
+    @on(events.Focus)
+    @on(events.Blur)
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
     def _note_focus(self) -> None:
+        """Note whether the card, or a field of it, receives keys now."""
         had, self._has_keyboard = self._has_keyboard, self.has_keyboard
         self._had_keyboard |= self._has_keyboard
         if self._has_keyboard and not had:
@@ -512,16 +498,12 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._answer_by(event.button)
         self._is_answer = False
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    def _note_text(self, event: Input.Changed | TextArea.Changed) -> None:
         """Note that the user writes into a field, so what follows is meant for this form."""
         event.stop()
-        if event.input is self.screen.focused:
-            self.guard.note_text()
-
-    def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Note that the user writes into a field with several lines."""
-        event.stop()
-        if event.text_area is self.screen.focused:
+        if event.control is self.screen.focused:
             self.guard.note_text()
 
     def on_field_editor_finished(self, event: FieldEditor.Finished) -> None:

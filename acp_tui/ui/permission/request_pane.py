@@ -19,9 +19,8 @@ from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import HELD, Typing
-from acp_tui.ui.permission.lines import MAX_NUMBER
-from acp_tui.ui.permission.request_view import RequestView
-from acp_tui.ui.permission.subject import SubjectDrawing
+from acp_tui.ui.permission.request_drawing import MAX_NUMBER, SubjectDrawing
+from acp_tui.ui.permission.request_view import Place, RequestView
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
@@ -74,12 +73,13 @@ class RequestPane(RequestView, can_focus=True):
 
     def __init__(
         self,
-        *,
+        place: type[Place],
         clock: Callable[[], float],
+        *,
         drawing: SubjectDrawing | None = None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
-        super().__init__(clock=clock, drawing=drawing, id=id)
+        super().__init__(place, clock, drawing=drawing, id=id)
         self._is_answer = False
         """Whether the key being handled can be an answer."""
         self._typing = Typing(self.guard)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -12,13 +12,16 @@ from textual.errors import NoWidget
 from textual.geometry import Region
 from textual.strip import Strip
 
-from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest
+from acp_tui.conversation.request_outline import ShownRequest
+from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.kit.toasts import ASKING
-from acp_tui.ui.permission import lines as drawings
-from acp_tui.ui.permission.subject import ShownRequest, Subject, SubjectDrawing, SubjectStyle, changed_file
+from acp_tui.ui.kit.toasts import ASKING, AskingChanged
+from acp_tui.ui.permission import request_drawing as drawings
+from acp_tui.ui.permission.request_drawing import Subject, SubjectDrawing, SubjectStyle, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
@@ -92,6 +95,40 @@ def start_row(change: int, rows: int, height: int) -> int:
     return max(0, min(change - (1 if height > 2 else 0), rows - height))
 
 
+class Place:
+    """Where a request is shown: how many rows it gets there, and how its diffs are laid out."""
+
+    CSS_CLASS: ClassVar[str]
+
+    def __init__(self, view: RequestView) -> None:
+        """`view` is the request shown there."""
+        self._view = view
+
+    @abstractmethod
+    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
+        """The rows for each part, at most `wanted`; None if they are too few to answer."""
+
+    def rows_too_small(self, title: int) -> RowCounts:
+        """The rows for the title, which needs `title` of them, and for the keys, if answering isn't possible."""
+        return RowCounts(title=title, keys=1)
+
+    def fit(self, rows: int, beside: int) -> None:
+        """Note that there are `rows` rows in total, and that the widget next to the request would like `beside`."""
+
+    def frame(self, rows: RowCounts | None) -> None:
+        """Frame the request, which gets these rows, as far as there is room."""
+
+    @property
+    def layout_of_diffs(self) -> DiffLayout:
+        """One column or two."""
+        return "unified"
+
+    @property
+    def context_of_diffs(self) -> int | None:
+        """The number of unchanged lines around each change; None for the whole file."""
+        return CONTEXT_LINES
+
+
 COMPARING_PAUSE_S: Final = 0.002
 """Pause before a long diff is compared further, so that keys are handled."""
 
@@ -102,14 +139,21 @@ class RequestView(Vertical):
     The options come last, so that they stay in place under the mouse, whatever the keys above them show.
     """
 
+    DEFAULT_CSS = """
+    RequestView.-docked { display: none; height: auto; }
+    RequestView.-full { height: 1fr; }
+    """
+
     def __init__(
         self,
-        *,
+        place: type[Place],
         clock: Callable[[], float],
+        *,
         drawing: SubjectDrawing | None = None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
-        super().__init__(id=id, classes=ASKING)
+        super().__init__(id=id, classes=f"{ASKING} {place.CSS_CLASS}")
+        self._place = place(self)
         self.guard = AnswerGuard(clock, self)
         """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""
         self._drawing = drawing or SubjectDrawing()
@@ -143,6 +187,28 @@ class RequestView(Vertical):
         """The question, the keys, and the answers."""
         yield from (self._title, self._subject, self._keys, self._options)
 
+    def show(
+        self,
+        requests: Sequence[PermissionRequest],
+        call: ToolCall | None,
+        cwd: str = "",
+        terminals: Mapping[TerminalId, TerminalState] | None = None,
+    ) -> None:
+        """Show the first of these requests and its call; without a request, hide. `cwd` is the session's."""
+        asked = None
+        if requests and call is not None:
+            asked = ShownRequest(requests[0], call, cwd, len(requests), terminals or {})
+        is_new = (asked is not None) != self.display
+        self.display = asked is not None
+        if is_new:
+            AskingChanged.tell(self)
+        self.show_request(asked)
+        self._place.frame(self._rows)
+
+    def fit(self, rows: int, beside: int = 0) -> None:
+        """Take at most `rows` rows in total. The widget next to the request would like `beside` of them."""
+        self._place.fit(rows, beside)
+
     def show_request(self, asked: ShownRequest | None) -> None:
         """Show this request. A different one than before starts at its beginning, with nothing chosen."""
         shown, self.asked = self.asked, asked
@@ -170,26 +236,8 @@ class RequestView(Vertical):
             self.show_request(self.asked)
 
     @abstractmethod
-    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """The rows for each part, at most `wanted`; None if they are too few to answer."""
-
-    @abstractmethod
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """The available keys and what they do. `is_cut` is True if the subject doesn't fit."""
-
-    def rows_too_small(self, title: int) -> RowCounts:
-        """The rows for the title, which needs `title` of them, and for the keys, if answering isn't possible."""
-        return RowCounts(title=title, keys=1)
-
-    @property
-    def layout_of_diffs(self) -> DiffLayout:
-        """One column or two."""
-        return "unified"
-
-    @property
-    def context_of_diffs(self) -> int | None:
-        """The number of unchanged lines around each change; None for the whole file."""
-        return CONTEXT_LINES
 
     @property
     def options(self) -> tuple[PermissionOption, ...]:
@@ -231,7 +279,8 @@ class RequestView(Vertical):
         if self.asked is None or self._width < 2:
             return
         palette = self._palette
-        look = SubjectStyle(self._width, palette, self.layout_of_diffs, self._shows_raw, self.context_of_diffs)
+        place = self._place
+        look = SubjectStyle(self._width, palette, place.layout_of_diffs, self._shows_raw, place.context_of_diffs)
         subject = self._drawing.draw(self.asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
@@ -257,6 +306,7 @@ class RequestView(Vertical):
         if was_at_start:
             self._go_to(self._start)
         self._look()
+        self._place.frame(self._rows)
 
     def _arrange(self, file: str, answers: int) -> list[Strip]:
         """Distribute the rows, and return the title's lines. A title that is cut appears in full above the subject."""
@@ -274,7 +324,7 @@ class RequestView(Vertical):
         subject = len(self._drawn.lines)
         for is_cut in (False, True):
             wanted = RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers)
-            rows = self.rows_for(wanted)
+            rows = self._place.rows_for(wanted)
             if rows is None or rows.subject >= subject:
                 break
         return rows
@@ -287,7 +337,7 @@ class RequestView(Vertical):
         return start_row(self._drawn.first_changed(0), len(self._drawn.lines), self._rows.subject)
 
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
-        rows = self._rows or self.rows_too_small(len(title))
+        rows = self._rows or self._place.rows_too_small(len(title))
         is_cut = rows.subject < len(self._drawn.lines)
         self._keys.styles.margin = (rows.gap, 0, 0, 0)
         self._keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
@@ -359,7 +409,7 @@ class RequestView(Vertical):
     def _way(self) -> tuple[object, ...]:
         """Everything that decides which row a line is in."""
         above = len(self._drawn.lines) - len(self._whole.lines)
-        return self._width, self.layout_of_diffs, self.context_of_diffs, above, self._must_be_seen
+        return self._width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self._must_be_seen
 
     def _look(self) -> None:
         """Record what is in view, once it's painted, and shown by the terminal."""

@@ -14,11 +14,12 @@ from textual.widgets import Static
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import chosen_words
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.conversation.drawing import Folds
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
-from acp_tui.ui.permission.permission_card import DockedRequest
-from acp_tui.ui.permission.subject import ShownRequest
+from acp_tui.ui.permission.permission_card import Docked
+from acp_tui.ui.permission.request_view import RequestView
 from acp_tui.ui.recorded.film import Answer
 from acp_tui.ui.recorded.question import Reply, question_card
 from acp_tui.ui.session.panel import SessionPanel
@@ -88,7 +89,7 @@ class ReplayPanel(RecordedPanel):
         yield self.card
         yield self._elicitations
 
-    def _new_card(self) -> DockedRequest:
+    def _new_card(self) -> RequestView:
         return RecordedCard(self._answer_to)
 
     def show_facts(self) -> None:
@@ -101,11 +102,11 @@ class ReplayPanel(RecordedPanel):
         self._elicitations.display = bool(cards)
 
 
-class RecordedCard(DockedRequest):
+class RecordedCard(RequestView):
     """The card as it looked, with the outcome of the request in place of the keys. It can't be answered."""
 
     def __init__(self, answer_to: Callable[[RequestKey], Answer | None]) -> None:
-        super().__init__(clock=time.monotonic)
+        super().__init__(Docked, time.monotonic)
         self._answer_to = answer_to
         self._became: Answer | None = None
 

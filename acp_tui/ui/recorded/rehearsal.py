@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, fields, is_dataclass, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
+from acp_tui import demo as shipped
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo_agent import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
@@ -32,12 +33,11 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import ChoiceField, Elicitation, Form, FormValues, MultiChoiceField
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered, PermissionAnswered, TerminalExited
+from acp_tui.demo import programs
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
+from acp_tui.demo.script import Fault, Scenario
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.values import dataclass
-from acp_tui.workbench import demo as shipped
-from acp_tui.workbench.demo import programs
-from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
-from acp_tui.workbench.demo.script import Fault, Scenario
 
 FIRST_PROMPT: Final = "Show me what you can do."
 NEXT_PROMPT: Final = "Go on."
@@ -239,15 +239,20 @@ def _filled_in(form: Form) -> FormValues:
 
 def _make_placeless(file: Path, project: Path) -> None:
     """Remove the paths of this machine from a recording."""
-    text = file.read_text(encoding="utf-8")
-    for place, name in (
+    names = (
         (str(project), PROJECT),
         (str(Path(programs.__file__)), "programs.py"),
         (str(shipped.SCENARIOS), ""),
         (sys.executable, "python"),
-    ):
-        text = text.replace(json.dumps(place)[1:-1], name)
-    replace_file(file, text.encode(), is_ours=False)
+    )
+    replace_file(file, without_places(file.read_text(encoding="utf-8"), names).encode(), is_ours=False)
+
+
+def without_places(recording: str, names: Iterable[tuple[str, str]]) -> str:
+    """The recording with a name for each path, in this order."""
+    for place, name in names:
+        recording = recording.replace(json.dumps(place)[1:-1], name)
+    return recording
 
 
 def _slow_down(file: Path, times: float) -> None:

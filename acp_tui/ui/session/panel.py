@@ -30,7 +30,8 @@ from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.frames import FRAME_S
-from acp_tui.ui.permission.permission_card import DockedRequest, PermissionCard
+from acp_tui.ui.permission.permission_card import Docked, PermissionCard
+from acp_tui.ui.permission.request_view import RequestView
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_view import PlanView
@@ -158,7 +159,7 @@ class SessionPanel(Vertical):
         yield self.plan
         yield self.card
 
-    def _new_card(self) -> DockedRequest:
+    def _new_card(self) -> RequestView:
         return PermissionCard(clock=self._clock, write=self._write)
 
     @property
@@ -444,7 +445,7 @@ class SessionPanel(Vertical):
         plan_rows = (int(height.value) if height is not None else 1) + 1 if self.plan.display else 0
         self.card.fit(self.size.height, plan_rows)
 
-    def on_docked_request_crowded(self, message: DockedRequest.Crowded) -> None:
+    def on_docked_crowded(self, message: Docked.Crowded) -> None:
         """Hide the plan if the card needs the room."""
         message.stop()
         self.plan.set_class(message.is_crowded, "-crowded-out")

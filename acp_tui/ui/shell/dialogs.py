@@ -218,8 +218,8 @@ class Dialogs:
 
     async def inspect(self, tab: Tab) -> None:
         """Show the frames between acp-tui and the tab's agent, or those of its recording."""
-        await preload_in_thread(["acp_tui.ui.inspector.screen"])
-        from acp_tui.ui.inspector.screen import open_inspector  # loading point: on first use
+        await preload_in_thread(["acp_tui.workbench.inspector.screen"])
+        from acp_tui.workbench.inspector.screen import open_inspector  # loading point: on first use
 
         agent = tab.link.agent or tab.link.starting
         if agent is not None and agent.frames is not None:

@@ -32,10 +32,10 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn
-from acp_tui.protocol.conformance import PROBE, RULES, Finding, Frame, Linter, Rule, Severity
 from acp_tui.protocol.roles import AgentIdentity, ClientOffer
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance import PROBE, RULES, Finding, Frame, Linter, Rule, Severity
 
 T = TypeVar("T")
 

@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Container, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -17,10 +18,10 @@ from anyio import to_thread
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.transcript.frame_log import FrameLog, Kind, Line
 from acp_tui.client.transcript.lines import line as json_line
-from acp_tui.protocol.conformance import Finding, Frame, Linter
-from acp_tui.protocol.conformance.rule import read_json
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance import Finding, Frame, Linter
+from acp_tui.workbench.conformance.rule import read_json
 from acp_tui.workbench.inspect.index import FrameIndex, IndexedLine, LineSummary, MessageKind, Row, glimpse, read_entry
 from acp_tui.workbench.inspect.outline import Outline
 from acp_tui.workbench.inspect.search import Query, Search
@@ -50,7 +51,7 @@ class Detail:
     line: Line
     outline: Outline | None
     """None: it isn't JSON."""
-    notes: tuple[LintNote, ...]
+    notes: tuple[Finding, ...]
     is_over: bool
     """Whether its source has ended."""
 
@@ -90,7 +91,7 @@ class Inspection:
         """Called when there may be something new to show."""
         self.pause_s: Callable[[], float] = lambda: 0.0
         """How long to leave the CPU to other work, such as a key's echo."""
-        self.notes: dict[int, tuple[LintNote, ...]] = {}
+        self.notes: dict[int, tuple[Finding, ...]] = {}
         """By line; the first `MAX_NOTES` of them."""
         self.failure = ""
         """Why nothing more can be read."""
@@ -369,22 +370,6 @@ MAX_NOTES: Final = 10_000
 """The maximum number of lines whose notes are stored. Further lines are only marked."""
 
 
-@dataclass(frozen=True, slots=True)
-class LintNote:
-    """A rule that a line breaks, in words."""
-
-    severity: str
-    """error, warning, or note."""
-    rule_id: str
-    text: str
-    """What happened. May contain text from the agent."""
-    advice: str
-    reference: str
-    """Where to read more."""
-    earlier: tuple[int, ...] = ()
-    """The lines where the problem began."""
-
-
 class Linting:
     """One pass over the lines. Run it in a thread, because rules take time."""
 
@@ -398,9 +383,9 @@ class Linting:
         self._between = array("I")
         """The number of frames before each other line."""
 
-    def feed(self, lines: Mapping[int, Line]) -> list[tuple[int, LintNote]]:
-        """Check the next lines; return the broken rules, each with its line."""
-        found: list[tuple[int, LintNote]] = []
+    def feed(self, lines: Mapping[int, Line]) -> list[tuple[int, Finding]]:
+        """Check the next lines; return what they break, each with its line. The frames of a finding are lines, too."""
+        found: list[tuple[int, Finding]] = []
         for position, line in lines.items():
             self.examined = position + 1
             if line.kind not in (Kind.IN, Kind.OUT):
@@ -408,15 +393,10 @@ class Linting:
                 continue
             self._counted += 1
             direction = Direction.IN if line.kind is Kind.IN else Direction.OUT
-            findings = self._linter.feed(Frame(direction, line.at_s, line.data))
-            found += [self._note(finding) for finding in findings]
+            for finding in self._linter.feed(Frame(direction, line.at_s, line.data)):
+                at = tuple(map(self._position, finding.frames))
+                found.append((at[-1], replace(finding, frames=at)))
         return found
-
-    def _note(self, finding: Finding) -> tuple[int, LintNote]:
-        *earlier, at = map(self._position, finding.frames)
-        rule = finding.rule
-        note = LintNote(rule.severity.value, rule.rule_id, finding.text, rule.advice, rule.reference, tuple(earlier))
-        return at, note
 
     def _position(self, frame: int) -> int:
         return self._first + frame + bisect_right(self._between, frame)

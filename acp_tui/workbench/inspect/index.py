@@ -11,9 +11,9 @@ from enum import Enum
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from acp_tui.client.transcript.frame_log import Kind, Line
-from acp_tui.protocol.conformance.rule import read_json
-from acp_tui.protocol.conformance.scene import as_object
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance.rule import read_json
+from acp_tui.workbench.conformance.scene import as_object
 
 MAX_NAME: Final = 120
 """The maximum length of a stored method, kind, or session."""

@@ -10,8 +10,8 @@ from itertools import compress
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from acp_tui.client.transcript.frame_log import Kind, Line
-from acp_tui.protocol.conformance.rule import read_json
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance.rule import read_json
 from acp_tui.workbench.inspect.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, Columns, Label, MessageKind
 
 Field: TypeAlias = Literal["method", "kind", "session", "dir", "is", "text"]

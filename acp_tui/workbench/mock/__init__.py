@@ -22,6 +22,7 @@ from typing import Any, Final
 import anyio
 from anyio.abc import ByteStream
 
+from acp_tui.demo.client_calls import at
 from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId
 from acp_tui.rpc.messages import (
     Failure,
@@ -481,7 +482,4 @@ def _needs(question: Request) -> tuple[str, ...]:
 
 
 def _offers(params: Any, path: tuple[str, ...]) -> bool:
-    value = params.get("clientCapabilities") if isinstance(params, dict) else None
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value is not None and value is not False
+    return at(params, "clientCapabilities", *path) not in (None, False)

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any, Final, cast
 
+from acp_tui.demo.client_calls import at
 from acp_tui.rpc import ErrorCode, RequestFailed, RequestId
 from acp_tui.rpc.messages import Failure, Notification, Request, Result, write_failure, write_result
 from acp_tui.workbench.mock.script import NEW, OPENERS, PROMPT, Step, session_of
@@ -229,8 +230,8 @@ class Mapping:
     def learn(self, recorded: Any, live: Any) -> None:
         """Learn names from a recorded message and its live counterpart."""
         for key in NAMED:
-            self.learn_name(key, _at(recorded, key), _at(live, key))
-        before, now = _at(recorded, "cwd"), _at(live, "cwd")
+            self.learn_name(key, at(recorded, key), at(live, key))
+        before, now = at(recorded, "cwd"), at(live, "cwd")
         if isinstance(before, str) and isinstance(now, str) and before != now and before.strip("/"):
             self._folders[before.rstrip("/")] = now.rstrip("/")
             longest_first = sorted(map(re.escape, self._folders), key=len, reverse=True)
@@ -304,7 +305,3 @@ def _is_same(one: Any, other: Any) -> bool:
 
 def _id_type(value: Any) -> type:
     return type(value.get("id")) if isinstance(value, dict) else type(value)
-
-
-def _at(value: Any, key: str) -> Any:
-    return value.get(key) if isinstance(value, dict) else None

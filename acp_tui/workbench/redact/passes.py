@@ -44,7 +44,6 @@ from acp_tui.workbench.redact.texts import (
     as_bytes,
     as_text,
     bytes_of,
-    total,
 )
 
 
@@ -224,7 +223,8 @@ class Redaction:
 
     @staticmethod
     def _counted(redacted: Redacted) -> str:
-        total(redacted.found)
+        for place in redacted.found:
+            place.secret.count += 1
         return redacted.text
 
     def report(self) -> Report:

@@ -178,19 +178,21 @@ class RecordingPass:
         if kind in ("in", "out") and isinstance(line.get("frame"), dict):
             self._frame(line["frame"], is_from_agent=kind == "in")
         elif kind in ("in", "out", "stderr"):
-            self._piece(("base64" if "base64" in line else "text",), (kind,), line_end="\n")
+            self._written(line, (kind,), line_end="\n")
         elif kind == "terminal_output":
-            self._piece(
-                ("base64" if "base64" in line else "text",), ("terminal", line.get("session"), line.get("terminal_id"))
-            )
+            self._written(line, ("terminal", line.get("session"), line.get("terminal_id")))
         elif "toolCall" in line:
             self._tool_call(str(line.get("session")), _object(line["toolCall"]), ("toolCall",))
         elif isinstance(line.get("cwd"), str):
             self.folders.append(line["cwd"])
             self._roots[line["cwd"]] = None
 
-    def _piece(self, path: Path, stream: tuple[Any, ...], line_end: str = "") -> None:
-        self._places[path] = Piece(tuple(map(str, stream)), "", line_end, path[-1] == "base64")
+    def _written(self, line: Mapping[str, Any], stream: tuple[Any, ...], line_end: str = "") -> None:
+        is_base64 = "base64" in line
+        self._piece(("base64" if is_base64 else "text",), stream, line_end, is_base64=is_base64)
+
+    def _piece(self, path: Path, stream: tuple[Any, ...], line_end: str = "", *, is_base64: bool = False) -> None:
+        self._places[path] = Piece(tuple(map(str, stream)), "", line_end, is_base64)
 
     def _frame(self, frame: Mapping[str, Any], *, is_from_agent: bool) -> None:
         params, request_id = _object(frame.get("params")), frame.get("id")
@@ -223,7 +225,7 @@ class RecordingPass:
         kind = update.get("sessionUpdate")
         if kind in ("terminal_output_chunk", "terminal_update"):
             terminal = (params.get("sessionId"), "terminal", update.get("terminalId"))
-            self._bytes((*at, "data") if kind.endswith("chunk") else (*at, "output", "data"), terminal)
+            self._piece((*at, "data") if kind.endswith("chunk") else (*at, "output", "data"), terminal, is_base64=True)
         elif isinstance(kind, str) and kind.endswith("_chunk"):
             about = (params.get("sessionId"), kind, *map(update.get, ("compactionId", "toolCallId")))
             message = update.get("messageId")
@@ -244,9 +246,6 @@ class RecordingPass:
             if name in meta:
                 terminal_id = _object(meta[name]).get("terminal_id")
                 self._piece((*at, "_meta", name, "data"), (params.get("sessionId"), "terminal", terminal_id))
-
-    def _bytes(self, path: Path, stream: tuple[Any, ...]) -> None:
-        self._places[path] = Piece(tuple(map(str, stream)), "", is_base64=True)
 
     def _prompt(self, blocks: Any, request_id: Any) -> None:
         for at, block in enumerate(blocks if isinstance(blocks, list) else ()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Final, NamedTuple, TypeAlias
 
@@ -38,7 +38,6 @@ from acp_tui.workbench.redact.views import (
 )
 
 MAX_CLEAN: Final = 200_000
-MAX_LOOKS: Final = 50_000
 MAX_LAST: Final = 1_000
 MAX_LAST_CHARS: Final = 10_000
 MAX_LEVELS: Final = 3
@@ -67,13 +66,6 @@ class Redactor:
         self.ledger = ledger
         self._clean: set[int] = set()
         """The hashes of clean texts, by current knowledge, because nearly all texts are checked several times."""
-        self._plain: set[int] = set()
-        """The hashes of texts in which nothing looks like a secret, whatever is known."""
-        self._unreadable: set[int] = set()
-        """The hashes of runs that look encoded but aren't, and of texts that contain only such runs."""
-        self._looks: dict[int, tuple[Find, ...]] = {}
-        """What looks like a secret in a text, by its hash."""
-        self._users_then = 0
         self._last: dict[tuple[str, bool], Redacted] = {}
         """The latest replacements, because agents repeat themselves."""
         self._known_then = 0
@@ -106,7 +98,8 @@ class Redactor:
             return True
         in_one_line = text.replace("\r", "").replace("\n", "")
         is_clean = not (
-            self._may_hold_secrets(text)
+            _may_hold_secrets(text)
+            or (has_marks(text) and _may_hold_secrets(without_marks(text)))
             or self.ledger.is_known_in(text)
             or (in_one_line != text and self.ledger.is_known_in(in_one_line))
             or (has_marks(text) and self.ledger.is_known_in(without_marks(text)))
@@ -115,31 +108,12 @@ class Redactor:
             self._clean.add(hash(text))
         return is_clean
 
-    def _may_hold_secrets(self, text: str) -> bool:
-        if hash(text) in self._plain:
-            return False
-        may_hold = _may_hold_secrets(text) or (has_marks(text) and _may_hold_secrets(without_marks(text)))
-        if not may_hold:
-            self._plain.add(hash(text))
-        return may_hold
-
     def _forget_what_may_be_wrong(self) -> None:
         known = self.ledger.version
         if known != self._known_then or len(self._clean) > MAX_CLEAN or len(self._last) > MAX_LAST:
             self._clean.clear()
             self._last.clear()
             self._known_then = known
-            self._forget_what_is_too_much()
-
-    def _forget_what_is_too_much(self) -> None:
-        if len(self.ledger.users) != self._users_then:  # a host is found after a known user
-            self._looks.clear()
-            self._users_then = len(self.ledger.users)
-        for hashes in (self._plain, self._unreadable):
-            if len(hashes) > MAX_CLEAN:
-                hashes.clear()
-        if len(self._looks) > MAX_LOOKS:
-            self._looks.clear()
 
     def _replaced(self, text: str, whole: Secret | None = None, *, goes_on: bool = False, level: int = 0) -> Redacted:
         canvas = _Canvas(text)
@@ -177,17 +151,6 @@ class Redactor:
                 yield start, end, secret
 
     def _finds(self, text: str) -> Iterator[Find]:
-        known = self._looks.get(hash(text))
-        if known is not None:
-            yield from known
-            return
-        found = []
-        for find in self._look(text):
-            found.append(find)
-            yield find
-        self._looks[hash(text)] = tuple(found)
-
-    def _look(self, text: str) -> Iterator[Find]:
         if may_name_someone(text):
             yield from users(text)
         if may_hold_address(text):  # after the users, because a host follows a user
@@ -202,12 +165,9 @@ class Redactor:
                 canvas.paint(whole, start, end, secret)
 
     def _within_encoded(self, canvas: _Canvas, view: View, level: int) -> None:
-        if level >= MAX_LEVELS or hash(view.text) in self._unreadable or not may_be_encoded(view.text):
+        if level >= MAX_LEVELS or not may_be_encoded(view.text):
             return
-        runs = list(encoded_in(view.text, self._unreadable))
-        if not runs:
-            self._unreadable.add(hash(view.text))
-        for run in runs:
+        for run in encoded_in(view.text):
             inside = self.redact_bytes(run.data, level=level + 1)
             if inside.found:
                 canvas.recode(view, run, inside)
@@ -334,12 +294,6 @@ def _broken_as(encoded: str, like: str) -> str:
     """Break and pad base64 like `like`."""
     chars = iter(encoded)
     return "".join(next(chars, "") if char.isalnum() or char in "+/-_=" else char for char in like)
-
-
-def total(places: Iterable[SecretStart]) -> None:
-    """Count the replacements."""
-    for place in places:
-        place.secret.count += 1
 
 
 BATCH: Final = 16 << 10

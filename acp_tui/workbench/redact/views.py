@@ -181,7 +181,7 @@ def _subbed(text: str, pattern: re.Pattern[str], decode: _Decode) -> str:
 
 def unbroken(view: View) -> View:
     """The view without any line breaks."""
-    return _Decoded(view, _LINE_END, _dropped) if "\n" in view.text else view
+    return _Decoded(view, _LINE_END, _dropped)
 
 
 def _dropped(_: str) -> tuple[_Char, ...]:
@@ -286,25 +286,16 @@ def _may_be_hex(data: bytes) -> bool:
     return b"0" * MIN_HEX in data or _PAIRS in data
 
 
-def encoded_in(text: str, unreadable: set[int]) -> Iterator[Encoded]:
-    """Find runs that may encode readable bytes. A run may occur several times, because its alignment is unknown.
-
-    Skips runs whose hashes are in `unreadable`, and adds to it.
-    """
+def encoded_in(text: str) -> Iterator[Encoded]:
+    """Find runs that may encode readable bytes. A run may occur several times, because its alignment is unknown."""
     for run in _BASE64.finditer(text):
-        if hash(run[0]) in unreadable:
-            continue
         places = _places(run, r"[A-Za-z0-9+/_-]")
         written = "".join(map(text.__getitem__, places))
-        is_readable = False
         for begin in range(4):
             part = written[begin:]
             data = _from_base64(part)
             if _READABLE.search(data) is not None:
-                is_readable = True
                 yield Encoded(places[begin:], part, data)
-        if not is_readable:
-            unreadable.add(hash(run[0]))
     if not _may_be_hex(text.encode("utf-8", "surrogatepass")):
         return
     for run in _HEX.finditer(text):

@@ -29,7 +29,7 @@ from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.protocol.conformance import Frame
+from acp_tui.workbench.conformance import Frame
 from acp_tui.workbench.testing.failures import call_line
 from acp_tui.workbench.testing.turn import (
     CANCEL_TURN,

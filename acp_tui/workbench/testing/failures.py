@@ -32,8 +32,8 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import FAILED, BlockContent, ToolCall, changed_paths
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.protocol import AUTH_REQUIRED
-from acp_tui.protocol.conformance import Frame
 from acp_tui.rpc import Direction
+from acp_tui.workbench.conformance import Frame
 
 
 class AgentFailure(AssertionError):

@@ -15,8 +15,8 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.transcript.events import Event, Exited, Resized, Stderr
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.protocol.conformance import Frame
 from acp_tui.rpc import Direction
+from acp_tui.workbench.conformance import Frame
 from acp_tui.workbench.testing.attending import Attendant, Watch
 from acp_tui.workbench.testing.failures import (
     NotAsked,

@@ -22,7 +22,7 @@ from textual.app import App
 from acp_tui.client.files import replace_file
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.recorded.film import Film
-from acp_tui.ui.recorded.rehearsal import without_durations
+from acp_tui.ui.recorded.rehearsal import without_durations, without_places
 from acp_tui.ui.recorded.render import View, render
 from acp_tui.workbench.testing.agent import AcpAgent
 
@@ -155,11 +155,9 @@ def picture_of(source: AcpAgent | str | Path, form: PictureForm, size: tuple[int
 def _without_places(text: str) -> str:
     """A recording without the folders of this machine."""
     header, _, _ = text.partition("\n")
-    for place, name in (
+    names = (
         (str(json.loads(header).get("cwd", "")), "/workspace"),
         (sys.executable, "python"),
         (str(Path.home()), "/home/user"),
-    ):
-        if len(place) > 1:
-            text = text.replace(json.dumps(place)[1:-1], name)
-    return text
+    )
+    return without_places(text, (each for each in names if len(each[0]) > 1))

@@ -21,8 +21,8 @@ from acp_tui.conversation.facts import PermissionOption, Plan
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.protocol.conformance import Frame
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance import Frame
 from acp_tui.workbench.testing.failures import AgentFailure, calls_text, frames_text, paths_of, quoted, recording_text
 
 Wanted: TypeAlias = str | re.Pattern[str] | None

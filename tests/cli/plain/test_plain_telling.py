@@ -84,7 +84,7 @@ async def test_a_picture_is_told_between_the_texts() -> None:
     told = Told()
     told.hear(agent("before"), MessageChunk("agent", Image("AAAA", "image/png")), agent("after"))
     told.teller.finish()
-    assert [line for line in await told.lines() if line] == ["before", "[image image/png, 3 bytes]", "after"]
+    assert [line for line in await told.lines() if line] == ["before", "[image: PNG, 3 bytes]", "after"]
 
 
 async def test_what_is_typed_here_is_not_told_and_what_an_earlier_day_brought_is() -> None:

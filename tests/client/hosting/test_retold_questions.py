@@ -20,6 +20,7 @@ from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.facts import AskedCommand, PermissionOption, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.reducer import apply
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.retelling import patch_of
 from acp_tui.conversation.tool_calls import (
     BlockContent,
@@ -37,8 +38,7 @@ from acp_tui.protocol.v1 import inbound, telling
 from acp_tui.protocol.v1.connection import UNPARKED, read_elicitation
 from acp_tui.protocol.v2 import inbound as inbound_v2
 from acp_tui.protocol.v2 import telling as telling_v2
-from acp_tui.ui.permission.lines import title_lines
-from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, SubjectStyle
+from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, title_lines
 from acp_tui.ui.rendering.palette import PLAIN
 from support.agents import until
 from support.hosted import hosted
@@ -131,7 +131,7 @@ def cards(conversation: Conversation) -> Iterator[str]:
     for shows_raw in (False, True):
         lines = SubjectDrawing().draw(shown, SubjectStyle(60, PLAIN, shows_raw=shows_raw)).lines
         yield "\n".join(strip.text for strip in lines)
-    yield question_text(call, asked, "/w")
+    yield question_text(shown)
 
 
 def state(conversation: Conversation, meta: Meta | None) -> tuple[object, ...]:

@@ -21,9 +21,10 @@ from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import AskedCommand, BooleanOption, Turn
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import FileChange, TerminalId, TextDiff, ToolCall, ToolCallId
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, SubjectStyle
+from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.palette import PLAIN
 from support.agents import REPLY, agent_texts, in_memory, shake_hands, until
 from support.peers import Counterpart, notification, response, settle
@@ -522,12 +523,13 @@ async def test_fields_of_a_subject_that_are_unknown_are_shown(tmp_path: Path, su
         await settle()
         (request,) = session.conversation.permissions.values()
         call = only_call(session, request.tool_call_id)
-        drawn = SubjectDrawing().draw(ShownRequest(request, call), SubjectStyle(80, PLAIN)).lines
-        for text in ("\n".join(strip.text for strip in drawn), question_text(call, request)):
+        shown = ShownRequest(request, call)
+        drawn = SubjectDrawing().draw(shown, SubjectStyle(80, PLAIN)).lines
+        for text in ("\n".join(strip.text for strip in drawn), question_text(shown)):
             assert "subject.runsAs: root" in text
             assert "subject.sandbox.network: all of it" in text
             assert "programs" not in text
-        raw = SubjectDrawing().draw(ShownRequest(request, call), SubjectStyle(80, PLAIN, shows_raw=True)).lines
+        raw = SubjectDrawing().draw(shown, SubjectStyle(80, PLAIN, shows_raw=True)).lines
         assert "programs" in "\n".join(strip.text for strip in raw)
         session.answer_permission(request.key, "n")
         await wire.receive()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acp_tui.protocol.conformance import PROBE
 from acp_tui.rpc import Direction
+from acp_tui.workbench.conformance import PROBE
 from support.broken_rules.case import CALL, Case, breaks
 from support.linting import Talk, talk_in_turn, talk_with_session
 

@@ -30,6 +30,7 @@ from acp_tui.conversation.facts import (
     SelectOption,
     Usage,
 )
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -62,8 +63,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.conversation.visible import hidden_characters, make_visible
 from acp_tui.ui.conversation.column import drawing_of
 from acp_tui.ui.conversation.drawing import Scene
-from acp_tui.ui.permission.lines import option_lines, title_lines
-from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, SubjectStyle
+from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, option_lines, title_lines
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.status import facts_of

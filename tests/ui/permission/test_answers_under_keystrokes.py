@@ -36,6 +36,7 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, Turn
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog, TrustQuestion
@@ -43,7 +44,6 @@ from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.permission.request_view import RequestView, RowCounts
-from acp_tui.ui.permission.subject import ShownRequest
 from support.dialogs import NOTHING, open_dialog
 from support.folding import call as reported
 from support.screens import Clock, Page, open_page
@@ -114,8 +114,6 @@ class BareCard(PermissionCard):
         """Nobody reads it."""
 
     def _warn_too_soon(self, again: str) -> None: ...
-
-    def _tell_crowded(self) -> None: ...
 
     def post_message(self, message: Message) -> bool:
         """Store it."""

@@ -10,7 +10,7 @@ from acp_tui.conversation.permission_requests import KIND_WORDS
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
 from acp_tui.ui.kit.answer_guard import REPEAT_S
-from acp_tui.ui.permission.lines import option_lines
+from acp_tui.ui.permission.request_drawing import option_lines
 from acp_tui.ui.rendering.palette import PLAIN
 from support.entry_scenes import plan
 from support.folding import ALLOW, REJECT, agent, call

@@ -7,6 +7,7 @@ import pytest
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import AskedCommand, PermissionRequest, RequestKey
+from acp_tui.conversation.request_outline import ON_SCREEN, ShownRequest
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -18,7 +19,7 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
-from acp_tui.ui.permission.subject import MAX_COST, ShownRequest, SubjectDrawing, SubjectStyle
+from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.palette import PLAIN
 
 ID = ToolCallId("call")
@@ -209,7 +210,7 @@ def test_a_question_about_a_command_hides_nothing_that_its_call_reports_otherwis
     reported: dict[str, str],
 ) -> None:
     lines = execute(reported, command=AskedCommand("make", "/project"))
-    assert lines[:2] == ["$ make", "in /project"]
+    assert lines[:3] == ["outside the session's folder: /evil", "$ make", "in /project"]
     shown = "\n".join(lines)
     assert "cwd: /evil" in shown
     assert reported["command"] in shown
@@ -241,13 +242,13 @@ MARKS = "\u0301" * 10_000_000
 )
 def test_what_a_long_text_loses_is_counted_and_the_rest_is_little(reported: dict[str, Any]) -> None:
     assert left_out(**reported) > 9_000_000 - 4_096
-    assert sum(map(len, draw(**reported))) < 2 * MAX_COST
+    assert sum(map(len, draw(**reported))) < 2 * ON_SCREEN.most
 
 
 def test_all_texts_of_a_request_are_bounded_together() -> None:
     raw = {f"field{number}": f"{number} " + "漢" * 50_000 for number in range(20)}
-    assert sum(map(len, draw(raw_input=raw))) < 2 * MAX_COST
-    assert left_out(raw_input=raw) > 20 * 50_000 - MAX_COST
+    assert sum(map(len, draw(raw_input=raw))) < 2 * ON_SCREEN.most
+    assert left_out(raw_input=raw) > 20 * 50_000 - ON_SCREEN.most
 
 
 def test_a_title_that_begins_the_command_loses_nothing() -> None:

@@ -10,13 +10,13 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from acp_tui import demo as shipped
 from acp_tui.client.agents.demo_agent import demo_command
 from acp_tui.ui.recorded import rehearsal
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.ui.recorded.player import Spot
 from acp_tui.ui.recorded.rehearsal import DemoUser
 from acp_tui.ui.recorded.render import View, film_of_demo, render
-from acp_tui.workbench import demo as shipped
 from support.waiting import TEST_LIMIT_S
 
 SIZE = (100, 60)

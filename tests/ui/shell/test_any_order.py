@@ -369,7 +369,7 @@ class AnyOrderApp(AcpTuiApp):
     """The app whose first tab attaches to a session."""
 
     def __init__(self, loop: OwnTimeLoop) -> None:
-        hub: Any = SimpleNamespace(agents=[], preload=lambda: None)
+        hub: Any = SimpleNamespace(agents=[], preload=lambda: None, outlasting=lambda work: work)
         settings = Settings(appearance=Appearance(DARK.name, reduced_motion=True))
         super().__init__(hub, AgentCommand("agent", ("agent",)), Path("/project"), settings=settings)
         self.clock = loop.time  # type: ignore[method-assign]

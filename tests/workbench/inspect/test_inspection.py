@@ -253,7 +253,7 @@ async def test_broken_rules_are_marked_said_and_can_be_filtered() -> None:
         (row,) = inspection.rows(0, 9)
         detail = await inspection.detail(row.position)
         assert detail is not None
-        assert [note.rule_id for note in detail.notes] == ["A-LINE-1"]
+        assert [note.rule.rule_id for note in detail.notes] == ["A-LINE-1"]
 
 
 # Secrets

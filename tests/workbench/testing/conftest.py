@@ -4,8 +4,8 @@ import pytest
 
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.testing.plugin import _acp_bench, acp_agent, acp_recording, acp_snapshot
 from acp_tui.workbench.testing import attending, session
+from acp_tui.workbench.testing.plugin import _acp_bench, acp_agent, acp_recording, acp_snapshot
 
 __all__ = ["_acp_bench", "acp_agent", "acp_recording", "acp_snapshot"]
 

@@ -1,0 +1,125 @@
+"""What a command of the command line is, and the options that several share. `command_table` has the commands."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+
+class UsageError(Exception):
+    """An invalid command line. The message explains it in one line."""
+
+
+class Kind(Enum):
+    """What a value is: how to parse it, and what a shell offers for it."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    """0 or more."""
+    SIZE = "size"
+    """Columns and rows, as in 120x40."""
+    AGENT = "agent"
+    SCENARIO = "scenario"
+    SOURCE = "source"
+    """A recording, or a scenario as demo:NAME."""
+    FILE = "file"
+    NEW_FILE = "new file"
+    """The file must not exist, and its folder must."""
+    FOLDER = "folder"
+    TOPIC = "topic"
+    """A page of `acp_tui/docs`, or a command."""
+
+
+# Named tuples, because every start creates these classes, and a dataclass takes five times as long.
+
+
+class Value(NamedTuple):
+    """The value of an option, or the one word that a command takes."""
+
+    name: str
+    """The name shown in the help if there are no choices."""
+    kind: Kind = Kind.TEXT
+    choices: tuple[str, ...] = ()
+    """All allowed values; empty to allow anything."""
+    is_closed: bool = True
+    """If False, the choices are only suggestions, and the command checks the value."""
+
+    @property
+    def shown(self) -> str:
+        """Its form in a usage line."""
+        return "|".join(self.choices) or self.name
+
+
+class Option(NamedTuple):
+    """One option. Without a value, it's a switch."""
+
+    flags: tuple[str, ...]
+    """The long flag first; its name is the name of the parsed value."""
+    about: str
+    value: Value | None = None
+    default: object = None
+    value_when_bare: str | None = None
+    """The value if it's omitted; None if it's required."""
+    is_repeated: bool = False
+    """Whether it can be repeated. The parsed value is then a list, or None if it isn't given."""
+    is_required: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The flags and the value, as shown in the help."""
+        flags = ", ".join(self.flags)
+        if self.value is None:
+            return flags
+        return f"{flags} {self.value.shown if self.value_when_bare is None else f'[{self.value.shown}]'}"
+
+
+class Command(NamedTuple):
+    """One command. The one without a name is the default."""
+
+    name: str
+    about: str
+    runs: str
+    """The function to run, as `module:function`; a module alone means its `run`.
+
+    It takes the parsed values and returns the exit status. It raises UsageError for values that don't go together.
+    """
+    word: Value | None = None
+    needs: str = ""
+    """What the error names if the word or a required option is missing; "" if the word is optional."""
+    options: tuple[Option, ...] = ()
+    notes: str = ""
+    """Paragraphs after the options in the command's help. Indented lines aren't wrapped."""
+    group: str = ""
+    """The heading under which the overview lists it."""
+
+    @property
+    def takes_agent(self) -> bool:
+        """Whether `-- COMMAND` can replace the word."""
+        return self.word is not None and self.word.kind is Kind.AGENT
+
+    @property
+    def shown(self) -> str:
+        """The name and the word, as shown in the help."""
+        if self.word is None:
+            return self.name
+        return f"{self.name} {self.word.name if self.needs else f'[{self.word.name}]'}".strip()
+
+
+AGENT: Final = Value("AGENT", Kind.AGENT)
+SOURCE: Final = Value("SOURCE", Kind.SOURCE)
+SOURCE_NOTE: Final = "SOURCE is a recording, a recorded session's ID, or demo:NAME to play that scenario first.\n\n"
+LOOK_BACK: Final = "Look back"
+"""The heading of the commands on recordings."""
+
+
+def output_format(*choices: str, about: str = "how to print it") -> Option:
+    """The option `--format`. The first choice is the default."""
+    return Option(("--format",), about, Value("FORMAT", choices=choices), choices[0])
+
+
+PROTOCOL: Final = Option(("--protocol",), "speak only this version of ACP", Value("VERSION", choices=("1", "2")))
+RECORDING: Final = (
+    Option(("--record",), "record everything sent and received", Value("FILE", Kind.NEW_FILE)),
+    Option(("--record-raw",), "keep secrets in that recording"),
+)
+SPEED: Final = Option(("--speed",), "times as fast; 0 doesn't wait (default: 1)", Value("X", Kind.NUMBER), 1.0)

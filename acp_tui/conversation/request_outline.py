@@ -1,0 +1,389 @@
+"""What a permission request tells, part by part: the card draws the parts, and `exec` and plain mode print them.
+
+Each fact is told once. All texts are visible and bounded, except those of diffs, which each front end compares itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, field
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from acp_tui.conversation import KINDS, UNSET
+from acp_tui.conversation.content import OWN_META
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields, shown_state
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    FileChange,
+    TerminalContent,
+    TerminalId,
+    TextDiff,
+    ToolCall,
+    ToolCallContent,
+    UnknownContent,
+    changed_paths,
+)
+from acp_tui.conversation.tool_text import HERE, command_line, described, is_place, shown_location, visible_title
+from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
+from acp_tui.conversation.visible.cutting import MAX_LINE, cut_characters, cut_shown, drawing_cost
+from acp_tui.values import dataclass
+
+
+class Bounds(NamedTuple):
+    """How much to tell of a request, besides its diffs."""
+
+    most: int
+    """Of all texts together."""
+    most_of_value: int
+    """Of each reported value."""
+    cost: Callable[[str], int] = drawing_cost
+    """What a text costs."""
+    cut: Callable[[str, int], str] = cut_shown
+    """Cuts a text to a cost, with a mark."""
+
+
+ON_SCREEN: Final = Bounds(200_000, 200_000)
+"""Nobody reads more before answering."""
+MAX_IN_ROW: Final = 2_000
+"""The maximum length of a value shown in the same row as its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRequest:
+    """A permission request with everything to show about it."""
+
+    request: PermissionRequest
+    call: ToolCall
+    cwd: str = ""
+    """The session's folder. Paths inside it are shown relative to it."""
+    waiting: int = 1
+    """How many requests are waiting, including this one."""
+    terminals: Mapping[TerminalId, TerminalState] = field(default_factory=dict)
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """Equal as long as the same should be shown."""
+        return self.waiting, *shown_state(self.request, self.call, self.terminals)
+
+    @property
+    def title(self) -> str:
+        """What the agent asks, in one visible line; in our words if the command below says all of it."""
+        asks = self.request.title
+        if asks is not None:
+            return collapse_blanks_in_line(make_visible_line(asks))
+        command = _asked_command(self.request, self.call)
+        is_command = command is not None and self.call.shown_title in (command.line, f"`{command.line}`")
+        return "Run this command" if is_command else visible_title(self.call)
+
+
+# The parts
+
+
+class Heading(NamedTuple):
+    """What the agent asks."""
+
+    text: str
+
+
+class Remark(NamedTuple):
+    """A fact in words."""
+
+    text: str
+    tone: Literal["note", "plain", "strong", "muted", "warning"] = "muted"
+    """A note is the client's own word on the request."""
+
+
+class Command(NamedTuple):
+    """A command to run."""
+
+    lines: Sequence[str]
+    cwd: str | None
+
+
+class Passage(NamedTuple):
+    """A text of the agent's, which may have several lines."""
+
+    text: str
+    name: str = ""
+    """The field it's in; "" if the text is the content."""
+
+
+class Row(NamedTuple):
+    """A reported field with a short value."""
+
+    name: str
+    text: str
+
+
+RequestPart: TypeAlias = Heading | Remark | Command | Passage | Row | TextDiff
+
+
+class _ShellCommand(NamedTuple):
+    """A command as the agent reported it."""
+
+    line: str
+    """As a shell would read it. May have several lines."""
+    cwd: str | None
+    other_fields: Sequence[str]
+    """The names of the other reported fields."""
+
+
+class RequestOutline:
+    """Tells one request, once."""
+
+    def __init__(self, asked: ShownRequest, warnings: Iterable[str], bounds: Bounds = ON_SCREEN) -> None:
+        """`warnings` are the client's, about the call."""
+        self.left_out = 0
+        """The number of characters that no part has so far, because they are too many."""
+        self.metas = _metas(asked)
+        """Data meant for programs, by where it is: `_meta` of the request, of the call, and of its parts."""
+        self._asked = asked
+        self._warnings = warnings
+        self._bounds = bounds
+        self._room = bounds.most
+        self._shown = _Shown()
+        self._as_above: list[str] = []
+        """The names of the fields whose text another part has."""
+
+    def note_lines(self, lines: Iterable[str]) -> None:
+        """Note that the last diff shows these lines. A field with the same lines isn't told again."""
+        self._shown.lines.update(lines)
+
+    def parts(self) -> Iterator[RequestPart]:
+        """Yield the parts from top to bottom."""
+        asked, call = self._asked, self._asked.call
+        command = _asked_command(asked.request, call)
+        if command is not None:
+            command = command._replace(line=self._bounds.cut(command.line, self._room))
+            self._room -= self._bounds.cost(command.line)
+        yield from self._head(command)
+        if command is not None:
+            yield self._command(command.line, command.cwd)
+        for item in call.content:
+            match item:
+                case TextDiff():
+                    yield item
+                case TerminalContent(terminal_id):
+                    yield from self._terminal(asked.terminals.get(terminal_id), has_command=command is not None)
+                case _:
+                    yield from self._content(item)
+        yield from self._fields(command)
+
+    def _note(self, *texts: str | None) -> None:
+        """Note that these texts are told, as far as they aren't cut."""
+        for text in filter(None, texts):
+            self.left_out += cut_characters(text)
+            self._shown.whole.add(text)
+
+    def _head(self, command: _ShellCommand | None) -> Iterator[RequestPart]:
+        """What to know first: the client's note, where it happens, and paths outside the session's folder."""
+        request, call, cwd = self._asked.request, self._asked.call, self._asked.cwd
+        line = "" if command is None else command.line
+        for title in (call.shown_title, request.title or ""):
+            if title.strip("`$ ")[: MAX_LINE // 2] not in line:  # otherwise, the command has what it may have lost
+                self._note(title)
+        self._note(request.description)
+        if request.note is not None:
+            yield Remark(make_visible(request.note), "note")
+        yield Heading(self._asked.title)
+        if request.title is not None and call.shown_title not in request.title and not request.is_alone:
+            yield Remark(visible_title(call), "strong")
+        if request.description is not None:
+            yield Remark(_visible(request.description), "plain")
+        for warning in self._warnings:
+            # The client's own note already names the warnings of its own question.
+            if warning not in (request.note or ""):
+                yield Remark(make_visible(warning), "warning")
+        changed = changed_paths(call.content)
+        self._note(*changed, *(location.path for location in call.locations))
+        for location in call.locations:
+            if location.path not in changed:
+                place = make_visible_path(shown_location(location, cwd))
+                yield Remark("in the session's folder" if place == HERE else f"at {place}")
+        given = call.raw_input.get("cwd") if isinstance(call.raw_input, Mapping) else None
+        folders = (given, command.cwd if command is not None else None)
+        paths = [*changed, *(location.path for location in call.locations), *(each for each in folders if each)]
+        for path in dict.fromkeys(path for path in paths if isinstance(path, str) and is_outside(path, cwd)):
+            yield Remark(f"outside the session's folder: {make_visible_path(path)}", "warning")
+
+    def _content(self, item: ToolCallContent) -> Iterator[RequestPart]:
+        assert isinstance(item, BlockContent | FileChange | UnknownContent)
+        said = described(item)
+        if said.label:
+            tone: Literal["plain", "muted", "warning"] = "muted" if said.is_known else "warning"
+            yield Remark(said.label, "plain" if isinstance(item, FileChange) else tone)
+        if said.text is not None:
+            self._shown.whole.add(said.text)
+            yield from self._text(said.text)
+        if said.facts is not UNSET:
+            yield from self._values("" if said.is_known else "content", said.facts)
+
+    def _command(self, line: str, cwd: str | None) -> Command:
+        self._note(line, cwd)
+        lines = _visible(line).removesuffix("\n").split("\n")
+        return Command(lines, make_visible_path(cwd) if cwd is not None else None)
+
+    def _terminal(self, state: TerminalState | None, *, has_command: bool) -> Iterator[RequestPart]:
+        """The command running in a terminal. Its output is in the conversation."""
+        if state is None:
+            yield Remark("[a terminal acp-tui doesn't know]")
+        elif state.command is not None:
+            yield Remark("terminal")
+            yield self._command(state.command, state.cwd)
+        elif not has_command:
+            # Otherwise, what runs there is the call's command: claude-agent-acp 0.23.1 sends a terminal without a
+            # command with each request to run one.
+            yield Remark("[a terminal whose command isn't reported]")
+
+    def _fields(self, command: _ShellCommand | None) -> Iterator[RequestPart]:
+        """The reported values that no part has yet, field by field."""
+        call = self._asked.call
+        if more := {key: value for key, value in (self._asked.request.more or {}).items() if key != "_meta"}:
+            yield from self._values("subject", more)
+        if call.name and call.name not in call.shown_title:
+            yield from self._values("tool", call.name)
+        if call.kind not in KINDS:
+            yield from self._values("kind", call.kind)
+        given = call.raw_input
+        if command is not None and isinstance(given, Mapping):
+            given = {key: value for key, value in given.items() if key in command.other_fields}
+        if given is not UNSET and (command is None or given):
+            yield from self._values("" if isinstance(given, Mapping) else "input", given)
+        elif command is None and not call.content:
+            yield Remark("the agent didn't say exactly what this does")
+        if call.raw_output is not UNSET:
+            yield from self._values("output", call.raw_output)
+        if self._as_above:
+            yield Remark(f"as above: {make_visible_line(', '.join(self._as_above))}")
+
+    def _values(self, name: str, value: Any) -> Iterator[RequestPart]:
+        """Each field of a value that isn't told yet."""
+        spared = max(self._room - self._bounds.most_of_value, 0)
+        self._room -= spared
+        fields = reported_fields(value, name)
+        for each in islice(fields, MAX_FIELDS):
+            self.left_out += cut_characters(each.name) + cut_characters(each.text)
+            if each.text in self._shown.whole:
+                if not is_place(each.name):
+                    self._as_above.append(each.name)
+            elif self._shown.has_lines(each.text):
+                self._as_above.append(each.name)
+            else:
+                yield from self._field(each)
+        if rest := list(fields):
+            self.left_out += sum(len(name) + len(text) for name, text in rest)
+            yield Remark(f"… {len(rest):,} more fields, not shown", "warning")
+        self._room += spared
+
+    def _field(self, given: ReportedField) -> Iterator[RequestPart]:
+        self._room -= len(given.name)
+        name = collapse_blanks_in_line(make_visible_line(given.name))
+        if "\n" not in given.text and len(given.text) <= min(MAX_IN_ROW, self._room):
+            self._room -= len(given.text)
+            yield Row(name, _visible(given.text))
+        else:
+            yield from self._text(given.text, name)
+
+    def _text(self, text: str, name: str = "") -> Iterator[RequestPart]:
+        """A text from the agent, as far as there is room."""
+        shown = self._bounds.cut(text, max(self._room, 0))
+        cut = 0 if shown == text else cut_characters(shown)
+        visible = _visible(shown[: len(text) - cut])
+        self._room -= self._bounds.cost(shown)
+        yield Passage(visible, name)
+        if cut:
+            self.left_out += cut
+            yield Remark(f"… {cut:,} more characters, not shown", "warning")
+
+
+@lru_cache(maxsize=4)  # a long text is drawn a few times in a row
+def _visible(text: str) -> str:
+    return collapse_blanks(make_visible_command(text))
+
+
+# Commands
+
+
+def _reported_command(call: ToolCall) -> _ShellCommand | None:
+    """Return the command in the raw input of an `execute` call; None if there isn't one or it isn't understood."""
+    raw = call.raw_input
+    if call.kind != "execute" or not isinstance(raw, Mapping):
+        return None
+    line, read = command_line(raw)
+    if not line.strip():
+        return None
+    cwd = raw.get("cwd")
+    if isinstance(cwd, str):
+        read |= {"cwd"}
+    return _ShellCommand(line, cwd if isinstance(cwd, str) else None, tuple(key for key in raw if key not in read))
+
+
+def _asked_command(request: PermissionRequest, call: ToolCall) -> _ShellCommand | None:
+    """Return the command that the request names, or the one that the call reports."""
+    reported = _reported_command(call)
+    if request.command is None:
+        return reported
+    line, cwd = request.command.line, request.command.cwd
+    if reported is not None and reported.line == line and reported.cwd in (None, cwd):
+        return reported._replace(cwd=cwd)
+    others = tuple(call.raw_input) if isinstance(call.raw_input, Mapping) else ()
+    return _ShellCommand(line, cwd, others)
+
+
+# What is told already, and what is lost
+
+
+class _Shown:
+    """The texts that a request tells already."""
+
+    def __init__(self) -> None:
+        self.whole: set[str] = set()
+        self.lines: set[str] = set()
+        """The lines of diffs."""
+
+    def has_lines(self, text: str) -> bool:
+        """Whether a diff shows every line of this text, which has several lines or is a patch."""
+        lines = text.rstrip("\n").split("\n")
+        if not self.lines or (len(lines) < 2 and not text.endswith("\n")):
+            return False
+        return all(map(self._has, lines)) or all(map(self._has_of_patch, lines))
+
+    def _has(self, line: str) -> bool:
+        return not line.strip() or line in self.lines
+
+    def _has_of_patch(self, line: str) -> bool:
+        if _PATCH_HEAD.match(line) is not None:
+            return all(word in self.whole or _PATCH_WORD.fullmatch(word) for word in line.split())
+        return line[:1] in ("+", "-", " ", "") and self._has(line[1:])
+
+
+_PATCH_HEAD: Final = re.compile(r"Index: |={20,}$|--- |\+\+\+ |@@ -[\d,]+ \+[\d,]+ @@$")
+_PATCH_WORD: Final = re.compile(r"Index:|=+|---|\+\+\+|@@|[-+][\d,]+|/dev/null")
+
+
+def _metas(asked: ShownRequest) -> dict[str, Any]:
+    call = asked.call
+    found = {"request": _without_own(asked.request.meta), "call": call.meta}
+    found["subject"] = (asked.request.more or {}).get("_meta")
+    found |= {f"locations[{at}]": place.meta for at, place in enumerate(call.locations)}
+    for at, item in enumerate(call.content):
+        if not isinstance(item, UnknownContent):
+            found[f"content[{at}]"] = item.meta
+        if isinstance(item, BlockContent):
+            found[f"content[{at}].content"] = getattr(item.block, "meta", None)
+            notes = getattr(item.block, "annotations", None)
+            found[f"content[{at}].annotations"] = asdict(notes) if notes is not None else None
+    return {name: meta for name, meta in found.items() if meta}
+
+
+def _without_own(meta: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Remove the key that our own host adds to `_meta`, if it is exactly that."""
+    ours = (meta or {}).get(OWN_META)
+    is_number = isinstance(ours, dict) and ours.keys() == {"key"} and isinstance(ours["key"], int)
+    return {name: value for name, value in (meta or {}).items() if name != OWN_META or not is_number}

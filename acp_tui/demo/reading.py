@@ -1,0 +1,393 @@
+"""Reads a scenario's TOML into `script` values. `scenarios/README.md` describes the format."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import replace
+from typing import Any, Final
+
+from acp_tui.demo import script
+from acp_tui.demo.table import (
+    Count,
+    ExitStatus,
+    InvalidTable,
+    Kind,
+    ScenarioError,
+    Seconds,
+    Shape,
+    ValuePath,
+    each_key,
+    listed,
+    read,
+    require_one_of,
+)
+
+TOOL_KINDS: Final = (
+    *("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"),
+)
+TOOL_STATUSES: Final = ("pending", "in_progress", "completed", "failed")
+OPTION_KINDS: Final = ("allow_once", "allow_always", "reject_once", "reject_always")
+STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+SEVERITIES: Final = ("info", "warning", "error")
+FORMATS: Final = ("email", "uri", "date", "date-time")
+PLAN_ENTRY: Final = re.compile(r"\[(?P<mark>[ ~x])\] (?:(?P<priority>high|medium|low): )?(?P<content>.+)")
+PLAN_MARKS: Final = {" ": "pending", "~": "in_progress", "x": "completed"}
+
+# Declarations
+
+
+def _command(hint: str | None = None, **command: Any) -> script.Wire:
+    return command if hint is None else command | {"input": {"hint": hint}}
+
+
+def _option(current: Any, options: Any = (), **option: Any) -> script.Wire:
+    if not options:
+        if type(current) is not bool:
+            raise InvalidTable(f'"current" is {current!r}; it must be true or false')
+        return option | {"type": "boolean", "currentValue": current}
+    require_one_of("current", current, [value["value"] for value in options])
+    return option | {"type": "select", "currentValue": current, "options": list(options)}
+
+
+def _modes(current: str, available: Any = ()) -> script.Wire:
+    require_one_of("current", current, [mode["id"] for mode in available])
+    return {"currentModeId": current, "availableModes": list(available)}
+
+
+def _method(values: dict[str, Any], place: ValuePath) -> script.Wire:
+    """A login method."""
+    keys = {"type?": ("agent", "terminal"), **NAMED.keys}
+    if values.get("type") == "terminal":
+        keys |= {"args?": [str], "env?": each_key(str)}
+    method: dict[str, Any] = read(Shape(keys), values, place)
+    if method.get("type") == "terminal":
+        return {"args": [], "env": {}} | method
+    return {key: value for key, value in method.items() if key != "type"}
+
+
+NAMED: Final = Shape({"id": str, "name": str, "description?": str})
+COMMANDS: Final = [Shape({"name": str, "description": str, "hint?": str}, _command)]
+VALUE: Final = Shape({"value": str, "name": str, "description?": str})
+OPTION: Final = Shape(
+    {"id": str, "name": str, "description?": str, "category?": str, "current": object, "options?": [VALUE]}, _option
+)
+SESSION: Final = Shape(
+    {"commands?": COMMANDS, "modes?": Shape({"current": str, "available?": [NAMED]}, _modes), "config?": [OPTION]},
+    script.SessionSetup,
+)
+
+# Tool calls
+
+
+def _content(text: Any = None, block: Any = None, terminal: Any = None, diff: Any = None) -> script.Wire:
+    match text, block, terminal, diff:
+        case str(), None, None, None:
+            return {"type": "content", "content": {"type": "text", "text": text}}
+        case None, dict(), None, None:
+            return {"type": "content", "content": block}
+        case None, None, str(), None:
+            return {"type": "terminal", "terminalId": terminal}
+        case None, None, None, dict():
+            return {"type": "diff", **diff}
+    raise InvalidTable("a content item is one of: text, block, terminal, diff")
+
+
+def _diff(path: str, new: str, old: str | None = None) -> script.Wire:
+    return {"path": path, "newText": new} | ({} if old is None else {"oldText": old})
+
+
+def _tool(id: str | None = None, **fields: Any) -> script.Tool:  # noqa: A002 - the key in the file
+    return script.Tool(id, {_camel(key): value for key, value in fields.items()})
+
+
+CONTENT: Final = Shape(
+    {"text?": str, "block?": dict, "terminal?": str, "diff?": Shape({"path": str, "new": str, "old?": str}, _diff)},
+    _content,
+)
+TOOL: Final[dict[str, Kind]] = {
+    "id?": str,
+    "title?": str,
+    "name?": str,
+    "kind?": TOOL_KINDS,
+    "status?": TOOL_STATUSES,
+    "content?": [CONTENT],
+    "locations?": [Shape({"path": str, "line?": int})],
+    "raw_input?": object,
+    "raw_output?": object,
+}
+NEW_TOOL: Final = {"id?": str, "title": str} | {key: kind for key, kind in TOOL.items() if key != "title?"}
+PERMISSION_OPTION: Final = Shape(
+    {"id": str, "name": str, "kind": OPTION_KINDS}, lambda **option: {"optionId": option.pop("id"), **option}
+)
+
+
+def _permission(permission: Any, allowed: Any = (), rejected: Any = ()) -> script.Step:
+    options = permission.pop("options", script.DEFAULT_OPTIONS)
+    return script.Permission(_tool(**permission), options, allowed, rejected)
+
+
+# Forms
+
+LIMITS: Final[dict[str, dict[str, Kind]]] = {
+    "string": {"min_length?": int, "max_length?": int, "pattern?": str, "default?": str, "format?": FORMATS},
+    "number": {"minimum?": float, "maximum?": float, "default?": float},
+    "integer": {"minimum?": int, "maximum?": int, "default?": int},
+    "boolean": {"default?": bool},
+    "array": {"min_items?": int, "max_items?": int, "default?": list},
+}
+"""The constraints allowed for each type of field."""
+CHOICES: Final[dict[str, Kind]] = {
+    "values?": [str],
+    "choices?": [
+        Shape(
+            {"value": str, "name": str, "description?": str},
+            lambda value, name, **more: {"const": value, "title": name} | more,
+        )
+    ],
+}
+
+
+def _field(values: dict[str, Any], place: ValuePath) -> tuple[str, bool, script.Wire]:
+    """The field's name, whether it's required, and its schema."""
+    keys: dict[str, Kind] = {"name": str, "required?": bool, "type": tuple(LIMITS)}
+    keys |= {"title?": str, "description?": str, **LIMITS.get(str(values.get("type")), {})}
+    if values.get("type") in ("string", "array"):
+        keys |= CHOICES
+    return read(Shape(keys, _property), values, place)  # type: ignore[no-any-return]
+
+
+def _property(
+    name: str, required: bool = False, values: Any = None, choices: Any = None, **schema: Any
+) -> tuple[str, bool, script.Wire]:
+    schema = {_camel(key): value for key, value in schema.items()}
+    if schema["type"] != "array":
+        offered = {"enum": values, "oneOf": choices}
+        return name, required, schema | {key: value for key, value in offered.items() if value is not None}
+    if values is None and choices is None:
+        raise InvalidTable('an array needs "values" or "choices"')
+    items = {"anyOf": choices} if values is None else {"type": "string", "enum": values}
+    return name, required, schema | {"items": items}
+
+
+def _camel(key: str) -> str:
+    first, *rest = key.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _form(message: str, fields: Any = (), **more: Any) -> dict[str, Any]:
+    described: dict[str, Any] = {key: more.pop(key) for key in ("title", "description") if key in more}
+    schema: dict[str, Any] = {"type": "object", **described}
+    schema["properties"] = {name: values for name, _, values in fields}
+    if required := [name for name, is_required, _ in fields if is_required]:
+        schema["required"] = required
+    return {"question": {"mode": "form", "message": message, "requestedSchema": schema}, **more}
+
+
+def _visit(message: str, url: str, **more: Any) -> dict[str, Any]:
+    return {"question": {"mode": "url", "message": message, "url": url}, **more}
+
+
+ASKED: Final[dict[str, Kind]] = {"tool_call?": str, "scope?": ("session", "request")}
+FORM: Final = Shape({"message": str, "title?": str, "description?": str, "fields?": [_field], **ASKED}, _form)
+VISIT: Final = Shape({"message": str, "url": str, "id?": str, **ASKED}, _visit)
+
+
+# Steps
+
+
+def _plan(plan: tuple[str, ...]) -> script.Step:
+    entries = []
+    for text in plan:
+        entry = PLAN_ENTRY.fullmatch(text)
+        if entry is None:
+            raise InvalidTable(f'"plan" has {text!r}; allowed: "[ ] text", "[~] text", "[x] high: text"')
+        priority, status = entry["priority"] or "medium", PLAN_MARKS[entry["mark"]]
+        entries.append({"content": entry["content"], "priority": priority, "status": status})
+    return _sent("plan", entries=entries)
+
+
+def _extension(method: str, params: Any = None) -> tuple[str, script.Wire]:
+    if not method.startswith("_"):
+        raise InvalidTable(f'"method" is {method!r}; names of extensions start with "_"')
+    return method, params or {}
+
+
+def _usage(used: int, size: int, cost: float | None = None, currency: str = "USD") -> script.Step:
+    priced = {} if cost is None else {"cost": {"amount": cost, "currency": currency}}
+    return _sent("usage_update", used=used, size=size, **priced)
+
+
+def _info(updated_at: str | None = None, **info: Any) -> script.Step:
+    return _sent("session_info_update", **info, **({} if updated_at is None else {"updatedAt": updated_at}))
+
+
+def _sent(kind: str, **fields: Any) -> script.Step:
+    return script.SendUpdate({"sessionUpdate": kind, **fields})
+
+
+def _fault(values: dict[str, Any], place: ValuePath) -> script.Step:
+    kind = read(tuple(FAULTS), values["fault"], place.key("fault"))
+    return read(  # type: ignore[no-any-return]
+        Shape(
+            {"fault": str} | FAULTS[kind], lambda fault, late=(), **parameters: script.Fault(fault, parameters, late)
+        ),
+        values,
+        place,
+    )
+
+
+def _read_step(values: dict[str, Any], place: ValuePath) -> script.Step:
+    """Read a step. Exactly one key of its table must name a kind of step."""
+    names = [key for key in values if key in STEPS]
+    if "fault" in names:  # its parameters may have the names of steps
+        own = {key.rstrip("?") for keys in FAULTS.values() for key in keys}
+        names = [name for name in names if name not in own]
+    if len(names) != 1:
+        found = " and ".join(f'"{key}"' for key in names or values) or "none"
+        raise place.error(f"a step needs exactly one of its keys, found {found}; allowed: {listed(STEPS)}")
+    return read(STEPS[names[0]], values, place)  # type: ignore[no-any-return]
+
+
+SOME: Final = [_read_step]
+STREAMED: Final[dict[str, Kind]] = {"chunk_s?": Seconds, "repeat?": Count, "id?": str}
+FAULTS: Final[dict[str, dict[str, Kind]]] = {
+    "auth_required": {},
+    "bad_frame": {"frame?": str},
+    "error": {"code?": int, "message?": str, "details?": str},
+    "exit": {"code?": ExitStatus, "last_words?": str},
+    "flood": {"count?": Count, "text?": str},
+    "hang": {"deaf?": bool},
+    "huge_line": {"bytes?": Count},
+    "junk": {"lines?": [str]},
+    "late_update": {"late?": SOME},
+    "unknown_update": {"update?": dict},
+}
+"""The parameters of each fault. `playing` defines their defaults."""
+EXTENSION: Final = Shape({"method": str, "params?": dict}, _extension)
+RUN: Final = Shape(
+    {
+        "command": str,
+        "args?": [str],
+        "env?": each_key(str),
+        "cwd?": str,
+        "title?": str,
+        "id?": str,
+        "output_limit_bytes?": Count,
+        "kill_after_s?": Seconds,
+    }
+)
+ELICITED: Final[dict[str, Kind]] = {"accepted?": SOME, "declined?": SOME, "cancelled?": SOME}
+STEPS: Final[dict[str, Kind]] = {
+    "say": Shape({"say": str, **STREAMED}, lambda say, **how: script.Say(say, **how)),
+    "think": Shape({"think": str, **STREAMED}, lambda think, **how: script.Say(think, "agent_thought_chunk", **how)),
+    "user": Shape({"user": str, **STREAMED}, lambda user, **how: script.Say(user, "user_message_chunk", **how)),
+    "block": Shape({"block": dict}, lambda block: _sent("agent_message_chunk", content=block)),
+    "plan": Shape({"plan": [str]}, _plan),
+    "tool": Shape({"tool": Shape(NEW_TOOL, _tool)}, lambda tool: replace(tool, update="tool_call")),
+    "update": Shape({"update": Shape(TOOL, _tool)}, lambda update: update),
+    "read": Shape(
+        {"read": Shape({"path": str, "id?": str, "line?": int, "limit?": int}), "missing?": SOME},
+        lambda read, **branch: script.Read(**read, **branch),
+    ),
+    "write": Shape({"write": Shape({"path": str, "content": str, "id?": str})}, lambda write: script.Write(**write)),
+    "permission": Shape(
+        {"permission": Shape(TOOL | {"options?": [PERMISSION_OPTION]}), "allowed?": SOME, "rejected?": SOME},
+        _permission,
+    ),
+    "run": Shape(
+        {"run": RUN, "succeeded?": SOME, "failed?": SOME}, lambda run, **branches: script.Run(**run, **branches)
+    ),
+    "form": Shape({"form": FORM, **ELICITED}, lambda form, **branches: script.Elicit(**form, **branches)),
+    "visit": Shape({"visit": VISIT, **ELICITED}, lambda visit, **branches: script.Elicit(**visit, **branches)),
+    "complete": Shape({"complete": str}, lambda complete: script.Complete(complete)),
+    "request": Shape(
+        {"request": EXTENSION, "answered?": SOME, "refused?": SOME},
+        lambda request, **branches: script.CallExtension(*request, **branches),
+    ),
+    "notify": Shape({"notify": EXTENSION}, lambda notify: script.NotifyExtension(*notify)),
+    "wait_s": Shape({"wait_s": Seconds}, lambda wait_s: script.Wait(wait_s)),
+    "usage": Shape(
+        {"usage": Shape({"used": Count, "size": Count, "cost?": float, "currency?": str}, _usage)}, lambda usage: usage
+    ),
+    "title": Shape({"title": str}, lambda title: _sent("session_info_update", title=title)),
+    "info": Shape({"info": Shape({"title?": str, "updated_at?": str}, _info)}, lambda info: info),
+    "notice": Shape(
+        {"notice": Shape({"severity": SEVERITIES, "title": str, "description?": str})},
+        lambda notice: script.Notice(notice),
+    ),
+    "compact": Shape(
+        {"compact": Shape({"summary": str, "error?": str, "chunk_s?": Seconds})},
+        lambda compact: script.Compact(**compact),
+    ),
+    "commands": Shape(
+        {"commands": COMMANDS}, lambda commands: _sent("available_commands_update", availableCommands=list(commands))
+    ),
+    "mode": Shape({"mode": str}, lambda mode: script.SwitchMode(mode)),
+    "config": Shape({"config": dict}, lambda config: script.ChangeConfig(config)),
+    "together": Shape({"together": SOME}, script.Together),
+    "subagent": Shape(
+        {"subagent": Shape({"title": str, "description?": str, "cancel?": bool}), "does": SOME},
+        lambda subagent, does: script.Subagent(does=does, **subagent),
+    ),
+    "stop": Shape({"stop": STOP_REASONS}, lambda stop: script.Stop(stop)),
+    "stderr": Shape({"stderr": str}, lambda stderr: script.Stderr(stderr)),
+    "fault": _fault,
+}
+
+# Around the steps
+
+
+def _turn(match: str | None = None, play: str | None = None, step: Any = ()) -> script.ScriptedTurn:
+    if bool(step) == bool(play):
+        raise InvalidTable('give either "step" or "play"')
+    try:
+        pattern = None if match is None else re.compile(match, re.IGNORECASE)
+    except re.error as error:
+        raise InvalidTable(f'"match" isn\'t a valid regular expression: {error}') from error
+    return script.ScriptedTurn(pattern, step, play)
+
+
+def _kept(history: Any = (), **session: Any) -> script.KeptSession:
+    if any(isinstance(step, script.ASKING_STEPS) for step in history):
+        raise InvalidTable('a "history" can\'t have steps that send requests to the client')
+    return script.KeptSession(session.pop("id"), history=history, **session)
+
+
+def _keeping(offers: Any = script.STORED_SESSION_METHODS, page_size: int = 10, kept: Any = ()) -> script.StoredSessions:
+    if unknown := {*offers} - {*script.STORED_SESSION_METHODS}:
+        raise InvalidTable(f'"offers" has {min(unknown)!r}; allowed: {listed(script.STORED_SESSION_METHODS)}')
+    return script.StoredSessions(frozenset(offers), max(1, page_size), kept)
+
+
+def _scenario(prompt: Any = (), include: Any = (), sessions: Any = None, **more: Any) -> script.Scenario:
+    if not prompt and not include:
+        raise InvalidTable('it has no [[prompt]]; add at least one, with "step" or "play", or add an "include"')
+    keeping = sessions or script.StoredSessions()
+    return script.Scenario("", turns=prompt, include=include, keeping=keeping, **more)
+
+
+KEPT: Final = Shape({"id": str, "title?": str, "updated_at?": str, "cwd?": str, "history?": SOME}, _kept)
+SCENARIO: Final = Shape(
+    {
+        "description": str,
+        "prompt?": [Shape({"match?": str, "play?": str, "step?": SOME}, _turn)],
+        "initialize?": Shape({"hang?": bool, "wait_s?": Seconds, "protocol_version?": int}, script.Initialize),
+        "auth?": Shape({"required?": bool, "logout?": bool, "methods?": [_method]}, script.Auth),
+        "session?": SESSION,
+        "sessions?": Shape({"offers?": [str], "page_size?": int, "kept?": [KEPT]}, _keeping),
+        "texts?": each_key(str),
+        "include?": [str],
+    },
+    _scenario,
+)
+
+
+def read_scenario(name: str, source: str, file: str) -> script.Scenario:
+    """Read the scenario in `source`; `file` is its name in errors. Raises ScenarioError."""
+    try:
+        values = tomllib.loads(source)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{file}: not TOML: {error}") from error
+    scenario: script.Scenario = read(SCENARIO, values, ValuePath(file, file))
+    return replace(scenario, name=name)

@@ -1,0 +1,147 @@
+"""Loads scenarios, shipped ones by name and others by path, and checks their references."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from acp_tui.demo import DEFAULT, SCENARIOS, names, path_of, script
+from acp_tui.demo.reading import read_scenario
+from acp_tui.demo.script import Scenario, ScriptedTurn, SessionSetup, Step
+from acp_tui.demo.table import ScenarioError
+
+__all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available", "load"]
+
+
+class UnknownScenario(ScenarioError):
+    """There is neither a shipped scenario nor a file with that name."""
+
+
+def available() -> dict[str, str]:
+    """The name and a one-line description of each scenario, default first."""
+    return {
+        name: str(tomllib.loads((SCENARIOS / f"{name}.toml").read_text("utf-8"))["description"]) for name in names()
+    }
+
+
+def load(name_or_path: str | Path) -> Scenario:
+    """Load a shipped scenario by name, or any by the path of its .toml file, with what it includes.
+
+    Other scenarios that it includes or plays are looked up among the shipped ones, then next to its file. Raises
+    ScenarioError, UnknownScenario.
+    """
+    path = path_of(str(name_or_path))
+    written = _read(path, str(name_or_path))
+    parts = [_read(path_of(part, path.parent), part) for part in written.include]
+    scenario = _joined(written, parts) if parts else written
+    check_references(written, scenario.session, path)
+    return scenario
+
+
+def _read(path: Path, called: str) -> Scenario:
+    try:
+        scenario = read_scenario(path.stem, path.read_text("utf-8"), path.name)
+    except FileNotFoundError as error:
+        if called.endswith(".toml"):
+            raise UnknownScenario(f"there is no file {path.absolute()}") from error
+
+        near = "".join(f"; did you mean {name}?" for name in get_close_matches(called, names(), n=1))
+        raise UnknownScenario(f'there is no scenario "{called}"{near}') from error
+    except OSError as error:
+        raise ScenarioError(f"{path} can't be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path.name}: not UTF-8: {error}") from error
+    return replace(scenario, turns=tuple(_placed(turn, path.parent) for turn in scenario.turns))
+
+
+def _placed(turn: ScriptedTurn, folder: Path) -> ScriptedTurn:
+    """The turn, with the path of the scenario that it plays."""
+    return turn if turn.play is None else replace(turn, play=str(path_of(turn.play, folder)))
+
+
+def _joined(scenario: Scenario, parts: Sequence[Scenario]) -> Scenario:
+    """Prepend the first turns of the parts as one turn. Texts, commands, and options are shared."""
+    together = ScriptedTurn(None, tuple(step for part in parts for step in _first_steps(scenario, part)))
+    matched = (turn for part in parts for turn in part.turns if turn.match is not None)
+    texts = {name: text for one in (*parts, scenario) for name, text in one.texts.items()}
+    return replace(
+        scenario,
+        turns=(together, *scenario.turns, *matched),
+        session=_joined_setup([scenario.session, *(part.session for part in parts)]),
+        texts=texts,
+    )
+
+
+def _first_steps(scenario: Scenario, part: Scenario) -> tuple[Step, ...]:
+    steps = next((turn.steps for turn in part.unmatched), ())
+    if not steps or part.include:
+        raise ScenarioError(f'{scenario.name}: "include" has {part.name!r}, whose first turn has no steps of its own')
+    return steps
+
+
+def _joined_setup(setups: Sequence[SessionSetup]) -> SessionSetup:
+    """All commands and options, and the modes of the first setup that has any."""
+    return SessionSetup(
+        commands=tuple(command for setup in setups for command in setup.commands),
+        modes=next((setup.modes for setup in setups if setup.modes is not None), None),
+        config=tuple(option for setup in setups for option in setup.config),
+    )
+
+
+def check_references(scenario: script.Scenario, setup: script.SessionSetup, file: Path) -> None:
+    """Raises ScenarioError for undefined references; `setup` is what its sessions declare."""
+    for number, turn in enumerate(scenario.turns, 1):
+        place = f"{file.name}, prompt {number}"
+        if turn.play is not None:
+            _check_play(Path(turn.play), file, place)
+        steps = list(_steps(turn.steps, f"{place}, step"))
+        pages = [step.id for _, step in steps if isinstance(step, script.Elicit) and step.id is not None]
+        for step_place, step in steps:
+            _check_step(step, setup, pages, step_place)
+
+
+def _check_play(played: Path, file: Path, place: str) -> None:
+    if not played.is_file():
+        raise ScenarioError(f'{place}: "play" is "{played.name}": there is no such scenario')
+    if played.resolve() == file.resolve():
+        raise ScenarioError(f'{place}: "play" is "{played.name}", the scenario itself')
+
+
+def _steps(steps: Sequence[script.Step], place: str) -> Iterator[tuple[str, script.Step]]:
+    """Each step with its place, including those in branches."""
+    for number, step in enumerate(steps, 1):
+        yield f"{place} {number}", step
+        for field in dataclasses.fields(step):
+            branch = getattr(step, field.name)
+            if isinstance(branch, tuple) and branch and isinstance(branch[0], script.Step):
+                yield from _steps(branch, f"{place} {number}, {field.name}")
+
+
+def _check_step(step: script.Step, setup: script.SessionSetup, pages: Sequence[str], place: str) -> None:
+    match step:
+        case script.SwitchMode(mode_id):
+            modes = [mode["id"] for mode in setup.modes["availableModes"]] if setup.modes else []
+            _check("mode", mode_id, modes, place)
+        case script.ChangeConfig(values):
+            options = {option["id"]: option for option in setup.config}
+            for option_id, value in values.items():
+                _check("config", option_id, options, place)
+                _check(f"config.{option_id}", value, _values(options[option_id]), place)
+        case script.Complete(name):
+            _check("complete", name, pages, place)
+
+
+def _values(option: script.Wire) -> list[Any]:
+    return [True, False] if option["type"] == "boolean" else [each["value"] for each in option["options"]]
+
+
+def _check(key: str, value: Any, allowed: Iterable[Any], place: str) -> None:
+    # Compare types too: 1 equals true in Python, but not in a scenario.
+    if not any(type(value) is type(each) and value == each for each in allowed):
+        listed = ", ".join(str(each).lower() if isinstance(each, bool) else str(each) for each in allowed)
+        raise ScenarioError(f'{place}: "{key}" is {value!r}; allowed: {listed or "nothing (none declared)"}')

@@ -1,0 +1,427 @@
+"""The sessions of one agent, open and stored, what it remembers of each, and the turn that one plays.
+
+A turn has IDs, the values for its steps, and the connection to the client. `playing` plays it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
+from typing import Any, Final, TypeAlias
+
+import anyio
+
+from acp_tui.demo import script
+from acp_tui.demo.client_calls import ClientCalls
+from acp_tui.demo.script import KeptSession, Scenario, ScriptedTurn, SessionSetup, Step, Wire
+from acp_tui.rpc import ErrorCode, RequestFailed
+from acp_tui.values import dataclass
+
+TITLE_CHARS: Final = 60
+RESOURCE_NOT_FOUND: Final = -32002
+
+
+class Session:
+    """One session: its settings, its turn, its progress in the scenario, and its history if it's stored."""
+
+    def __init__(self, session_id: str, cwd: str, setup: SessionSetup, *, is_kept: bool = False) -> None:
+        self.id = session_id
+        self.cwd = cwd
+        self.title: str | None = None
+        self.updated_at: str | None = None
+        self.past: list[Wire] | None = [] if is_kept else None
+        """Every update so far, including the user's prompts; None if the history can't be requested."""
+        self.cancel_turn: Callable[[], None] | None = None
+        """Cancels the current turn; None if there isn't one."""
+        self.held: list[anyio.CancelScope] = []
+        """The prompts that wait for their turn; only in version 2."""
+        self.is_free = anyio.Event()
+        """Set when a turn ends, and then replaced."""
+        self.files_read: dict[str, str] = {}
+        self.subagents: dict[str, Session] = {}
+        """The sessions of its subagents."""
+        self._modes = dict(setup.modes) if setup.modes is not None else None
+        self.takes_boolean_options = False
+        self._config = [dict(option) for option in setup.config]
+        self._turns_played: dict[str, int] = {}
+        self._ids_given: Counter[str] = Counter()
+        self._open_message: tuple[str, str] | None = None
+        self._calls: set[str] = set()
+
+    def next_id(self, kind: str) -> str:
+        """A new ID for a tool call, a message, and so on: call-1, call-2, ..."""
+        self._ids_given[kind] += 1
+        return f"{kind}-{self._ids_given[kind]}"
+
+    def begin_subagent(self) -> Session:
+        """Create the session of a subagent."""
+        session = Session(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionSetup())
+        self.subagents[session.id] = session
+        return session
+
+    def message_id(self, kind: str, given: str | None) -> str:
+        """The ID of the message that a chunk of this kind belongs to."""
+        if given is not None:
+            self.end_message()
+            return given
+        if self._open_message is None or self._open_message[0] != kind:
+            self._open_message = kind, self.next_id("message")
+        return self._open_message[1]
+
+    def end_message(self) -> None:
+        """Start a new message with the next chunk."""
+        self._open_message = None
+
+    def knows(self, call_id: str) -> bool:
+        """Whether the tool call was mentioned before. From now on it was."""
+        is_known = call_id in self._calls
+        self._calls.add(call_id)
+        return is_known
+
+    def end_turn(self) -> None:
+        """Mark the end of the turn."""
+        self.cancel_turn = None
+        self.end_message()
+        self.is_free.set()
+        self.is_free = anyio.Event()
+
+    def remember(self, update: Wire) -> None:
+        """Record an update that is sent."""
+        if self.past is None:
+            return
+        self.past.append(update)
+        if update["sessionUpdate"] == "session_info_update":
+            self.title = update.get("title", self.title)
+            self.updated_at = update.get("updatedAt", self.updated_at)
+
+    def remember_prompt(self, text: str, updates: Iterable[Wire]) -> None:
+        """Record a prompt, in the form of these updates."""
+        self.updated_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.title = self.title or text[:TITLE_CHARS] or None
+        for update in updates:
+            self.remember(update)
+
+    def summary(self, folder: str) -> dict[str, Any]:
+        """The session's entry in `session/list`. Its cwd may be relative to the folder."""
+        told = {"title": self.title, "updatedAt": self.updated_at}
+        cwd = str(PurePath(folder) / self.cwd)
+        return {"sessionId": self.id, "cwd": cwd} | {key: value for key, value in told.items() if value}
+
+    def pick(self, scenario: Scenario, text: str) -> ScriptedTurn | None:
+        """The turn that answers a prompt; None if the scenario has none."""
+        return scenario.matching(text) or self._next_unmatched(scenario)
+
+    def _next_unmatched(self, scenario: Scenario) -> ScriptedTurn | None:
+        played = self._turns_played.get(scenario.name, 0)
+        self._turns_played[scenario.name] = played + 1
+        turns = scenario.unmatched
+        return turns[min(played, len(turns) - 1)] if turns else None
+
+    def declaration(self) -> dict[str, Any]:
+        """Its modes and config options, if it has any."""
+        declared: dict[str, Any] = {}
+        if self._modes is not None:
+            declared["modes"] = self._modes
+        if self._shown_config:
+            declared["configOptions"] = self.config_options()
+        return declared
+
+    @property
+    def modes(self) -> Wire | None:
+        """The available modes and the current one."""
+        return self._modes
+
+    def config_options(self) -> list[dict[str, Any]]:
+        """Every config option with its current value."""
+        return [dict(option) for option in self._shown_config]
+
+    @property
+    def _shown_config(self) -> list[dict[str, Any]]:
+        # A boolean option may be sent only to a client that supports them (ACP v1, session-config-options).
+        return [o for o in self._config if self.takes_boolean_options or o["type"] != "boolean"]
+
+    def set_mode(self, mode_id: Any) -> None:
+        """Change the mode. Raises RequestFailed if it isn't available."""
+        available = [mode["id"] for mode in self._modes["availableModes"]] if self._modes else []
+        if self._modes is None or mode_id not in available:
+            raise _invalid(f"There is no mode {mode_id!r}; available: {', '.join(available) or 'none'}")
+        self._show_mode(mode_id)
+
+    def set_option(self, option_id: Any, value: Any) -> None:
+        """Change a config option. Raises RequestFailed for an unknown option or value."""
+        option = next((option for option in self._config if option["id"] == option_id), None)
+        if option is None:
+            raise _invalid(f"There is no config option {option_id!r}")
+        allowed = [True, False] if option["type"] == "boolean" else [o["value"] for o in option["options"]]
+        if type(value) is not type(allowed[0]) or value not in allowed:
+            raise _invalid(f"The option {option_id} can't be {value!r}")
+        option["currentValue"] = value
+        if option.get("category") == "mode":
+            self._show_mode(value)
+
+    def _show_mode(self, mode_id: Any) -> None:
+        """Update the mode and the config option of category "mode", which are the same setting."""
+        if self._modes is not None:
+            self._modes["currentModeId"] = mode_id
+        for option in self._config:
+            if option.get("category") == "mode":
+                option["currentValue"] = mode_id
+
+
+class Sessions:
+    """Opens, finds, lists, and deletes sessions. Raises RequestFailed if a requested session doesn't exist."""
+
+    def __init__(self, scenario: Scenario, run: str = "") -> None:
+        """The IDs of new sessions are numbered and contain `run`."""
+        self._prefix = "-".join(filter(None, ("demo", run)))
+        self._setup = scenario.session
+        self._keeping = scenario.keeping
+        self.keeps = bool(scenario.keeping.offers)
+        """Whether sessions can be opened again; in version 2, always."""
+        self._open: dict[str, Session] = {}
+        self._kept = {old.session_id: self._session_of(old) for old in scenario.keeping.sessions}
+        self._untold = {old.session_id: old.history for old in scenario.keeping.sessions}
+        self._begun = 0
+        self._folder = str(Path.cwd())
+
+    def _session_of(self, old: KeptSession) -> Session:
+        session = Session(old.session_id, old.cwd, self._setup, is_kept=True)
+        session.title, session.updated_at = old.title, old.updated_at
+        return session
+
+    def begin(self, cwd: str) -> Session:
+        """Create a session."""
+        self._begun += 1
+        session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=self.keeps)
+        if self.keeps:
+            self._kept = {session.id: session} | self._kept
+        return self._opened(session, cwd)
+
+    def reopen(self, session_id: Any, cwd: str) -> Session:
+        """Open a stored session. If it's open, its turn is cancelled."""
+        session = self._kept.get(session_id)
+        if session is None:
+            raise RequestFailed(RESOURCE_NOT_FOUND, f"There is no session {session_id!r}")
+        self.close(session_id)
+        return self._opened(session, cwd)
+
+    def _opened(self, session: Session, cwd: str) -> Session:
+        session.cwd = self._folder = cwd
+        self._open[session.id] = session
+        return session
+
+    def get(self, session_id: Any) -> Session | None:
+        """Return an open session."""
+        return self._open.get(session_id)
+
+    def find(self, session_id: str) -> Session | None:
+        """Find an open session, or one of a subagent."""
+        return next((one for one in self.with_subagents() if one.id == session_id), None)
+
+    def with_subagents(self) -> Iterator[Session]:
+        """The open sessions, and those of their subagents."""
+        for session in self._open.values():
+            yield from _with_subagents(session)
+
+    def close(self, session_id: Any) -> None:
+        """Close a session and cancel its turn. Does nothing if it isn't open."""
+        session = self._open.pop(session_id, None)
+        if session is not None and session.cancel_turn is not None:
+            session.cancel_turn()
+
+    def delete(self, session_id: Any) -> None:
+        """Delete a session. Does nothing if it doesn't exist."""
+        self.close(session_id)
+        self._kept.pop(session_id, None)
+
+    def untold(self, session: Session) -> tuple[Step, ...]:
+        """The scenario's history of a stored session, once: afterwards the session itself remembers it."""
+        return self._untold.pop(session.id, ())
+
+    def page(self, cwd: Any, cursor: Any) -> dict[str, Any]:
+        """A page of the `session/list` response, newest sessions first."""
+        told = [session.summary(self._folder) for session in self._kept.values()]
+        found = [summary for summary in told if cwd is None or summary["cwd"] == cwd]
+        start = self._start(found, cursor)
+        page, rest = found[start:][: self._keeping.page_size], found[start + self._keeping.page_size :]
+        return {"sessions": page} | ({"nextCursor": _cursor(page[-1])} if rest else {})
+
+    def _start(self, found: list[dict[str, Any]], cursor: Any) -> int:
+        if cursor is None:
+            return 0
+        for number, summary in enumerate(found, 1):
+            if _cursor(summary) == cursor:
+                return number
+        raise RequestFailed(ErrorCode.INVALID_PARAMS, "There is no such cursor, or it has expired")
+
+
+def _with_subagents(session: Session) -> Iterator[Session]:
+    yield session
+    for each in session.subagents.values():
+        yield from _with_subagents(each)
+
+
+def _cursor(last: dict[str, Any]) -> str:
+    """The cursor for the page after this session, opaque to clients."""
+    return str(last["sessionId"]).encode().hex()
+
+
+def _invalid(message: str) -> RequestFailed:
+    return RequestFailed(ErrorCode.INVALID_PARAMS, message)
+
+
+CHUNK_CHARS: Final = 20
+CHUNKS_PER_FLUSH: Final = 64
+PLACEHOLDER: Final = re.compile(r"{([^{}]+)}")
+PROGRAMS: Final = Path(__file__).with_name("programs.py")
+
+Ending: TypeAlias = str | RequestFailed | None
+"""How a step ended the turn: a stop reason or an error; None if the turn continues."""
+Outcome: TypeAlias = Ending | tuple[script.Step, ...]
+"""The same, or the branch to play next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The speed of the agent: 2 is twice as fast as written, 0 has no delays."""
+
+    speed: float = 0
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for the scripted time."""
+        await anyio.sleep(seconds / self.speed if self.speed else 0)
+
+
+class Turn:
+    """One prompt and the answer to it."""
+
+    def __init__(
+        self,
+        session: Session,
+        client: ClientCalls,
+        pace: Pace,
+        text: str,
+        texts: Mapping[str, str],
+        request_id: Any = None,
+    ) -> None:
+        self.session = session
+        self.client = client
+        self.pace = pace
+        self.request_id = request_id
+        """The ID of the prompt request; None if it has been answered."""
+        place = re.escape(session.cwd)
+        self._whole_places = re.compile(f"{place}|(?:(?!{place})[\\s\\S]){{1,{CHUNK_CHARS}}}")
+        """Splits streamed text. The folder stays in one chunk, so that the number of chunks doesn't depend on it."""
+        self.scope = anyio.CancelScope()
+        self.is_echoed = False
+        """Whether the client has received an echo of the prompt."""
+        self.deaf = False
+        self.late: tuple[script.Step, ...] = ()
+        self.spoken = 0
+        """The number of updates sent. A subagent's reported tokens derive from it."""
+        self._ids: dict[tuple[str, str], str] = {}
+        self._values = dict(texts) | {
+            "cwd": session.cwd,
+            "text": text,
+            "speed": f"{pace.speed:g}",
+            "python": "python3" if shutil.which("python3") else sys.executable,
+            "programs": str(PROGRAMS),
+        }
+
+    def cancel(self) -> None:
+        """Stop playing. A turn that hangs deaf continues."""
+        if not self.deaf:
+            self.scope.cancel()
+
+    async def stream(self, step: script.Say) -> None:
+        """Stream a text, a few characters at a time."""
+        update: dict[str, Any] = {"sessionUpdate": step.update}
+        if step.id is not None:
+            update["messageId"] = self.id_of("message", step.id)
+        await self.stream_text(update, self.fill(step.text), step.repeat, step.chunk_s)
+
+    async def stream_text(self, update: script.Wire, text: str, repeat: int, chunk_s: float) -> None:
+        """Send a text in chunks of this update."""
+        chunks = self._whole_places.findall(text)
+        for number, chunk in enumerate(chunks * repeat, 1):
+            self.send({**update, "content": {"type": "text", "text": chunk}})
+            if number % CHUNKS_PER_FLUSH == 0:
+                await self.client.flush()
+            await self.pace.wait(chunk_s)
+
+    def send(self, update: script.Wire) -> None:
+        """Send a session update."""
+        self.spoken += 1
+        self.repeat(self.client.worded(self.session, update))
+
+    def repeat(self, update: script.Wire) -> None:
+        """Send a session update unchanged, such as one from the history."""
+        self.session.remember(update)
+        self.client.update(self.session.id, update)
+
+    def of_subagent(self, session: Session) -> Turn:
+        """Create the turn of a subagent, in its own session."""
+        return Turn(session, self.client, self.pace, self._values["text"], self._values)
+
+    def say(self, text: str) -> None:
+        """Send a short message in one chunk, unchanged."""
+        self.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+
+    def lack(self, what: str, so: str) -> None:
+        """Say that the client lacks a capability that a step needs, and the consequence."""
+        self.say(f"*The client doesn't support {what}, so {so}.*\n\n")
+
+    def learn(self, values: Mapping[str, str]) -> None:
+        """Add values for `{name}` placeholders."""
+        self._values |= values
+
+    def id_of(self, kind: str, name: str | None) -> str:
+        """The ID for a name in the scenario: the same within a turn. Without a name, a new one."""
+        if name is None:
+            return self.session.next_id(kind)
+        if (kind, name) not in self._ids:
+            self._ids[kind, name] = self.session.next_id(kind)
+        return self._ids[kind, name]
+
+    def call_id(self, name: str | None) -> str:
+        """The ID of a tool call."""
+        return self.id_of("call", name)
+
+    def is_known(self, name: str | None) -> bool:
+        """Whether this turn has mentioned the tool call before."""
+        return name is not None and ("call", name) in self._ids
+
+    def tool_call(self, tool: script.Tool) -> dict[str, Any]:
+        """The step in its wire format, with placeholders filled in, an ID, and absolute paths."""
+        fields: dict[str, Any] = {"toolCallId": self.call_id(tool.id)} | self.fill(tool.fields)
+        if "content" in fields:
+            fields["content"] = [self._content(item) for item in fields["content"]]
+        if "locations" in fields:
+            fields["locations"] = [item | {"path": self.path(item["path"])} for item in fields["locations"]]
+        return fields
+
+    def _content(self, item: dict[str, Any]) -> dict[str, Any]:
+        if item["type"] != "diff":
+            return item
+        path = self.path(item["path"])
+        # A diff without an old text compares with what was read; if nothing was read, it's a new file.
+        return {"oldText": self.session.files_read.get(path)} | item | {"path": path}
+
+    def path(self, path: str) -> str:
+        """Return a path in the session's folder as an absolute path."""
+        return str(Path(self.session.cwd) / path)
+
+    def fill(self, value: Any) -> Any:
+        """Replace `{cwd}`, `{text}`, and other placeholders in every text. Replacements aren't expanded again."""
+        if isinstance(value, str):
+            return PLACEHOLDER.sub(lambda found: self._values.get(found[1], found[0]), value)
+        if isinstance(value, Mapping):
+            return {key: self.fill(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.fill(item) for item in value]
+        return value

@@ -1,0 +1,320 @@
+"""Draws a permission request: the title, the whole subject as its outline tells it, the keys, and the answers."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Final, assert_never
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.client.loading_variables import call_warnings
+from acp_tui.conversation import UNSET
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.permission_requests import kind_word, letters_of, quoted_name
+from acp_tui.conversation.request_outline import (
+    Command,
+    Heading,
+    Passage,
+    Remark,
+    RequestOutline,
+    RequestPart,
+    Row,
+    ShownRequest,
+)
+from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, shown_path
+from acp_tui.conversation.visible.confusables import make_visible_path
+from acp_tui.conversation.visible.cutting import cut_shown
+from acp_tui.ui.conversation.drawing import Joined
+from acp_tui.ui.rendering.diff import Comparisons, DiffLayout
+from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
+from acp_tui.ui.rendering.diff_text import SIGNS
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
+from acp_tui.ui.rendering.wrapping import Gutter, fold, pack, width_cells, wrap
+from acp_tui.values import dataclass
+
+CONTINUATION: Final = "↪ "
+"""Begins a row that continues the line above."""
+CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
+
+
+class SeenRows:
+    """Tracks which rows of a request were in view, for each way it was drawn. Reading one of them whole is enough."""
+
+    def __init__(self) -> None:
+        self._asked: tuple[object, ...] = ()
+        self._rows: dict[Hashable, set[int]] = {}
+        self.is_all_seen = False
+        self.wanted = ""
+        """The option that the user chose before everything was seen. Choosing it again counts."""
+        self.again = ""
+        """How to choose it again, such as "press 1 again"."""
+
+    def begin(self, asked: tuple[object, ...]) -> None:
+        """Start tracking `asked`. If it differs from before, nothing of it has been seen."""
+        if asked != self._asked:
+            self._asked, self._rows, self.is_all_seen, self.wanted = asked, {}, False, ""
+
+    def note(self, way: Hashable, rows: range, count: int) -> None:
+        """Record that `rows`, of `count` rows drawn in this way, are in view."""
+        seen = self._rows.setdefault(way, set())
+        seen.update(rows)
+        self.is_all_seen = self.is_all_seen or len(seen) >= count
+
+    def first_unseen(self, way: Hashable) -> int:
+        """The first row that hasn't been in view, drawn in this way."""
+        seen, row = self._rows.get(way, set()), 0
+        while row in seen:
+            row += 1
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectStyle:
+    """How to draw the subject."""
+
+    width: int
+    """In cells."""
+    palette: Palette
+    layout: DiffLayout = "unified"
+    shows_raw: bool = False
+    context: int | None = CONTEXT_LINES
+    """The number of unchanged lines around each change; None for the whole file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The drawn subject."""
+
+    lines: Sequence[Strip] = ()
+    hunks: tuple[int, ...] = ()
+    """The lines where changes begin."""
+    is_whole: bool = True
+    """Whether all diffs are compared. If not, draw it again soon."""
+    raw: int | None = None
+    """The line where the raw report begins, if it's shown."""
+    left_out: int = 0
+    """The number of characters that no line shows, because they are too many."""
+
+    def below(self, lines: Sequence[Strip]) -> Subject:
+        """Return a copy with these lines above it."""
+        above = len(lines)
+        hunks = tuple(above + row for row in self.hunks)
+        raw = None if self.raw is None else above + self.raw
+        return Subject(Joined(lines, self.lines), hunks, self.is_whole, raw, self.left_out)
+
+    def first_changed(self, index: int) -> int:
+        """The first added or removed line of the change with this index."""
+        start, end = [*self.hunks, len(self.lines)][index : index + 2]
+        return next((row for row in range(start, end) if _is_changed(self.lines[row])), start)
+
+
+class SubjectDrawing:
+    """Draws requests. Keeps comparisons, and which rows were in view, between calls."""
+
+    def __init__(self) -> None:
+        self._diffs = Comparisons()
+        self.seen = SeenRows()
+        """Shared by the card and the full screen, for the request drawn last."""
+
+    def draw(self, asked: ShownRequest, look: SubjectStyle) -> Subject:
+        """Draw everything the request would do, except diffs not compared yet and text marked as cut."""
+        self.seen.begin(asked.state[1:])
+        self._diffs.keep(item for item in asked.call.content if isinstance(item, TextDiff))
+        is_whole = self._diffs.advance()
+        outline = RequestOutline(asked, call_warnings(asked.call))
+        runs: list[Sequence[Strip]] = []
+        hunks: list[int] = []
+        length = 0
+        for part in outline.parts():
+            if isinstance(part, TextDiff):
+                lines, changes = self._diff(part, asked.cwd, outline, look)
+                hunks += [length + row for row in changes]
+            else:
+                lines = _drawn(part, look)
+            runs.append(lines)
+            length += len(lines)
+        if outline.metas:
+            runs.append(wrap([("press r to see what else is reported: _meta", look.palette.muted)], look.width))
+            length += len(runs[-1])
+        if look.shows_raw:
+            runs.append(_raw(asked.call, outline.metas, look))
+        return Subject(Joined(*runs), tuple(hunks), is_whole, length if look.shows_raw else None, outline.left_out)
+
+    def _diff(
+        self, diff: TextDiff, cwd: str, outline: RequestOutline, look: SubjectStyle
+    ) -> tuple[Sequence[Strip], tuple[int, ...]]:
+        """The lines of a diff, and where its changes begin."""
+        renderer = self._diffs.renderer(diff, cwd)
+        if not renderer.is_ready:
+            return renderer.waiting_lines(look.width, look.palette), ()
+        lines = renderer.lines(look.width, look.palette, look.layout, look.context)
+        outline.left_out += renderer.cut_characters(look.context)
+        outline.note_lines(renderer.visible_lines(look.context))
+        first, *others = renderer.hunk_rows or (0,)
+        # Show the first change with its file name, if that is near.
+        return lines, (first if look.context is None else 0, *others)
+
+
+def _drawn(part: RequestPart, look: SubjectStyle) -> list[Strip]:
+    """The lines of a part that isn't a diff."""
+    palette, width = look.palette, look.width
+    match part:
+        case Heading():
+            return []  # it has rows of its own, above the subject
+        case Remark(text, tone):
+            styles = {"plain": palette.text, "strong": palette.strong, "muted": palette.muted}
+            return plain_lines(text, width, styles.get(tone, palette.warning))
+        case Command(lines, cwd):
+            where = wrap([(f"in {cwd}", palette.muted)], width) if cwd is not None else []
+            return [*_command_rows(lines, look), *where]
+        case Passage(text, ""):
+            return plain_lines(text, width, palette.text)
+        case Passage(text, name):
+            # A line of the text must not look like another field.
+            bar = Segment("│ ", palette.muted)
+            rows = plain_lines(text, width - 2, palette.code)
+            return [*wrap([(f"{name}:", palette.muted)], width), *(Strip([bar, *row]) for row in rows)]
+        case Row(name, text):
+            return wrap([(f"{name}: ", palette.muted), (text.expandtabs(TAB_CELLS), palette.code)], width)
+        case TextDiff():
+            raise AssertionError("compared above")
+        case _:
+            assert_never(part)
+
+
+def _command_rows(lines: Sequence[str], look: SubjectStyle) -> Iterator[Strip]:
+    """A block with the whole command. Folding drops nothing."""
+    style = look.palette.code_block
+    room = max(look.width - len(PROMPT), 1)
+    for number, line in enumerate(lines):
+        text = line.expandtabs(TAB_CELLS)
+        for index, part in enumerate(fold(text, room)):
+            sign = CONTINUATION if index else NEXT_LINE if number else PROMPT
+            shown = text[part.start : part.stop] + " " * (room - part.cells)
+            yield Strip([Segment(sign, style + look.palette.code_label), Segment(shown, style)])
+
+
+def _is_changed(line: Strip) -> bool:
+    """Whether this is an added or removed line of a diff: the sign comes first, or right after the line numbers."""
+    before: Segment | None = None
+    for segment in line:
+        if segment.text in CHANGE_SIGNS and (before is None or isinstance(before, Gutter)):
+            return True
+        before = segment
+    return False
+
+
+def changed_file(asked: ShownRequest) -> str:
+    """The path of the first diff; "" if there isn't one."""
+    paths = [item.path for item in asked.call.content if isinstance(item, TextDiff)]
+    return make_visible_path(shown_path(paths[0], asked.cwd)) if paths else ""
+
+
+def has_changes(call: ToolCall) -> bool:
+    """Whether there is a diff to show."""
+    return any(isinstance(item, TextDiff) for item in call.content)
+
+
+def _raw(call: ToolCall, metas: dict[str, Any], look: SubjectStyle) -> list[Strip]:
+    lines: list[Strip] = []
+    for label, value in (("input", call.raw_input), ("output", call.raw_output), ("_meta", metas or UNSET)):
+        if value is not UNSET:
+            text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+            lines += wrap([(f"raw {label}:", look.palette.muted)], look.width)
+            lines += plain_lines(cut_shown(text), look.width, look.palette.code)
+    return lines or wrap([("the agent reports nothing else", look.palette.muted)], look.width)
+
+
+# What surrounds the subject
+
+MAX_NUMBER: Final = 9
+"""Options after this one have no number."""
+KEYS_CELLS: Final = len("❯ 1 y  ")
+GAP_CELLS: Final = 2
+ENOUGH_NAME_CELLS: Final = 16
+"""If less room is left, the agent's names have no column of their own."""
+ROOMY_CELLS: Final = 50
+
+
+def title_lines(asked: ShownRequest, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
+    """The subject, the number of waiting requests, and first the file if the title doesn't name it."""
+    queue = f"1 of {asked.waiting}  " if asked.waiting > 1 else ""
+    title = asked.title
+    spans = [
+        ("Permission  ", palette.warning + Style(bold=True)),
+        (queue, palette.muted),
+        (f"{file}  " if posixpath.basename(file) not in title else "", palette.diff_title),
+        (title, palette.strong),
+    ]
+    lines = wrap(spans, width)
+    # If space is scarce, the frame must say what it is.
+    return lines if len(lines) == 1 or width >= ROOMY_CELLS else wrap(spans[1:], width)
+
+
+def shortened(lines: Sequence[Strip], rows: int, width: int) -> list[Strip]:
+    """At most `rows` of these lines: the first ones and the last, with a mark if some are left out."""
+    if len(lines) <= rows:
+        return list(lines)
+    last = [lines[-1]] if rows > 1 else []
+    above = lines[: rows - len(last)]
+    if not above:
+        return []
+    mark = Strip([Segment(" …")], 2)
+    return [*above[:-1], Strip.join([above[-1].crop(0, max(width - 2, 0)), mark]), *last]
+
+
+def option_lines(
+    answers: Sequence[PermissionOption], chosen: int | None, palette: Palette, width: int
+) -> list[list[Strip]]:
+    """The lines of each answer: its keys, our word for its kind, and the agent's names in a column.
+
+    Text from an agent never appears in the columns before the names.
+    """
+    names_from = KEYS_CELLS + max((width_cells(kind_word(option)) for option in answers), default=0) + GAP_CELLS
+    if width - names_from < ENOUGH_NAME_CELLS:
+        names_from = 0  # they continue after the word, and hang below it
+    return [
+        _option(option, number, letter, chosen == number, palette, width, names_from)
+        for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True))
+    ]
+
+
+def _option(
+    option: PermissionOption, index: int, letter: str, is_chosen: bool, palette: Palette, width: int, names_from: int
+) -> list[Strip]:
+    number = f"{index + 1}" if index < MAX_NUMBER else "·"
+    style = _style_of(option, palette) + Style(bold=is_chosen)
+    head = [Segment("❯ " if is_chosen else "  ", palette.accent), Segment(f"{number} {letter or ' '}  ", palette.muted)]
+    word, name = kind_word(option), (quoted_name(option), palette.muted)
+    if names_from:
+        head.append(Segment(word.ljust(names_from - KEYS_CELLS), style))
+        indent, lines = names_from, wrap([name], width - names_from)
+    else:
+        lines = wrap([(word, style), ("  ", style), name], width - KEYS_CELLS - GAP_CELLS)
+        indent = KEYS_CELLS + GAP_CELLS
+    below = [Segment(" " * indent)]
+    return [Strip([*(below if row else head), *line]) for row, line in enumerate(lines)]
+
+
+def _style_of(option: PermissionOption, palette: Palette) -> Style:
+    """Once and always must not look alike, nor must yes and no."""
+    match option.counts_as:
+        case "allow_once":
+            return palette.success
+        case "reject_once":
+            return palette.error
+        case "reject_always":
+            return palette.error + Style(underline=True)
+        case _:
+            return palette.warning
+
+
+def keys_lines(keys: Sequence[str], style: Style, width: int) -> list[Strip]:
+    """Keys and what they do, as many in a line as fit. Breaks between keys if possible."""
+    return [strip for line in pack(keys, width) for strip in wrap([(line, style)], width)]

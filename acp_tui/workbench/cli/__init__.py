@@ -1,0 +1,1 @@
+"""The commands of the room, one module per command."""

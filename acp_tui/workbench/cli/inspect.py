@@ -1,0 +1,35 @@
+"""`acp-tui inspect`: shows the frames of a recording, and the rules they break."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.prerequisites import notes_of
+from acp_tui.cli.replay import fitted_settings, settings_to_show, show_app
+from acp_tui.cli.sessions import recording_named
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.workbench.inspect import inspect_file
+from acp_tui.workbench.inspector.screen import InspectApp
+
+
+def run(given: Given) -> int:
+    """Show its frames until the user quits."""
+    source = recording_named(given.word)
+    read = settings_to_show(source, "for its frames: jq -c .frame FILE")
+    return run_inspect(source, read.settings, notes_of(read))
+
+
+def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = ()) -> int:
+    """Show the frames of a recording, or of a scenario by name, until the user quits. Returns the exit status.
+
+    `notes` has remarks about the settings.
+    """
+
+    def make(file: Path, _: ExitStack) -> BaseApp:
+        return InspectApp(inspect_file(file), file, settings=fitted_settings(settings), notes=notes)
+
+    return show_app(source, make)

@@ -1,0 +1,73 @@
+"""`acp-tui redact`: writes a recording you can share, and a table of what was replaced in it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from acp_tui.cli import ExitCode
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command import UsageError
+from acp_tui.cli.prerequisites import exit_after
+from acp_tui.cli.sessions import recording_named
+from acp_tui.client.errors import ClientError
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.workbench.redact import RedactOptions, Report, full_names, redact
+
+MIN_SECRET: Final = 4
+MAX_ROWS: Final = 40
+
+
+def run(given: Given) -> int:
+    """Write the file and print what was replaced. Returns the exit status."""
+    kept, dropped, secrets = (tuple(each or ()) for each in (given.keep_contents, given.drop_contents, given.secret))
+    if kept and dropped:
+        raise UsageError("--keep-contents already drops all other files, so it can't be used with --drop-contents")
+    if any(len(text) < MIN_SECRET for text in secrets):
+        raise UsageError(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
+    options = RedactOptions(secrets, dropped, kept or None, given.drop_media)
+    source, environ = Path(recording_named(given.word)), os.environ
+    try:
+        report = redact(source, given.output, options, environ, socket.gethostname(), full_names(environ))
+    except ClientError as error:
+        raise exit_after(error, ExitCode.ERROR) from None
+    print("\n".join(_lines(report, given.output)))
+    return ExitCode.DONE
+
+
+def _lines(report: Report, out: Path) -> Iterator[str]:
+    rows = [(secret.kind, str(secret.count), secret.stand_in) for secret in report.replaced]
+    if rows:
+        yield from _table([("what", "times", "replaced by"), *rows[:MAX_ROWS]])
+        if len(rows) > MAX_ROWS:
+            yield f"… and {len(rows) - MAX_ROWS} more; {sum(secret.count for secret in report.replaced)} places in all"
+        yield ""
+    else:
+        yield "Found nothing that looks like a secret, a name, or an address."
+    for count, what in _beyond(report):
+        if count:
+            yield f"{count} {what}"
+    look = "Look at it before you share it: secrets that look like ordinary words are still there."
+    yield f"Written to {make_visible_line(str(out))}. {look}"
+
+
+def _beyond(report: Report) -> Iterator[tuple[int, str]]:
+    yield report.files_left_out, "files: contents replaced by lines of the same length"
+    yield report.media_left_out, "images or sounds: dropped"
+    yield report.media_kept, "images or sounds: kept, NOT looked into (to drop them: --drop-media)"
+    yield report.blobs_kept, "attachments and packed data: NOT looked into, except for plain text"
+    yield report.bad_lines, "lines that aren't events: treated as text"
+
+
+def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for kind, count, stand_in in rows:
+        yield f"{kind:<{widths[0]}}  {count:>{widths[1]}}  {_shortened(stand_in)}"
+
+
+def _shortened(text: str) -> str:
+    first = make_visible_line(text.strip().split("\n")[0])
+    return first if len(first) <= 60 else f"{first[:59]}…"

@@ -1,0 +1,109 @@
+"""The room's commands of the command line. `acp_tui.cli.command_table` takes these rows in, if the room is there."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from acp_tui.cli.command import (
+    AGENT,
+    LOOK_BACK,
+    PROTOCOL,
+    RECORDING,
+    SOURCE,
+    SOURCE_NOTE,
+    SPEED,
+    Command,
+    Kind,
+    Option,
+    Value,
+    output_format,
+)
+
+_REDACT_NOTES = """\
+FILE is a recording, or a recorded session's ID.
+
+Names, addresses, home folders, keys, and tokens become text of the same length, the same text everywhere. GLOB is a \
+pattern such as src/*.py, .env, or secrets/**; a dropped file's contents become lines of the same length.
+
+Exits with 0, or with 1 if nothing was written.
+"""
+_MOCK_NOTES = """\
+SOURCE is a recording, demo:NAME, or a scenario's .toml file. When the client does something that isn't in the \
+recording, stderr says what, with the frame and its time. To see that moment: acp-tui replay SOURCE --until 12.5s. \
+Prompts may differ in wording; only kinds, fields, and order count.
+
+Exits with 0 when the client disconnects; 1 when it departs from the recording with --strict, on a timeout, or when \
+the recording is incomplete; 2 on a usage error; and as the recorded agent did if that one died.
+"""
+_CHECK_NOTES = """\
+The agent works in a temporary folder, and nothing it asks for is allowed.
+
+Exits with 0 when it breaks no rule of severity error, 1 when it does, 6 if it needs a login, 7 if it died or went \
+silent, and 126 or 127 if its command can't be run or found.
+"""
+
+_BUILD: Final = "Build an agent or a client"
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "redact",
+        "make a recording you can share",
+        "acp_tui.workbench.cli.redact",
+        Value("FILE", Kind.FILE),
+        needs="a recording and a file to write: acp-tui redact FILE -o FILE",
+        options=(
+            Option(
+                ("--output", "-o"),
+                "the file to write; it must not exist",
+                Value("FILE", Kind.NEW_FILE),
+                is_required=True,
+            ),
+            Option(("--secret",), "also replace this text", Value("TEXT"), is_repeated=True),
+            Option(("--drop-contents",), "drop the contents of these files", Value("GLOB"), is_repeated=True),
+            Option(("--keep-contents",), "drop the contents of all other files", Value("GLOB"), is_repeated=True),
+            Option(("--drop-media",), "drop images and sounds"),
+        ),
+        notes=_REDACT_NOTES,
+        group=LOOK_BACK,
+    ),
+    Command(
+        "check",
+        "find the protocol rules an agent breaks",
+        "acp_tui.workbench.cli.check",
+        AGENT,
+        options=(
+            Option(("--prompt", "-p"), "the prompt (default: about a file)", Value("TEXT")),
+            Option(("--timeout",), "seconds for each step (default: 120)", Value("S", Kind.NUMBER), 120.0),
+            PROTOCOL,
+            output_format("text", "json"),
+            Option(("--rules",), "list the rules instead"),
+            *RECORDING,
+        ),
+        notes=_CHECK_NOTES,
+        group=_BUILD,
+    ),
+    Command(
+        "inspect",
+        "browse a recording's frames and the rules they break",
+        "acp_tui.workbench.cli.inspect",
+        SOURCE,
+        needs="a recording or demo:NAME: acp-tui inspect FILE; to list yours: acp-tui sessions",
+        notes=SOURCE_NOTE,
+        group=_BUILD,
+    ),
+    Command(
+        "mock",
+        "play a recording or scenario as an agent, for any client",
+        "acp_tui.workbench.cli.mock",
+        SOURCE,
+        needs="a recording or a scenario: acp-tui mock FILE",
+        options=(
+            SPEED,
+            Option(("--strict",), "stop when the client departs from the recording"),
+            Option(("--timeout",), "stop when the client sends or reads nothing this long", Value("S", Kind.NUMBER)),
+            Option(("--login",), "log in on this terminal, for scenarios that need it"),
+        ),
+        notes=_MOCK_NOTES,
+        group=_BUILD,
+    ),
+)
