@@ -214,26 +214,6 @@ _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
 _APART: Final[tuple[Place, ...]] = ("inspector", "frames", "frame", "replay")
 """Screens other than a session's. There, only commands of the place "app" also work."""
 _REFERENCE: Final = re.compile(r"\{(\w+)\}")
-_TEXTUAL: Final[dict[str, Place]] = {
-    "PromptInput": "prompt",
-    "QueueLines": "queue",
-    "HistorySearch": "history",
-    "ConversationView": "conversation",
-    "PlanView": "plan",
-    "Welcome": "welcome",
-    "PermissionCard": "card",
-    "QuestionCard": "question",
-    "FullRequest": "review",
-    "FindBar": "find",
-    "SessionScreen": "session",
-    "TakeOver": "terminal",
-    "Sidebar": "sidebar",
-    "InspectorScreen": "inspector",
-    "FrameList": "frames",
-    "FrameView": "frame",
-    "ReplayScreen": "replay",
-}
-"""The place of each widget's keys, by class name, because most widgets are loaded later than this module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,8 +272,8 @@ def _is_bound(command: Command, key: str) -> bool:
 
 
 def places_of(focused: DOMNode) -> tuple[Place, ...]:
-    """The current places, from the focus outwards."""
-    found = [_TEXTUAL[name] for node in focused.ancestors_with_self if (name := type(node).__name__) in _TEXTUAL]
+    """The current places, from the focus outwards: the `PLACE` of each widget that has keys of its own."""
+    found: list[Place] = [node.PLACE for node in focused.ancestors_with_self if hasattr(node, "PLACE")]
     return ("terminal",) if "terminal" in found else (*found, "app")
 
 

@@ -29,6 +29,7 @@ from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Entry, OwnCommand, Subagent
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, Scene
@@ -64,7 +65,8 @@ class ConversationView(Widget, can_focus=True):
     ALLOW_SELECT = False
     DEFAULT_CSS = "ConversationView { height: 1fr; overflow: hidden hidden; }" + stylesheet("conversation")
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="conversation")
+    PLACE: ClassVar[Place] = "conversation"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class FollowingChanged(Message):
         """Posted when the view starts or stops following the end, or entries are added below."""

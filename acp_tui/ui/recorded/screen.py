@@ -23,7 +23,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
-from acp_tui.ui.commands.command import Command
+from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import BY_ID, Keymap
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
@@ -126,6 +126,7 @@ def _lines(film: Film) -> Iterator[str]:
 class ReplayScreen(Screen[None]):
     """Shows one session of the recording at a time."""
 
+    PLACE: ClassVar[Place] = "replay"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
 
     def __init__(

@@ -15,6 +15,7 @@ from textual.strip import Strip
 
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.line_window import StripView
@@ -62,7 +63,8 @@ class Welcome(Vertical, can_focus=True):
 
     DEFAULT_CSS = "Welcome { height: 1fr; display: none; } Welcome > RowList { height: auto; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="welcome")
+    PLACE: ClassVar[Place] = "welcome"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class Chosen(Message):
         """Posted when the user wants to open this session."""

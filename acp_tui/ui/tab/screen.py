@@ -24,6 +24,7 @@ from textual.screen import Screen
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
@@ -64,6 +65,7 @@ MIN_AGENT: Final = 4
 class SessionScreen(Screen[None]):
     """Shows one session; without one, how far the agent's start is, or why it failed."""
 
+    PLACE: ClassVar[Place] = "session"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         # Use bindings, not key methods: after a key method, the key would still move the focus away from the prompt.
