@@ -159,9 +159,9 @@ class BaseApp(App[None]):
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - Textual has no ClassVar here either
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="quit"),
         # Without priority, Textual ignores the app's bindings while a dialog is open.
-        Binding("f1", "help_dialog", "Help", show=False, priority=True),
+        Binding("f1", "help_dialog", "Help", show=False, priority=True, id="dialog_help"),
     ]
 
     keymap: var[Keymap] = var(AS_BUILT, init=False)

@@ -52,7 +52,7 @@ NEEDS_A_SESSION: Final = {
 """Keys of a session that do nothing in a replay, and what they would need."""
 
 _ALIVE: Final = frozenset(command.like for command in REPLAY_COMMANDS) - {"interrupt"}
-_PLACES: Final = ("app", "find", "replay")
+_PLACES: Final = ("app", "dialog", "find", "replay")
 
 
 def replay_keymap(chosen: Keymap) -> Keymap:
@@ -65,7 +65,7 @@ def replay_keymap(chosen: Keymap) -> Keymap:
 def bindings() -> list[Binding]:
     """The bindings of the replay screen."""
     return [
-        *(Binding(each.keys, each.action, each.title, show=False) for each in REPLAY_COMMANDS),
+        *(Binding(each.keys, each.action, each.title, show=False, id=each.id) for each in REPLAY_COMMANDS),
         *(
             Binding(key, f"refuse({what!r})", "Not available in a replay", show=False)
             for key, what in NEEDS_A_SESSION.items()

@@ -26,7 +26,8 @@ from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Command, Place
-from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import COMMANDS, bindings_of
 from acp_tui.ui.dialogs.agents import Choice, choose_agent
 from acp_tui.ui.dialogs.session_rows import ARCHIVED, PINNED
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
@@ -44,20 +45,16 @@ from acp_tui.ui.tab.tabs import Tab, Tabs
 
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
 ShowHosted: TypeAlias = Callable[[HostedSession], Coroutine[Any, Any, None]]
-KEYS: Final = "Enter go to it · Alt+↑ ↓ move · Alt+P pin · Alt+X archive · Alt+V {archived} · Alt+W close · Esc back"
+KEYS: Final = "Enter go to it · {board_up} {board_down} move · {board_pin} pin · {board_archive} archive"
 
 
 class Board(ModalScreen[None]):
     """Lists the tabs with their current states."""
 
+    PLACE: ClassVar[Place] = "board"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", show=False),
-        Binding("alt+up", "move(-1)", "Move the tab up", show=False, priority=True),
-        Binding("alt+p", "pin", "Pin the tab's session", show=False, priority=True),
-        Binding("alt+x", "archive", "Archive the tab's session", show=False, priority=True),
-        Binding("alt+v", "switch_archived", "Show or hide tabs of archived sessions", show=False, priority=True),
-        Binding("alt+w", "close_tab", "Close the tab", show=False, priority=True),
-        Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
+        *bindings_of(place=PLACE),
     ]
 
     def __init__(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
@@ -118,7 +115,8 @@ class Board(ModalScreen[None]):
 
     @property
     def _keys(self) -> str:
-        return KEYS.format(archived=ARCHIVED[self._shows_archived])
+        archived = ARCHIVED[self._shows_archived]
+        return keys_in_force(self).hint(f"{KEYS} · {{board_archived}} {archived} · {{board_close}} close · Esc back")
 
     def action_pin(self) -> None:
         """Pin or unpin the session of the tab at the cursor."""

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
 from itertools import groupby
+from pkgutil import walk_packages
 
 import pytest
+from textual.binding import Binding
 from textual.dom import DOMNode
 
+import acp_tui.ui
+import acp_tui.workbench
 from acp_tui.client.settings.tree import KeyChoice
-from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, NEEDED, keymap_of
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.changes.list import ChangesScreen
+from acp_tui.ui.changes.review import ReviewScreen
+from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, FIXED_KEYS, NEEDED, keymap_of
 from acp_tui.ui.commands.table import COMMANDS, bindings
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.dialogs.agent_offers import CapabilityCard
+from acp_tui.ui.dialogs.agents import AgentsScreen
+from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
 from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
 from acp_tui.ui.prompt import PromptInput
@@ -18,6 +30,9 @@ from acp_tui.ui.prompt.input import PLACEHOLDER
 from acp_tui.ui.session.find_bar import KEYS, FindBar
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.status_line import STATES
+from acp_tui.ui.shell.dialogs import Board
+from acp_tui.ui.shell.settings.screen import SettingEditor, SettingsScreen
+from acp_tui.ui.tab.entries import PromptPicker
 
 PROMPT = ("prompt", "session", "app")
 CARD = ("card", "session", "app")
@@ -29,6 +44,16 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "card": (PermissionCard,),
     "review": (FullRequest, PermissionReview),
     "find": (FindBar,),
+    "sessions": (SessionsDialog,),
+    "prompts": (PromptPicker,),
+    "agents": (AgentsScreen,),
+    "agent": (CapabilityCard,),
+    "board": (Board,),
+    "changes": (ChangesScreen,),
+    "diff": (ReviewScreen,),
+    "settings": (SettingsScreen,),
+    "setting": (SettingEditor,),
+    "dialog": (BaseApp,),
 }
 
 
@@ -61,6 +86,30 @@ def test_the_table_and_the_widgets_have_the_same_keys(place: str) -> None:
 
     # The text area itself handles what moves the cursor in the prompt.
     assert in_table - bound <= {"up", "down"}
+
+
+def test_each_key_of_ours_is_in_the_table_or_means_the_same_everywhere() -> None:
+    assert {(kind.__name__, key) for kind, key in _bound_otherwise() if key not in FIXED_KEYS} == set()
+
+
+def _bound_otherwise() -> Iterator[tuple[type, str]]:
+    """Keys that have no row in the table."""
+    for package in (acp_tui.ui, acp_tui.workbench):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            for kind in vars(import_module(module.name)).values():
+                if isinstance(kind, type) and kind.__module__ == module.name:
+                    for binding in Binding.make_bindings(vars(kind).get("BINDINGS", ())):
+                        is_refusal = binding.action.startswith("refuse(")  # in a replay, where they'd need a session
+                        if binding.id not in BY_ID and not is_refusal:
+                            yield kind, binding.key
+
+
+@pytest.mark.parametrize("place", [place for place in WIDGETS if place != "dialog"])
+def test_each_action_in_the_table_is_a_method(place: str) -> None:
+    named = [command.own for command in COMMANDS if command.where == place and command.own]
+    ours = [action.partition("(")[0] for action in named if not action.startswith("screen.")]
+    assert ours
+    assert [name for name in ours if not any(hasattr(kind, f"action_{name}") for kind in WIDGETS[place])] == []
 
 
 def test_no_binding_of_the_session_takes_what_is_typed() -> None:
@@ -119,6 +168,14 @@ def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> 
     assert keymap_of(chosen(help="f1")).meaning(CARD, "question_mark") == "question_mark"
 
 
+def test_a_dialog_has_keys_to_choose_and_help_follows_that_of_the_session() -> None:
+    keymap = keymap_of(chosen(sessions_delete="ctrl+x", help="f11"))
+    sessions, board = ("sessions", "dialog", "app"), ("board", "dialog", "app")
+    assert [keymap.meaning(sessions, key) for key in ("ctrl+x", "d", "y")] == ["d", "", "y"]
+    assert [keymap.meaning(board, key) for key in ("f11", "f1")] == ["f1", ""]
+    assert keymap.notes == ()
+
+
 # What a choice costs, and what isn't possible
 
 
@@ -153,6 +210,8 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("find", "nokey", "there is no such key"),
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
+        ("board_pin", "p", "in the list of tabs it types a character"),
+        ("sessions_export", "y", "digits and y, a, n always answer permission requests"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),
         ("find", "3", "digits and y, a, n always answer permission requests"),
@@ -205,6 +264,9 @@ def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
 
     assert keymap.hint("look; {find} finds; {toggle_plan} folds") == "look; Ctrl+F finds"
     assert keymap.hint("{toggle_plan} folds") == ""
+    assert keymap.hint("↑ ↓ read · {toggle_plan} fold · Esc close") == "↑ ↓ read · Esc close"
+    assert keymap.hint("It is folded. Press {toggle_plan} to unfold it.") == "It is folded."
+    assert keymap.hint(" · {find}") == " · Ctrl+F"
 
 
 @pytest.mark.parametrize(
