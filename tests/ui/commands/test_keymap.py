@@ -17,6 +17,7 @@ from acp_tui.client.settings.tree import KeyChoice
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
+from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, FIXED_KEYS, NEEDED, keymap_of
 from acp_tui.ui.commands.table import COMMANDS, bindings
 from acp_tui.ui.conversation.view import ConversationView
@@ -25,25 +26,43 @@ from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
 from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
+from acp_tui.ui.permission.question_card import QuestionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import PLACEHOLDER
+from acp_tui.ui.prompt.queue_lines import QueueLines
+from acp_tui.ui.prompt.recall import HistorySearch
+from acp_tui.ui.recorded.screen import ReplayScreen
 from acp_tui.ui.session.find_bar import KEYS, FindBar
 from acp_tui.ui.session.plan_view import PlanView
+from acp_tui.ui.session.sidebar import Sidebar
 from acp_tui.ui.session.status_line import STATES
+from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.shell.dialogs import Board
 from acp_tui.ui.shell.settings.screen import SettingEditor, SettingsScreen
 from acp_tui.ui.tab.entries import PromptPicker
+from acp_tui.workbench.inspector.frame_list import FrameList
+from acp_tui.workbench.inspector.frame_view import FrameView
+from acp_tui.workbench.inspector.screen import InspectorScreen
 
 PROMPT = ("prompt", "session", "app")
 CARD = ("card", "session", "app")
 CONVERSATION = ("conversation", "session", "app")
 WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "prompt": (PromptInput,),
+    "queue": (QueueLines,),
+    "history": (HistorySearch,),
     "conversation": (ConversationView,),
     "plan": (PlanView,),
+    "welcome": (Welcome,),
     "card": (PermissionCard,),
+    "question": (QuestionCard,),
     "review": (FullRequest, PermissionReview),
     "find": (FindBar,),
+    "sidebar": (Sidebar,),
+    "inspector": (InspectorScreen,),
+    "frames": (FrameList,),
+    "frame": (FrameView,),
+    "replay": (ReplayScreen,),
     "sessions": (SessionsDialog,),
     "prompts": (PromptPicker,),
     "agents": (AgentsScreen,),
@@ -68,6 +87,10 @@ def chosen(**keys: str | list[str]) -> tuple[KeyChoice, ...]:
 
 def test_every_command_has_a_name_of_its_own() -> None:
     assert len(BY_ID) == len(COMMANDS)
+
+
+def test_the_widgets_of_all_places_are_known_here() -> None:
+    assert {*PLACES} - {"session", "app", "terminal"} == {*WIDGETS}  # a terminal takes all keys but one
 
 
 def test_in_one_place_a_key_means_one_thing() -> None:
@@ -106,8 +129,8 @@ def _bound_otherwise() -> Iterator[tuple[type, str]]:
 
 @pytest.mark.parametrize("place", [place for place in WIDGETS if place != "dialog"])
 def test_each_action_in_the_table_is_a_method(place: str) -> None:
-    named = [command.own for command in COMMANDS if command.where == place and command.own]
-    ours = [action.partition("(")[0] for action in named if not action.startswith("screen.")]
+    named = [command.own or command.action for command in COMMANDS if command.where == place]
+    ours = [action.partition("(")[0] for action in named if action and not action.startswith(("screen.", "app."))]
     assert ours
     assert [name for name in ours if not any(hasattr(kind, f"action_{name}") for kind in WIDGETS[place])] == []
 
