@@ -32,7 +32,6 @@ MAX_NAME: Final = 24
 
 
 def run(given: Given) -> int:
-    """List the agents as requested."""
     return list_agents(update=given.update, as_json=given.format == "json", is_verbose=given.verbose)
 
 

@@ -66,7 +66,6 @@ class Option(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The flags and the value, as shown in the help."""
         flags = ", ".join(self.flags)
         if self.value is None:
             return flags
@@ -99,7 +98,6 @@ class Command(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The name and the word, as shown in the help."""
         if self.word is None:
             return self.name
         return f"{self.name} {self.word.name if self.needs else f'[{self.word.name}]'}".strip()

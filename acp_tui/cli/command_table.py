@@ -317,7 +317,6 @@ NAMELESS: Final = next(command for command in COMMANDS if not command.name)
 
 
 def command_named(name: str) -> Command | None:
-    """Return the command with this name, if there is one."""
     return next((command for command in COMMANDS if name and command.name == name), None)
 
 

@@ -9,7 +9,6 @@ script themselves.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -106,14 +105,13 @@ def run(given: Given) -> int:
 
 def complete(shell: str, words: Sequence[str]) -> int:
     """Print what a shell offers for the last word, or how it finds that."""
-    write = _WRITERS.get(shell, _value_only)
-    sys.stdout.writelines(f"{write(offer)}\n" for offer in offers(shell, words))
+    between = _BEFORE_ABOUT.get(shell)
+    for value, about in offers(shell, words):
+        print(f"{value}{between}{about}" if between and about else value)
     return 0
 
 
 class Offer(NamedTuple):
-    """One possible completion."""
-
     value: str
     about: str = ""
 
@@ -150,7 +148,6 @@ def _with_flag(command: Command, flag: str) -> Option | None:
 
 
 def _option_of_value(command: Command, before: Sequence[str]) -> Option | None:
-    """Return the option whose value comes next."""
     option = None
     for word in before:
         option = None if option is not None else _with_flag(command, word)
@@ -200,17 +197,6 @@ def names_of(kind: Kind) -> Iterable[str]:
     return [agent.name for agent in read_catalogue().agents if not agent.obstacle]
 
 
-def _value_only(offer: Offer) -> str:
-    return offer.value
-
-
-def _for_zsh(offer: Offer) -> str:
-    return f"{offer.value}:{offer.about}" if offer.about else offer.value
-
-
-def _for_fish(offer: Offer) -> str:
-    return f"{offer.value}\t{offer.about}" if offer.about else offer.value
-
-
-_WRITERS: Final = {"zsh": _for_zsh, "fish": _for_fish}
+_BEFORE_ABOUT: Final = {"zsh": ":", "fish": "\t"}
+"""What is between a value and what it means, in shells that show that."""
 assert set(SCRIPTS) == set(SHELLS)

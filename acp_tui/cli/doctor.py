@@ -230,24 +230,24 @@ def _answer_to(query: bytes) -> bytes:
 
 
 def _tmux() -> Iterator[Finding]:
-    passthrough = _tmux_option("allow-passthrough", "-gv")
+    passthrough = _tmux_option("allow-passthrough")
     if passthrough in ("on", "all"):
         yield ok("tmux", "passes sequences on (allow-passthrough)")
     else:
         hint = "tmux set -g allow-passthrough on"
         yield note("tmux", "keeps pictures, copies, and notifications from the outer terminal", hint)
-    if _tmux_option("focus-events", "-gv") != "on":
+    if _tmux_option("focus-events") != "on":
         yield note("tmux", "doesn't report focus, so acp-tui sends no notifications", "tmux set -g focus-events on")
 
 
-def _tmux_option(name: str, flags: str) -> str:
+def _tmux_option(name: str) -> str:
     """Return the option's value; "" if tmux doesn't report it."""
     program = shutil.which("tmux")
     if program is None:
         return ""
     try:
         done = subprocess.run(
-            [program, "show-options", flags, name], capture_output=True, timeout=TMUX_LIMIT_S, check=True
+            [program, "show-options", "-gv", name], capture_output=True, timeout=TMUX_LIMIT_S, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return ""

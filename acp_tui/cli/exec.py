@@ -84,7 +84,6 @@ class TextOutput(Output):
         self._said_of_tools: dict[EntryId, str] = {}
 
     def show(self, entry_id: EntryId, entry: Entry) -> None:
-        """Print what is new in an entry."""
         match entry:
             case Message(role="agent"):
                 self._show_message(entry_id, entry)
@@ -133,7 +132,6 @@ class TextOutput(Output):
         super().say(text)
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
-        """End the last line."""
         if not self._ends_line:
             self._streams.out("\n")
 
@@ -145,7 +143,6 @@ def _title(call: ToolCall) -> str:
 
 
 def _cost(session: Session | None) -> dict[str, Any] | None:
-    """Return the session's cost as reported by its agent."""
     usage = session.conversation.usage if session is not None else None
     if usage is None or usage.cost_amount is None:
         return None
@@ -181,12 +178,10 @@ class NdjsonOutput(Output):
         self._streams.out(json.dumps(value, separators=(",", ":")) + "\n")
 
     def fail(self, error: ClientError) -> None:
-        """Keep the error for the result object, and print it."""
         super().fail(error)
         self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
-        """Print the result object."""
         self._print(
             {
                 "sessionId": session.session_id if session else None,
@@ -221,7 +216,6 @@ class Streams:
             self._write_out(text)
 
     def err(self, text: str) -> None:
-        """Write to stderr."""
         if self._is_held:
             self._waiting.append((_write_err, text))
         else:
@@ -264,8 +258,6 @@ CANCEL_GRACE_S: Final = 10.0
 
 
 def take_turn(command: AgentCommand, prompt: str, settings: Settings, given: Given) -> int:
-    """Run one turn. Returns the exit status."""
-
     async def run() -> int:
         cwd = command.cwd or given.cwd
         return await _Turn(command, cwd, prompt, given.format, settings, given.record, given.allow_unasked).run()
@@ -285,8 +277,6 @@ def _code_of(stop_reason: str | None) -> ExitCode:
 
 
 class _Turn:
-    """The turn of an `exec`."""
-
     def __init__(
         self,
         command: AgentCommand,
@@ -315,7 +305,6 @@ class _Turn:
         self._scope = anyio.CancelScope()
 
     async def run(self) -> int:
-        """Run the whole turn. Returns the exit status."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             with anyio.open_signal_receiver(*_signals()) as signals:
@@ -356,7 +345,8 @@ class _Turn:
                     self._session = await self._open_session(hub, start)
                 await self._take_turn(self._session)
             except ClientError as error:
-                self._fail(error)
+                self._codes.add(code_of(error))
+                self._output.fail(error)
             if self._agent is not None and self._codes & FAILED:
                 self._say_last_words(self._agent)
 
@@ -364,10 +354,6 @@ class _Turn:
         """Print the end of the agent's stderr, which may explain a failure."""
         for line in list(agent.log)[-LAST_WORDS:]:
             self._output.say(f"agent stderr: {make_visible_line(line)}")
-
-    def _fail(self, error: ClientError) -> None:
-        self._codes.add(code_of(error))
-        self._output.fail(error)
 
     async def _open_session(self, hub: SessionHub, start: SlowStart) -> Session:
         say, settings = self._output.say, self._settings

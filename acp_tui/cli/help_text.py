@@ -25,7 +25,6 @@ EXAMPLE: Final = "  acp-tui -- npx -y @google/gemini-cli --acp\n"
 
 
 def overview() -> str:
-    """Return the list of all commands and topics."""
     usage = "usage: acp-tui [AGENT] [OPTIONS]\n       acp-tui COMMAND [OPTIONS]\n"
     width = max(len(command.name) for command in COMMANDS)
     parts = [usage]
@@ -37,7 +36,6 @@ def overview() -> str:
 
 
 def help_of(command: Command) -> str:
-    """Return what a command does, and its options."""
     usage = f"usage: acp-tui {command.shown}{' [OPTIONS]' if command.options else ''}\n"
     options = _table([(option.shown, option.about) for option in command.options])
     agent = _paragraphs(AGENT) if command.takes_agent else ""
@@ -54,7 +52,6 @@ def _sentence(about: str) -> str:
 
 
 def columns(most: int = MAX_COLUMNS) -> int:
-    """Return how wide text may be on this terminal."""
     return max(MIN_COLUMNS, min(shutil.get_terminal_size().columns, most)) - 1
 
 

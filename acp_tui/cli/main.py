@@ -166,27 +166,22 @@ class VisibleOutput(io.TextIOBase):
             self._stream.write(text.encode(self.encoding, "replace").decode(self.encoding))
 
     def flush(self) -> None:
-        """Flush the underlying stream."""
         if not self._stream.closed:  # Python 3.14 complains about a flush after closing
             self._stream.flush()
 
     def fileno(self) -> int:
-        """Return the descriptor of the underlying stream."""
         return self._stream.fileno()
 
     def isatty(self) -> bool:
-        """Whether it's a terminal."""
         return self._stream.isatty()
 
     def writable(self) -> bool:
-        """Always True."""
         return True
 
     # `input` passes its prompt to readline only if these are strings.
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The encoding of the underlying stream."""
         return self._stream.encoding or "utf-8"
 
     @property

@@ -24,7 +24,6 @@ STDIN_LIMIT_S: Final = 3.0
 
 
 def run(given: Given) -> int:
-    """Run one turn. Returns the exit status."""
     given.allow_unasked = _kinds_in(given.allow_unasked)
     command, read = command_of(given.agent), settings_in(given.cwd)
     command = ready_to_run(command)

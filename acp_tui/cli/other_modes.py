@@ -61,7 +61,6 @@ def _in_browser(given: Given) -> int:
 
 
 def _worktree(cwd: Path, name: str) -> Path:
-    """Return a folder in a new git worktree for the session."""
     try:
         worktree = asyncio.run(add_worktree(cwd, name))
     except WorktreeFailed as error:

@@ -29,7 +29,6 @@ def say(text: str) -> None:
 
 
 def say_error(error: ClientError) -> None:
-    """Print what failed and what to do on stderr."""
     sys.stderr.write(f"{error_text(error)}\n")
 
 

@@ -38,7 +38,6 @@ def exit_after(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemE
 
 
 def command_of(choice: AgentChoice) -> AgentCommand:
-    """Return the agent's command."""
     command = _command_of(choice)
     return command if choice.protocol is None else replace(command, protocol=choice.protocol)
 
@@ -76,7 +75,6 @@ def notes_of(read: SettingsRead) -> tuple[str, ...]:
 
 
 def has_terminal() -> bool:
-    """Whether there's a terminal to work on."""
     # The screen is drawn on stderr, which is a terminal even if stdout is a pipe, or by Textual in a web page.
     return os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver") or (sys.stdin.isatty() and sys.stderr.isatty())
 

@@ -127,7 +127,6 @@ PAGE_COLUMNS: Final = 100
 
 
 def print_help(given: Given) -> int:
-    """Print the help or a topic. Returns the exit status."""
     print(man_page() if given.format == "man" else _text(given.word), end="")
     return ExitCode.DONE
 

@@ -44,7 +44,6 @@ SCREEN: Final = (120, 40)
 
 
 def run(given: Given) -> int:
-    """Replay it until the user quits."""
     if given.follow and not isinstance(given.word, Path):
         raise UsageError("--follow needs a recording that is being written; a scenario is played first")
     until = spot_of(given.until)
@@ -141,7 +140,6 @@ FILM_HESITATES_S: Final = 0.5
 
 
 def write_rendering(given: Given) -> int:
-    """Write the file. Returns the exit status."""
     if given.at is not None and given.at_text is not None:
         raise UsageError("--at and --at-text both name a moment; use one")
     if given.speed == 0:

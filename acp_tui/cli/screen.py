@@ -120,7 +120,6 @@ async def _run(
 
 
 async def run_app(app: BaseApp) -> None:
-    """Run the app until the user quits."""
     # A closed window and a `kill` end us as Ctrl+Q does: the terminal is restored, and agents that ignore the end of
     # their input are ended too.
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, app.hang_up)
@@ -141,7 +140,6 @@ class _KeptRecords(logging.Handler):
         self._shows_where = shows_where
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the record."""
         text = make_visible(self.format(record)) if self._shows_where else make_visible_line(_in_a_line(record))
         if text in self.texts or len(self.texts) == MAX_KEPT:
             self.more += 1

@@ -49,7 +49,6 @@ MAX_NAMED: Final = 5
 
 
 def run(given: Given) -> int:
-    """List sessions, or export one."""
     if given.export is None:
         list_sessions(None if given.all else given.cwd, given.word or "", as_json=given.format == "json")
     elif given.word is None:
@@ -168,7 +167,6 @@ class Resumed:
 
 
 def recordings_index() -> SessionIndex:
-    """Return the index of this user's recordings."""
     return SessionIndex(recording_store(RecordingSettings()))
 
 
@@ -325,7 +323,6 @@ def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, ha
 
 
 def say_how_to_resume(left: Sequence[LeftSession]) -> None:
-    """Print on the terminal how to resume each session that was left."""
     if not left:
         return
     titles: dict[str, str] = {}

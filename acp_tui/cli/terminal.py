@@ -172,7 +172,6 @@ class Terminal:
             is_typing = self.has_more()
 
     def has_more(self) -> bool:
-        """As `has_typed`."""
         return has_typed(self._descriptor)
 
     async def read_line(self) -> str | None:
@@ -185,7 +184,6 @@ class Terminal:
         return data.decode("utf-8", "replace").strip() if data else None
 
     def close(self) -> None:
-        """Close the terminal."""
         os.close(self._descriptor)
 
 
@@ -275,7 +273,6 @@ class SlowStart:
         self._scope = anyio.CancelScope()
 
     def note(self, phase: Phase) -> None:
-        """Update the step."""
         self.step = phase.value
 
     def __enter__(self) -> Self:
@@ -298,15 +295,12 @@ class Headless:
         self._say = say
 
     async def log_in(self, _: AuthenticationRequired) -> bool:
-        """Don't log in."""
         return False
 
     async def trusts(self, project: ProjectServers) -> None:
-        """Leave it undecided."""
         self._say(f"MCP servers skipped: you haven't trusted {project.file} yet; acp-tui asks about it on the screen")
 
     def say_error(self, error: SettingsError) -> None:
-        """Print the error in one line."""
         self._say(str(error))
 
 

@@ -36,7 +36,6 @@ class _Page(Server):
         self._token = secrets.token_urlsafe(24)
 
     async def make_app(self) -> web.Application:
-        """Return the application that answers the browser."""
         page, behind = web.Application(), await super()._make_app()
         page.on_response_prepare.append(self._add_policy)
         page.add_subapp(f"/{self._token}", behind)

@@ -45,7 +45,6 @@ def _otherwise(given: Given, *, is_demo: bool) -> int:
 
 
 def play(scenario: str, given: Given) -> int:
-    """Work with the scripted agent that plays a scenario."""
     command = with_project(demo_command(scenario, given.speed, 2 if given.protocol == "2" else 1))
     return work_with(command, Path(), is_plain=given.plain)  # it has its own folder
 

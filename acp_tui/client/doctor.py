@@ -53,31 +53,24 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check."""
-
     topic: str
     """One or two words."""
     verdict: Verdict
     text: str
-    """What was found."""
     hint: str = ""
-    """What to do about it."""
     lines: tuple[str, ...] = ()
     """The original output, line by line."""
 
 
 def ok(topic: str, text: str) -> Finding:
-    """Everything is as it should be."""
     return Finding(topic, Verdict.OK, text)
 
 
 def note(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    """Something worth knowing."""
     return Finding(topic, Verdict.NOTE, text, hint, lines)
 
 
 def wrong(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    """A problem that prevents working."""
     return Finding(topic, Verdict.WRONG, text, hint, lines)
 
 
@@ -101,7 +94,9 @@ def check_machine(
     yield ok("acp-tui", __version__)
     yield ok("Python", f"{platform.python_version()} ({sys.executable})")
     yield ok("System", f"{platform.system()} {platform.release()}, {platform.machine()}")
-    yield from _folders()
+    yield _config_folder(settings_file().parent)
+    yield _kept_folder("State", state_folder())
+    yield _kept_folder("Cache", cache_folder())
     yield _settings(unusable)
     yield from _programs(environ)
     yield _clipboard(environ)
@@ -109,12 +104,6 @@ def check_machine(
 
 
 # Folders
-
-
-def _folders() -> Iterator[Finding]:
-    yield _config_folder(settings_file().parent)
-    for name, folder in (("State", state_folder()), ("Cache", cache_folder())):
-        yield _kept_folder(name, folder)
 
 
 def _config_folder(folder: Path) -> Finding:
@@ -170,7 +159,6 @@ def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _version(program: str) -> str:
-    """What it prints about its version, on one line."""
     try:
         done = subprocess.run(
             [program, "--version"],

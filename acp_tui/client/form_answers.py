@@ -12,16 +12,7 @@ from importlib import import_module
 from typing import Any, Final, TypeAlias, assert_never
 from urllib.parse import urlsplit
 
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Field,
-    FormValues,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-    UnknownField,
-)
+from acp_tui.conversation import elicitation
 
 Raw: TypeAlias = str | bool | Sequence[str] | None
 """The value of a control: a text for texts, numbers, and single choices; None or empty if it was left empty."""
@@ -55,32 +46,34 @@ class InvalidAnswer(Exception):
     """The answer doesn't fit its field. `str()` is shown next to the field."""
 
 
-def check(field: Field, raw: Raw) -> Answer:
+def check(field: elicitation.Field, raw: Raw) -> Answer:
     """What to send for this field; None for nothing. Raises InvalidAnswer, which says what would be valid."""
-    if isinstance(field, UnknownField):
+    if isinstance(field, elicitation.UnknownField):
         if field.is_required:
             raise InvalidAnswer("is required, but it can't be answered here")
         return None
     if raw is None or (not isinstance(raw, bool) and len(raw) == 0):
         return _check_empty(field)
     match field:
-        case TextField():
+        case elicitation.TextField():
             return _check_text(field, _text(raw))
-        case NumberField():
+        case elicitation.NumberField():
             return _check_number(field, _text(raw).strip())
-        case BooleanField():
+        case elicitation.BooleanField():
             return _check_boolean(raw)
-        case ChoiceField():
+        case elicitation.ChoiceField():
             return _check_choice(field, _text(raw))
-        case MultiChoiceField():
+        case elicitation.MultiChoiceField():
             return _check_choices(field, raw)
         case _:
             assert_never(field)
 
 
-def check_all(fields: Sequence[Field], raws: Mapping[str, Raw]) -> tuple[FormValues, dict[str, str]]:
+def check_all(
+    fields: Sequence[elicitation.Field], raws: Mapping[str, Raw]
+) -> tuple[elicitation.FormValues, dict[str, str]]:
     """What to send, and the problems by field name. The form may be accepted if there are none."""
-    values: FormValues = {}
+    values: elicitation.FormValues = {}
     wrong: dict[str, str] = {}
     for field in fields:
         try:
@@ -93,16 +86,15 @@ def check_all(fields: Sequence[Field], raws: Mapping[str, Raw]) -> tuple[FormVal
     return values, wrong
 
 
-def pattern_note(field: Field) -> str:
+def pattern_note(field: elicitation.Field) -> str:
     """What to tell the user if the field's pattern can't be checked here; "" if it can."""
-    pattern = field.pattern if isinstance(field, TextField) else None
+    pattern = field.pattern if isinstance(field, elicitation.TextField) else None
     if pattern is None or _compiled(pattern) is not None:
         return ""
     return "acp-tui can't read the agent's pattern for it, so only the agent can check it"
 
 
 def shortened(pattern: str) -> str:
-    """A pattern, shortened to fit on a line or two."""
     return pattern if len(pattern) <= MAX_SHOWN_PATTERN else pattern[:MAX_SHOWN_PATTERN] + " …"
 
 
@@ -112,10 +104,10 @@ def _text(raw: Raw) -> str:
     return raw
 
 
-def _check_empty(field: Field) -> Answer:
+def _check_empty(field: elicitation.Field) -> Answer:
     if not field.is_required:
         return None
-    if isinstance(field, MultiChoiceField) and not field.min_items:
+    if isinstance(field, elicitation.MultiChoiceField) and not field.min_items:
         return []
     raise InvalidAnswer("is required")
 
@@ -123,7 +115,7 @@ def _check_empty(field: Field) -> Answer:
 # Texts
 
 
-def _check_text(field: TextField, text: str) -> str:
+def _check_text(field: elicitation.TextField, text: str) -> str:
     _check_within(len(text), field.min_length, field.max_length, "character")
     if field.format is not None and field.format in _FORMATS and not _has_format(text, field.format):
         raise InvalidAnswer(_FORMATS[field.format])
@@ -248,7 +240,7 @@ def _is_small(pattern: str) -> bool:
 # Numbers, booleans, choices
 
 
-def _check_number(field: NumberField, text: str) -> int | float:
+def _check_number(field: elicitation.NumberField, text: str) -> int | float:
     value = _read_integer(text) if field.is_integer else _read_number(text)
     if field.minimum is not None and value < field.minimum:
         raise InvalidAnswer(f"must be at least {field.minimum}")
@@ -278,13 +270,13 @@ def _check_boolean(raw: Raw) -> bool:
     return raw
 
 
-def _check_choice(field: ChoiceField, value: str) -> str:
+def _check_choice(field: elicitation.ChoiceField, value: str) -> str:
     if value not in {choice.value for choice in field.choices}:
         raise InvalidAnswer("must be one of the choices")
     return value
 
 
-def _check_choices(field: MultiChoiceField, raw: Raw) -> list[str]:
+def _check_choices(field: elicitation.MultiChoiceField, raw: Raw) -> list[str]:
     chosen = set() if raw is None or isinstance(raw, str | bool) else set(raw)
     offered = [choice.value for choice in field.choices]
     if not chosen or chosen - set(offered):

@@ -42,12 +42,10 @@ class Change(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no lines on either side."""
         return self.old_from == self.old_to and self.new_from == self.new_to
 
     @property
     def has_both(self) -> bool:
-        """Whether there are lines on both sides."""
         return self.old_from < self.old_to and self.new_from < self.new_to
 
 

@@ -27,8 +27,6 @@ Kind: TypeAlias = Literal["needs_you", "done", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """An event in a session."""
-
     kind: Kind
     text: str
     """In our own words."""
@@ -65,8 +63,6 @@ _State: TypeAlias = Literal["idle", "working", "waiting", "gone"]
 
 
 class Watch:
-    """Tracks the state of one session."""
-
     def __init__(self) -> None:
         self._state: _State = "idle"
         self._begin_s = 0.0
@@ -117,8 +113,6 @@ def plain(text: str) -> str:
 
 
 class NoticeCommand:
-    """Runs the user's command for events."""
-
     def __init__(self, warn: Callable[[str], None]) -> None:
         """`warn` is told once if the command fails."""
         self._warn = warn

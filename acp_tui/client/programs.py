@@ -18,8 +18,6 @@ MAX_OUTPUT_BYTES: Final = 4_096
 
 
 class ProgramResult(NamedTuple):
-    """How a program ended."""
-
     problem: str = ""
     """What went wrong, after the program's name; "" for nothing."""
     output: bytes = b""

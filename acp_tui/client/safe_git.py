@@ -92,8 +92,6 @@ class GitFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of one call of git."""
-
     code: int
     output: bytes
     is_cut: bool

@@ -12,7 +12,8 @@ import tempfile
 from threading import Lock
 from typing import IO, Final
 
-from acp_tui.conversation.conversation import Conversation, EntryList
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.values import dataclass
@@ -20,8 +21,6 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """Where bytes were stored."""
-
     offset: int
     size: int
 

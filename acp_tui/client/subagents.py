@@ -44,7 +44,6 @@ class Subagents:
         return self._up_from(session_id)[-1]
 
     def state(self, root: Conversation, session_id: SessionId) -> SubagentState | None:
-        """The subagent whose session this is; None if it isn't one."""
         found = None
         for each in self._up_from(session_id)[-2::-1]:
             found = root.subagents.get(each)

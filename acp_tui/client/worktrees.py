@@ -72,8 +72,6 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CopyBackResult:
-    """The result of copying changes back."""
-
     written: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     """Files with lines that changed in both folders. If there are any, nothing was written.
@@ -83,8 +81,6 @@ class CopyBackResult:
 
 
 class _Stored(NamedTuple):
-    """A file in a commit."""
-
     mode: int
     blob: bytes
     size: int
@@ -123,10 +119,7 @@ async def add_worktree(cwd: Path, name: str = "") -> Worktree:
 
 
 async def changes_in(worktree: Worktree) -> list[Changed]:
-    """What differs from the base commit, committed or not, in the order of the paths.
-
-    Raises: WorktreeFailed.
-    """
+    """What differs from the base commit, committed or not, in the order of the paths. Raises: WorktreeFailed."""
     with _failures("Can't read the worktree's changes"):
         root = Path(worktree.root)
         base = await _files_of(root, worktree.base)
@@ -288,7 +281,6 @@ def _batches(files: Iterable[_Stored]) -> Iterator[list[_Stored]]:
 
 
 async def _fill(worktree: Worktree) -> None:
-    """Write the new worktree's index and files."""
     root = Path(worktree.root)
     await _git(root, "read-tree", worktree.base)
     files = await _files_of(root, worktree.base)

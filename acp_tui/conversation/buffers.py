@@ -23,7 +23,6 @@ class TextBuffer:
         """Characters."""
 
     def append(self, piece: str) -> None:
-        """Add `piece` at the end."""
         if piece:
             self.pieces.append(piece)
             self._starts.append(self.length)

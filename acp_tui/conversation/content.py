@@ -72,8 +72,6 @@ class ResourceLink:
 
 @dataclass(frozen=True, slots=True)
 class TextResource:
-    """An embedded resource with its text."""
-
     uri: str
     text: str
     mime_type: str | None = None

@@ -12,8 +12,6 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FieldChoice:
-    """One value of a choice."""
-
     value: str
     title: str
     description: str | None = None
@@ -39,8 +37,6 @@ class TextField:
 
 @dataclass(frozen=True, slots=True)
 class NumberField:
-    """A number, integer or not."""
-
     name: str
     title: str | None = None
     description: str | None = None
@@ -53,8 +49,6 @@ class NumberField:
 
 @dataclass(frozen=True, slots=True)
 class BooleanField:
-    """Yes or no."""
-
     name: str
     title: str | None = None
     description: str | None = None
@@ -64,8 +58,6 @@ class BooleanField:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceField:
-    """One of several values."""
-
     name: str
     choices: tuple[FieldChoice, ...]
     title: str | None = None
@@ -76,8 +68,6 @@ class ChoiceField:
 
 @dataclass(frozen=True, slots=True)
 class MultiChoiceField:
-    """Any of several values."""
-
     name: str
     choices: tuple[FieldChoice, ...]
     title: str | None = None

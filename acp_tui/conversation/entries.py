@@ -40,14 +40,13 @@ class Message:
         if not isinstance(block, Text) or not is_for_user(block):
             self.parts.append(block)
             return
-        last = next((part for part in reversed(self.parts) if _is_seen(part)), None)
+        last = next((part for part in reversed(self.parts) if isinstance(part, TextBuffer) or is_for_user(part)), None)
         if isinstance(last, TextBuffer):
             last.append(block.text)
         else:
             self.parts.append(TextBuffer(block.text))
 
     def replace(self, blocks: Iterable[ContentBlock]) -> None:
-        """Replace the whole message."""
         self.parts = []  # a new list, so that views notice
         for block in blocks:
             self.append(block)
@@ -56,10 +55,6 @@ class Message:
     def text(self) -> str:
         """The message's text for the user, without other blocks."""
         return "".join(part.text for part in self.parts if isinstance(part, TextBuffer))
-
-
-def _is_seen(part: TextBuffer | ContentBlock) -> bool:
-    return isinstance(part, TextBuffer) or is_for_user(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +105,6 @@ class OwnCommand:
 
 @dataclass(slots=True, weakref_slot=True)
 class Compaction:
-    """The agent compacted its context here."""
-
     compaction_id: str
     status: str = "in_progress"
     summary: list[ContentBlock] = field(default_factory=list)

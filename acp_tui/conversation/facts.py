@@ -49,8 +49,6 @@ class Turn(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One entry of a plan."""
-
     content: str
     priority: str = "medium"
     status: str = "pending"
@@ -65,7 +63,6 @@ class Plan:
 
     @property
     def completed(self) -> int:
-        """The number of completed steps."""
         return sum(step.status == "completed" for step in self.steps)
 
     @property
@@ -88,8 +85,6 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One value of a select option."""
-
     value: str
     name: str
     description: str | None = None
@@ -113,8 +108,6 @@ class SelectOption:
 
 @dataclass(frozen=True, slots=True)
 class BooleanOption:
-    """A session option that is on or off."""
-
     option_id: str
     name: str
     value: bool
@@ -150,7 +143,6 @@ class TurnUsage:
     cached_write: int | None = None
 
     def plus(self, other: TurnUsage) -> TurnUsage:
-        """Return the sum of both."""
         pairs = zip(astuple(self), astuple(other), strict=True)
         return TurnUsage(*(one if two is None else (one or 0) + two for one, two in pairs))
 
@@ -192,7 +184,6 @@ class PermissionOption:
 
     @property
     def is_rejection(self) -> bool:
-        """Whether the kind rejects."""
         return self.kind in REJECTIONS
 
     @property
@@ -203,8 +194,6 @@ class PermissionOption:
 
 @dataclass(frozen=True, slots=True)
 class AskedCommand:
-    """The command that a permission request is about."""
-
     line: str
     cwd: str
 

@@ -41,7 +41,6 @@ def shown_state(
 
 
 def kind_word(option: PermissionOption) -> str:
-    """Return our word for what the option does."""
     return KIND_WORDS[option.counts_as]
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final, TypeAlias, assert_never
 
-from acp_tui.conversation import UNSET, or_else, tool_calls
+from acp_tui.conversation import UNSET, or_else, tool_calls, updates
 from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user
 from acp_tui.conversation.conversation import (
@@ -57,52 +57,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     ToolCallPatch,
 )
-from acp_tui.conversation.updates import (
-    CancelRequested,
-    ClientRemark,
-    CommandRun,
-    CommandsReplaced,
-    CompactionChanged,
-    CompactionChunk,
-    Disconnected,
-    ElicitationAnswered,
-    ElicitationAsked,
-    ElicitationCompleted,
-    InfoChanged,
-    MessageChunk,
-    MessageReplaced,
-    NoticeShown,
-    OptionChanged,
-    OptionsReplaced,
-    PermissionAnswered,
-    PermissionAsked,
-    PermissionNoted,
-    PlanReplaced,
-    PromptAccepted,
-    PromptJoined,
-    PromptRefused,
-    PromptSent,
-    Reconnected,
-    Renamed,
-    Role,
-    SessionUpdate,
-    StateReported,
-    SubagentReported,
-    SubagentSaid,
-    TerminalExit,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
-    TerminalReported,
-    TerminalResized,
-    TerminalWaiting,
-    ToolCallContentAdded,
-    ToolCallReported,
-    TurnEnded,
-    TurnFailed,
-    UnknownUpdate,
-    UsageReported,
-)
 from acp_tui.conversation.web_address import place_of
 
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
@@ -111,67 +65,74 @@ IDLE: Final = "idle"
 UNKNOWN: Final = "unknown"
 
 
-def apply(conversation: Conversation, update: SessionUpdate) -> Change:
+def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
     """Apply one update to `conversation`. Takes O(1) in the conversation's length, except at the end of a turn."""
     match update:
-        case MessageChunk() | MessageReplaced():
+        case updates.MessageChunk() | updates.MessageReplaced():
             return _message(conversation, update)
-        case TerminalOutput():
+        case updates.TerminalOutput():
             return apply_terminal(conversation, update)
-        case ToolCallReported(patch):
+        case updates.ToolCallReported(patch):
             if (owner := conversation.subagent_calls.get(patch.tool_call_id)) is not None:
-                return _subagent_said(conversation, SubagentSaid(owner, update, is_of_call=True))
+                return _subagent_said(conversation, updates.SubagentSaid(owner, update, is_of_call=True))
             return _mirrored(conversation, patch.tool_call_id, _report_tool_call(conversation, patch))
-        case SubagentReported():
+        case updates.SubagentReported():
             return _subagent_reported(conversation, update)
-        case SubagentSaid():
+        case updates.SubagentSaid():
             return _subagent_said(conversation, update)
-        case ToolCallContentAdded(call_id, content):
-            return Change((_add_content(conversation, call_id, content),))
-        case PromptSent():
+        case updates.ToolCallContentAdded(call_id, content):
+            _call_of(conversation, call_id).call.append(content)
+            return Change((_show_terminals(conversation, call_id, content),))
+        case updates.PromptSent():
             return _prompt_sent(conversation, update)
-        case PromptJoined():
+        case updates.PromptJoined():
             conversation.open_message = None  # the agent's next chunk starts a new message
             return Change((_append(conversation, _prompt_message(update)),))
-        case PromptAccepted(message_id):
+        case updates.PromptAccepted(message_id):
             return _prompt_accepted(conversation, message_id)
-        case PromptRefused(failure):
+        case updates.PromptRefused(failure):
             return _prompt_refused(conversation, failure)
-        case StateReported():
+        case updates.StateReported():
             return _state_reported(conversation, update)
-        case CancelRequested():
+        case updates.CancelRequested():
             return _cancel_requested(conversation)
-        case TurnEnded(stop_reason):
+        case updates.TurnEnded(stop_reason):
             return _turn_ended(conversation, stop_reason, update.usage)
-        case TurnFailed():
+        case updates.TurnFailed():
             return _turn_failed(conversation, update)
-        case Disconnected(reason, stderr_tail):
+        case updates.Disconnected(reason, stderr_tail):
             return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
-        case Reconnected():
+        case updates.Reconnected():
             return _reconnected(conversation, update)
-        case ClientRemark() | UnknownUpdate():
+        case updates.ClientRemark() | updates.UnknownUpdate():
             return Change((_append(conversation, update),))
-        case PermissionAsked() | PermissionAnswered() | PermissionNoted():
+        case updates.PermissionAsked() | updates.PermissionAnswered() | updates.PermissionNoted():
             return _permission(conversation, update)
-        case ElicitationAsked() | ElicitationAnswered() | ElicitationCompleted():
+        case updates.ElicitationAsked() | updates.ElicitationAnswered() | updates.ElicitationCompleted():
             return apply_elicitation(conversation, update)
-        case CommandRun(line, terminal_id):
+        case updates.CommandRun(line, terminal_id):
             entry_id = _append(conversation, OwnCommand(line, terminal_id))
             _show_terminal(conversation, terminal_id, entry_id)
             return Change((entry_id,), (Fact.TERMINALS,), terminal_id)
-        case TerminalOpened() | TerminalExited() | TerminalReported() | TerminalWaiting() | TerminalResized():
+        case (
+            updates.TerminalOpened()
+            | updates.TerminalExited()
+            | updates.TerminalReported()
+            | updates.TerminalWaiting()
+            | updates.TerminalResized()
+        ):
             return apply_terminal(conversation, update)
-        case CompactionChanged() | CompactionChunk():
+        case updates.CompactionChanged() | updates.CompactionChunk():
             return _compaction(conversation, update)
         case (
-            PlanReplaced()
-            | CommandsReplaced()
-            | OptionsReplaced()
-            | OptionChanged()
-            | InfoChanged()
-            | Renamed()
-            | UsageReported()
-            | NoticeShown()
+            updates.PlanReplaced()
+            | updates.CommandsReplaced()
+            | updates.OptionsReplaced()
+            | updates.OptionChanged()
+            | updates.InfoChanged()
+            | updates.Renamed()
+            | updates.UsageReported()
+            | updates.NoticeShown()
         ):
             return Change(facts=(_fact(conversation, update),))
         case _:
@@ -187,14 +148,14 @@ def _append(conversation: Conversation, entry: Entry) -> EntryId:
 # Messages
 
 
-def _message(conversation: Conversation, said: MessageChunk | MessageReplaced) -> Change:
+def _message(conversation: Conversation, said: updates.MessageChunk | updates.MessageReplaced) -> Change:
     if said.role == "user" and said.message_id is not None:
         if (echo := conversation.echoes.get(said.message_id)) is not None:
             return _own_message(conversation, echo, said)
         if conversation.unaccepted and ("user", said.message_id) not in conversation.message_entries:
             conversation.held.append(said)
             return NOTHING
-    if isinstance(said, MessageChunk):
+    if isinstance(said, updates.MessageChunk):
         return _message_chunk(conversation, said)
     known = conversation.message_entries.get((said.role, said.message_id))
     if known is None and not said.blocks:
@@ -203,7 +164,7 @@ def _message(conversation: Conversation, said: MessageChunk | MessageReplaced) -
 
 
 def _replace_message(
-    conversation: Conversation, role: Role, message_id: str, blocks: tuple[ContentBlock, ...]
+    conversation: Conversation, role: updates.Role, message_id: str, blocks: tuple[ContentBlock, ...]
 ) -> Change:
     entry_id = _message_of(conversation, role, message_id)
     entry = conversation.entries.changing(entry_id)
@@ -212,11 +173,13 @@ def _replace_message(
     return Change((entry_id,))
 
 
-def _own_message(conversation: Conversation, echo: Echo, said: MessageChunk | MessageReplaced) -> Change:
+def _own_message(
+    conversation: Conversation, echo: Echo, said: updates.MessageChunk | updates.MessageReplaced
+) -> Change:
     """Handle the agent's repetition of the user's prompt: keep the prompt as typed, unless the agent changed it."""
-    if isinstance(said, MessageReplaced):
+    if isinstance(said, updates.MessageReplaced):
         echo.matched = 0
-    blocks = said.blocks if isinstance(said, MessageReplaced) else (said.block,)
+    blocks = said.blocks if isinstance(said, updates.MessageReplaced) else (said.block,)
     text = "".join(block.text for block in blocks if isinstance(block, Text) and is_for_user(block))
     if echo.expected.startswith(text, echo.matched):
         echo.matched += len(text)
@@ -226,7 +189,7 @@ def _own_message(conversation: Conversation, echo: Echo, said: MessageChunk | Me
     return _replace_message(conversation, "user", said.message_id or "", (*before, *blocks))
 
 
-def _message_chunk(conversation: Conversation, chunk: MessageChunk) -> Change:
+def _message_chunk(conversation: Conversation, chunk: updates.MessageChunk) -> Change:
     if isinstance(chunk.block, Text) and not chunk.block.text:
         return NOTHING
     if chunk.role == "user" and conversation.echo is not None:
@@ -242,7 +205,7 @@ def _message_chunk(conversation: Conversation, chunk: MessageChunk) -> Change:
     return Change((entry_id,))
 
 
-def _announced_mode(conversation: Conversation, chunk: MessageChunk) -> OptionChanged | None:
+def _announced_mode(conversation: Conversation, chunk: updates.MessageChunk) -> updates.OptionChanged | None:
     """Return the mode a chunk announces, if the session offers it; None for an ordinary chunk.
 
     gemini-cli 0.61.0 doesn't send current_mode_update. When "Allow for this session" or the user changes its mode, it
@@ -255,11 +218,11 @@ def _announced_mode(conversation: Conversation, chunk: MessageChunk) -> OptionCh
     for option in conversation.options:
         match option:
             case SelectOption(source="mode", choices=choices) if wanted in [each.value for each in choices]:
-                return OptionChanged(option.option_id, wanted, option.source)
+                return updates.OptionChanged(option.option_id, wanted, option.source)
     return None
 
 
-def _message_for(conversation: Conversation, chunk: MessageChunk) -> EntryId:
+def _message_for(conversation: Conversation, chunk: updates.MessageChunk) -> EntryId:
     """Return the entry for a chunk: the one with its ID, or the open one of its role, or a new one (R-MSG-1..3)."""
     if chunk.message_id is not None:
         return _message_of(conversation, chunk.role, chunk.message_id)
@@ -272,7 +235,7 @@ def _message_for(conversation: Conversation, chunk: MessageChunk) -> EntryId:
     return opened
 
 
-def _message_of(conversation: Conversation, role: Role, message_id: str) -> EntryId:
+def _message_of(conversation: Conversation, role: updates.Role, message_id: str) -> EntryId:
     conversation.open_message = None
     known = conversation.message_entries.get((role, message_id))
     if known is None:
@@ -281,7 +244,7 @@ def _message_of(conversation: Conversation, role: Role, message_id: str) -> Entr
     return known
 
 
-def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> Change:
+def _user_chunk(conversation: Conversation, echo: Echo, chunk: updates.MessageChunk) -> Change:
     """Swallow what repeats the user's prompt. Show anything else, preceded by the text swallowed by mistake."""
     if not isinstance(chunk.block, Text):
         return NOTHING
@@ -292,7 +255,7 @@ def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> 
     swallowed = echo.expected[: echo.matched] if echo.matched < len(echo.expected) else ""
     conversation.echo = None
     return _message_chunk(
-        conversation, MessageChunk("user", replace(chunk.block, text=swallowed + text), chunk.message_id)
+        conversation, updates.MessageChunk("user", replace(chunk.block, text=swallowed + text), chunk.message_id)
     )
 
 
@@ -303,14 +266,14 @@ NOT_TAKEN_UP: Final = "The agent didn't take it up."
 """The note on a prompt sent during a turn."""
 
 
-def _prompt_message(prompt: PromptSent | PromptJoined) -> Message:
+def _prompt_message(prompt: updates.PromptSent | updates.PromptJoined) -> Message:
     message = Message("user", notes=prompt.notes)
     for block in prompt.blocks:
         message.append(block)
     return message
 
 
-def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
+def _prompt_sent(conversation: Conversation, prompt: updates.PromptSent) -> Change:
     message = _prompt_message(prompt)
     entry_id = _append(conversation, message)
     if prompt.awaits_id:
@@ -354,7 +317,7 @@ def _prompt_accepted(conversation: Conversation, message_id: str) -> Change:
     return Change((entry_id, *told, *ended.entries), ended.facts)
 
 
-def _prompt_refused(conversation: Conversation, failure: TurnFailed | None) -> Change:
+def _prompt_refused(conversation: Conversation, failure: updates.TurnFailed | None) -> Change:
     joined = conversation.unaccepted[-1] if conversation.unaccepted else None
     if joined not in conversation.joining:
         if failure is not None:
@@ -378,7 +341,7 @@ def _release_held(conversation: Conversation) -> tuple[EntryId, ...]:
 # other than idle, in either order (ACP v2 draft, prompt lifecycle).
 
 
-def _state_reported(conversation: Conversation, report: StateReported) -> Change:
+def _state_reported(conversation: Conversation, report: updates.StateReported) -> Change:
     conversation.state = report.state
     conversation.background = or_else(report.background, conversation.background)
     if report.state == UNKNOWN:  # the agent can't tell: neither work nor the end of it
@@ -431,7 +394,7 @@ def _count(conversation: Conversation, usage: TurnUsage | None) -> None:
         conversation.spent = usage if conversation.spent is None else conversation.spent.plus(usage)
 
 
-def _turn_failed(conversation: Conversation, failed: TurnFailed) -> Change:
+def _turn_failed(conversation: Conversation, failed: updates.TurnFailed) -> Change:
     conversation.turn_usage = None
     touched = _settle_calls_of_turn(conversation, tool_calls.FAILED)
     failure = Failure(failed.message, failed.detail)
@@ -466,7 +429,7 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
     return Change((*let_go.entries, _append(conversation, failure)), let_go.facts)
 
 
-def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
+def _reconnected(conversation: Conversation, update: updates.Reconnected) -> Change:
     if update.is_loaded:  # a loaded session starts a new conversation, without anything from the old process
         return Change((_append(conversation, update),))
     let_go = _let_go(conversation)
@@ -560,11 +523,6 @@ def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> Entry
     return _show_terminals(conversation, call_id, () if patch.content is UNSET else patch.content)
 
 
-def _add_content(conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]) -> EntryId:
-    _call_of(conversation, call_id).call.append(content)
-    return _show_terminals(conversation, call_id, content)
-
-
 def _show_terminals(conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]) -> EntryId:
     entry_id = conversation.tool_call_entries[call_id]
     for item in content:
@@ -579,8 +537,10 @@ def _show_terminal(conversation: Conversation, terminal_id: TerminalId, entry_id
         conversation.terminal_entries[terminal_id] = (*shown, entry_id)
 
 
-def _permission(conversation: Conversation, update: PermissionAsked | PermissionAnswered | PermissionNoted) -> Change:
-    if isinstance(update, PermissionAsked):
+def _permission(
+    conversation: Conversation, update: updates.PermissionAsked | updates.PermissionAnswered | updates.PermissionNoted
+) -> Change:
+    if isinstance(update, updates.PermissionAsked):
         entry_id = _report_tool_call(conversation, update.patch)
         request = update.request
         if request.tool_call_id in conversation.subagent_calls:
@@ -591,7 +551,7 @@ def _permission(conversation: Conversation, update: PermissionAsked | Permission
     asked = conversation.permissions.get(update.key)
     if asked is None:
         return NOTHING
-    if isinstance(update, PermissionNoted):
+    if isinstance(update, updates.PermissionNoted):
         conversation.permissions[update.key] = replace(asked, note=update.note or None)
         return Change(facts=(Fact.PERMISSIONS,))
     del conversation.permissions[update.key]
@@ -622,27 +582,27 @@ def _subagent_of(conversation: Conversation, session_id: SessionId) -> SubagentS
     return state
 
 
-def _subagent_reported(conversation: Conversation, report: SubagentReported) -> Change:
+def _subagent_reported(conversation: Conversation, report: updates.SubagentReported) -> Change:
     subagent = _subagent_of(conversation, report.session_id)
     subagent.conversation.title = or_else(report.title, subagent.conversation.title)
     subagent.description = or_else(report.description, subagent.description)
     subagent.is_cancellable = or_else(report.is_cancellable, subagent.is_cancellable)
     changed = Change()
-    if isinstance(report.state, StateReported):
+    if isinstance(report.state, updates.StateReported):
         changed = apply(subagent.conversation, report.state)
     elif report.state is None:
         subagent.conversation.state = None
     return _in_subagent(subagent, Change(changed.entries, (*changed.facts, Fact.INFO)))
 
 
-def _subagent_said(conversation: Conversation, said: SubagentSaid) -> Change:
+def _subagent_said(conversation: Conversation, said: updates.SubagentSaid) -> Change:
     is_new = said.session_id not in conversation.subagents
     subagent = _subagent_of(conversation, said.session_id)
     if said.is_of_call:
         if is_new:
-            apply(subagent.conversation, StateReported("running"))
+            apply(subagent.conversation, updates.StateReported("running"))
             _mirror_call(conversation, ToolCallId(said.session_id))
-        if isinstance(said.update, ToolCallReported):
+        if isinstance(said.update, updates.ToolCallReported):
             conversation.subagent_calls[said.update.patch.tool_call_id] = said.session_id
     changed = apply(subagent.conversation, said.update)
     facts = (*changed.facts, Fact.INFO) if is_new else changed.facts
@@ -674,20 +634,20 @@ def _mirror_call(conversation: Conversation, call_id: ToolCallId) -> SubagentSta
         reasons = {tool_calls.COMPLETED: "end_turn", tool_calls.CANCELLED: "cancelled"}
         reason = reasons.get(call.status)
         if reason is None:
-            apply(subagent.conversation, TurnFailed("its tool call has failed"))
+            apply(subagent.conversation, updates.TurnFailed("its tool call has failed"))
         else:
-            apply(subagent.conversation, TurnEnded(reason))
+            apply(subagent.conversation, updates.TurnEnded(reason))
     return subagent
 
 
-def _compaction(conversation: Conversation, update: CompactionChanged | CompactionChunk) -> Change:
+def _compaction(conversation: Conversation, update: updates.CompactionChanged | updates.CompactionChunk) -> Change:
     entry_id = conversation.compaction_entries.get(update.compaction_id)
     if entry_id is None:
         entry_id = _append(conversation, Compaction(update.compaction_id))
         conversation.compaction_entries[update.compaction_id] = entry_id
     entry = conversation.entries.changing(entry_id)
     assert isinstance(entry, Compaction)
-    if isinstance(update, CompactionChunk):
+    if isinstance(update, updates.CompactionChunk):
         entry.summary.append(update.block)
     else:
         entry.status = or_else(update.status, entry.status)
@@ -701,41 +661,41 @@ def _compaction(conversation: Conversation, update: CompactionChanged | Compacti
 
 def _fact(
     conversation: Conversation,
-    update: PlanReplaced
-    | CommandsReplaced
-    | OptionsReplaced
-    | OptionChanged
-    | InfoChanged
-    | Renamed
-    | UsageReported
-    | NoticeShown,
+    update: updates.PlanReplaced
+    | updates.CommandsReplaced
+    | updates.OptionsReplaced
+    | updates.OptionChanged
+    | updates.InfoChanged
+    | updates.Renamed
+    | updates.UsageReported
+    | updates.NoticeShown,
 ) -> Fact:
     match update:
-        case PlanReplaced(steps, plan_id):
+        case updates.PlanReplaced(steps, plan_id):
             conversation.open_message = None
             if steps:
                 conversation.plans[plan_id] = Plan(steps)
             else:
                 conversation.plans.pop(plan_id, None)
             return Fact.PLAN
-        case CommandsReplaced(commands):
+        case updates.CommandsReplaced(commands):
             conversation.commands = commands
             return Fact.COMMANDS
-        case OptionsReplaced(options):
+        case updates.OptionsReplaced(options):
             conversation.options = options
             return Fact.OPTIONS
-        case OptionChanged():
+        case updates.OptionChanged():
             conversation.options = tuple(_with_value(option, update) for option in conversation.options)
             return Fact.OPTIONS
-        case InfoChanged(title, updated_at):
+        case updates.InfoChanged(title, updated_at):
             if not conversation.is_named:
                 conversation.title = or_else(title, conversation.title)
             conversation.updated_at = or_else(updated_at, conversation.updated_at)
             return Fact.INFO
-        case Renamed(title):
+        case updates.Renamed(title):
             conversation.title, conversation.is_named = title, True
             return Fact.INFO
-        case UsageReported(usage):
+        case updates.UsageReported(usage):
             before = conversation.usage
             if update.keeps_cost and before is not None:
                 usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
@@ -743,7 +703,7 @@ def _fact(
             if conversation.turns and conversation.turn is Turn.IDLE:  # the agent counted after the turn's end
                 conversation.turns[-1] = _with_spent(conversation, conversation.turns[-1])
             return Fact.USAGE
-        case NoticeShown(severity, title, description):
+        case updates.NoticeShown(severity, title, description):
             description = description and description[:MAX_NOTICE_CHARACTERS]
             notice = Notice(severity[:MAX_NOTICE_CHARACTERS], title[:MAX_NOTICE_CHARACTERS], description)
             conversation.notices.append(notice)
@@ -754,7 +714,7 @@ def _fact(
             assert_never(update)
 
 
-def _with_value(option: ConfigOption, change: OptionChanged) -> ConfigOption:
+def _with_value(option: ConfigOption, change: updates.OptionChanged) -> ConfigOption:
     if option.option_id != change.option_id:
         return option
     match option:
@@ -773,13 +733,17 @@ KEPT_OF_EARLIER: Final = ((50, 16 << 10), (1_000, 0))
 """How many terminals were opened after a terminal, and how many bytes of its output stay then."""
 
 TerminalUpdate: TypeAlias = (
-    TerminalOpened | TerminalOutput | TerminalReported | TerminalWaiting | TerminalExited | TerminalResized
+    updates.TerminalOpened
+    | updates.TerminalOutput
+    | updates.TerminalReported
+    | updates.TerminalWaiting
+    | updates.TerminalExited
+    | updates.TerminalResized
 )
 
 
 def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change:
-    """Update the state of one terminal."""
-    if isinstance(update, TerminalResized):
+    if isinstance(update, updates.TerminalResized):
         return _resize(conversation, update)
     state = conversation.terminals.get(update.terminal_id)
     if state is None:
@@ -787,24 +751,24 @@ def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change
         conversation.terminals[update.terminal_id] = state
         _shrink_earlier(conversation)
     match update:
-        case TerminalOutput():
+        case updates.TerminalOutput():
             state.output.append(update.data)
-        case TerminalOpened():
+        case updates.TerminalOpened():
             state.command = update.command or state.command
             state.cwd = update.cwd or state.cwd
             state.is_ours = update.is_ours
             state.columns, state.rows = update.columns, update.rows
-        case TerminalReported():
+        case updates.TerminalReported():
             _report_terminal(state, update)
-        case TerminalWaiting():
+        case updates.TerminalWaiting():
             state.is_waiting = update.is_waiting
-        case TerminalExited():
+        case updates.TerminalExited():
             state.has_exited, state.is_waiting = True, False
             state.exit_code, state.signal, state.seconds = update.exit_code, update.signal, update.seconds
     return _change(conversation, update.terminal_id)
 
 
-def _report_terminal(state: TerminalState, report: TerminalReported) -> None:
+def _report_terminal(state: TerminalState, report: updates.TerminalReported) -> None:
     state.command = or_else(report.command, state.command)
     state.cwd = or_else(report.cwd, state.cwd)
     state.is_cancellable = or_else(report.is_cancellable, state.is_cancellable)
@@ -813,7 +777,7 @@ def _report_terminal(state: TerminalState, report: TerminalReported) -> None:
         state.output = ByteRing(state.output.limit_bytes)  # a new object, so that views notice
         state.output.append(report.output)
     if report.exit is not UNSET:
-        ended = report.exit or TerminalExit()
+        ended = report.exit or updates.TerminalExit()
         state.has_exited = report.exit is not None
         state.exit_code, state.signal = ended.exit_code, ended.signal
 
@@ -825,7 +789,7 @@ def _shrink_earlier(conversation: Conversation) -> None:
             state.output.shrink(limit_bytes)
 
 
-def _resize(conversation: Conversation, update: TerminalResized) -> Change:
+def _resize(conversation: Conversation, update: updates.TerminalResized) -> Change:
     """Resize one of our terminals. The agent decides on the size of its own."""
     state = conversation.terminals.get(update.terminal_id)
     if state is None or not state.is_ours:
@@ -845,16 +809,17 @@ CHANGED: Final = Change(facts=(Fact.ELICITATIONS,))
 
 
 def apply_elicitation(
-    conversation: Conversation, update: ElicitationAsked | ElicitationAnswered | ElicitationCompleted
+    conversation: Conversation,
+    update: updates.ElicitationAsked | updates.ElicitationAnswered | updates.ElicitationCompleted,
 ) -> Change:
     """Apply an update about a form or page. Ignores unknown and already answered ones."""
     match update:
-        case ElicitationAsked(elicitation):
+        case updates.ElicitationAsked(elicitation):
             conversation.elicitations[elicitation.key] = elicitation
             return CHANGED
-        case ElicitationAnswered():
+        case updates.ElicitationAnswered():
             return _answered(conversation, update)
-        case ElicitationCompleted(elicitation_id):
+        case updates.ElicitationCompleted(elicitation_id):
             return _completed(conversation, elicitation_id)
 
 
@@ -867,7 +832,7 @@ def forget_elicitations(conversation: Conversation) -> Change:
     return CHANGED
 
 
-def _answered(conversation: Conversation, update: ElicitationAnswered) -> Change:
+def _answered(conversation: Conversation, update: updates.ElicitationAnswered) -> Change:
     """Add the answer to the conversation.
 
     A page that the user agreed to visit stays visible, unless it's already done (R-ELIC-11).

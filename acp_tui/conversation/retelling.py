@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final, NamedTuple, assert_never
 
-from acp_tui.conversation import UNSET
+from acp_tui.conversation import UNSET, updates
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation, SubagentState
@@ -41,55 +41,19 @@ from acp_tui.conversation.facts import (
 )
 from acp_tui.conversation.reducer import IDLE
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
-from acp_tui.conversation.updates import (
-    CancelRequested,
-    ClientRemark,
-    CommandRun,
-    CommandsReplaced,
-    CompactionChanged,
-    Disconnected,
-    ElicitationAnswered,
-    ElicitationAsked,
-    ElicitationCompleted,
-    InfoChanged,
-    MessageChunk,
-    OptionsReplaced,
-    PermissionAnswered,
-    PermissionAsked,
-    PlanReplaced,
-    PromptAccepted,
-    PromptJoined,
-    PromptSent,
-    Reconnected,
-    Renamed,
-    SessionUpdate,
-    StateReported,
-    SubagentReported,
-    SubagentSaid,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
-    TerminalReported,
-    TerminalWaiting,
-    ToolCallReported,
-    TurnEnded,
-    TurnFailed,
-    UnknownUpdate,
-    UsageReported,
-)
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import place_of
 
-_BREAK = PlanReplaced(())
+_BREAK = updates.PlanReplaced(())
 """Without a plan to clear, it only ends the message that chunks without an ID join."""
 
 
-def retold(conversation: Conversation) -> Iterator[SessionUpdate]:
+def retold(conversation: Conversation) -> Iterator[updates.SessionUpdate]:
     """Yield the updates in order, without waiting questions and notices.
 
     The conversation must not change while you iterate.
     """
-    return _Retelling(conversation).updates()
+    return _Retelling(conversation).everything()
 
 
 class _Retelling:
@@ -107,7 +71,7 @@ class _Retelling:
         self._costs_before = dict(_costs_before(conversation, self._running))
         """Its cost when a turn began, by the entry that began it."""
 
-    def updates(self) -> Iterator[SessionUpdate]:
+    def everything(self) -> Iterator[updates.SessionUpdate]:
         conversation = self._of
         for state in conversation.terminals.values():
             yield from _terminal(state)
@@ -128,7 +92,7 @@ class _Retelling:
             yield from self._plans()
         yield from self._facts()
 
-    def _begin_turn(self, at: int, entry: Entry | None = None) -> Iterator[SessionUpdate]:
+    def _begin_turn(self, at: int, entry: Entry | None = None) -> Iterator[updates.SessionUpdate]:
         """Tell the cost before a turn that begins at this entry, and its beginning if the entry isn't its prompt."""
         turn = self._turns[0] if self._turns else None
         if at != self._running and (turn is None or turn.start != at):
@@ -137,9 +101,9 @@ class _Retelling:
         if before != self._cost and (at or before):  # before it begins, a session costs nothing
             yield self._costs(before)
         if not (isinstance(entry, Message) and self._is_sent(at, entry)):
-            yield StateReported("running")
+            yield updates.StateReported("running")
 
-    def _end_turns(self, count: int) -> Iterator[SessionUpdate]:
+    def _end_turns(self, count: int) -> Iterator[updates.SessionUpdate]:
         """Tell the end of the turns that ended when there were `count` entries, unless an entry tells it."""
         while self._turns and self._turns[0].end <= count:
             if self._turns[0].start == count:  # it has no entries
@@ -156,98 +120,102 @@ class _Retelling:
         is_within = self._begun is not None and turn.start == self._begun
         return turn.stop_reason is None and (turn.end == at + 1 or is_within)
 
-    def _end_turn(self, stop_reason: str) -> Iterator[SessionUpdate]:
+    def _end_turn(self, stop_reason: str) -> Iterator[updates.SessionUpdate]:
         turn = self._turns.popleft() if self._turns else TurnSpent(0)
         if turn.cost and self._turns:  # the last turn's cost follows from the last report
             yield self._costs((self._costs_before.get(turn.start) or 0.0) + turn.cost)
-        yield TurnEnded(stop_reason, usage=turn.usage)
+        yield updates.TurnEnded(stop_reason, usage=turn.usage)
 
-    def _costs(self, amount: float | None) -> SessionUpdate:
+    def _costs(self, amount: float | None) -> updates.SessionUpdate:
         """The session's cost; `_facts` tells the rest of its usage."""
         self._cost = amount
-        return UsageReported(Usage(0, 0, amount, self._of.usage.cost_currency if self._of.usage is not None else None))
+        return updates.UsageReported(
+            Usage(0, 0, amount, self._of.usage.cost_currency if self._of.usage is not None else None)
+        )
 
-    def _plans(self) -> Iterator[SessionUpdate]:
+    def _plans(self) -> Iterator[updates.SessionUpdate]:
         for plan_id, plan in self._of.plans.items():
-            yield PlanReplaced(plan.steps, plan_id)
+            yield updates.PlanReplaced(plan.steps, plan_id)
 
-    def _facts(self) -> Iterator[SessionUpdate]:
+    def _facts(self) -> Iterator[updates.SessionUpdate]:
         conversation = self._of
         if conversation.state is not None and (conversation.state == IDLE or not conversation.is_idle):
             if conversation.has_run and not conversation.is_idle:
-                yield StateReported("running")
-            yield StateReported(conversation.state, background=conversation.background)
+                yield updates.StateReported("running")
+            yield updates.StateReported(conversation.state, background=conversation.background)
         if conversation.turn is Turn.CANCELLING:
-            yield CancelRequested()
+            yield updates.CancelRequested()
         # The end of a turn settled its calls as retold, but some continued.
         for call_id in sorted(conversation.unsettled_calls):
             status = conversation.tool_call(call_id).call.status
-            yield ToolCallReported(ToolCallPatch(call_id, status=status))
+            yield updates.ToolCallReported(ToolCallPatch(call_id, status=status))
         if conversation.options:
-            yield OptionsReplaced(conversation.options)
+            yield updates.OptionsReplaced(conversation.options)
         if conversation.commands:
-            yield CommandsReplaced(conversation.commands)
+            yield updates.CommandsReplaced(conversation.commands)
         if conversation.title is not None or conversation.updated_at is not None:
-            yield InfoChanged(conversation.title, conversation.updated_at)
+            yield updates.InfoChanged(conversation.title, conversation.updated_at)
         if conversation.is_named:
-            yield Renamed(conversation.title or "")
+            yield updates.Renamed(conversation.title or "")
         if conversation.usage is not None:
-            yield UsageReported(conversation.usage)
+            yield updates.UsageReported(conversation.usage)
 
-    def _entry(self, at: EntryId, entry: Entry) -> Iterator[SessionUpdate]:
+    def _entry(self, at: EntryId, entry: Entry) -> Iterator[updates.SessionUpdate]:
         match entry:
             case Message():
                 yield from self._message(at, entry)
             case ToolCallEntry(call, decisions):
-                yield ToolCallReported(patch_of(call))
+                yield updates.ToolCallReported(patch_of(call))
                 for decision in decisions:
                     key, name = next(self._keys), decision.option_name
                     option = PermissionOption("answer", name or "", decision.option_kind or "")
                     request = PermissionRequest(key, call.tool_call_id, (option,))
-                    yield PermissionAsked(request, ToolCallPatch(call.tool_call_id))
+                    yield updates.PermissionAsked(request, ToolCallPatch(call.tool_call_id))
                     chosen = None if name is None else option.option_id
-                    yield PermissionAnswered(key, chosen, decision.at, decision.rule, decision.is_withdrawn)
+                    yield updates.PermissionAnswered(key, chosen, decision.at, decision.rule, decision.is_withdrawn)
             case Question():
                 yield from self._question(entry)
             case OwnCommand(line, terminal_id):
-                yield CommandRun(line, terminal_id)
+                yield updates.CommandRun(line, terminal_id)
             case Compaction(compaction_id, status, summary, error):
-                yield CompactionChanged(compaction_id, status, tuple(summary), UNSET if error is None else error)
+                yield updates.CompactionChanged(
+                    compaction_id, status, tuple(summary), UNSET if error is None else error
+                )
             case Subagent(session_id):
                 yield from _subagent(self._of.subagents[SessionId(session_id)])
             case TurnEnd(stop_reason):
                 yield from self._end_turn(stop_reason)
             case Failure(message, detail, stderr_tail):
                 if detail is None and not self._is_end_of_turn(at):
-                    yield Disconnected(message, stderr_tail)
+                    yield updates.Disconnected(message, stderr_tail)
                 else:
-                    yield TurnFailed(message, detail)
-            case Reconnected():
+                    yield updates.TurnFailed(message, detail)
+            case updates.Reconnected():
                 self._cost = None
                 yield entry
-            case ClientRemark() | UnknownUpdate():
+            case updates.ClientRemark() | updates.UnknownUpdate():
                 yield entry
             case _:
                 assert_never(entry)
 
-    def _message(self, at: EntryId, message: Message) -> Iterator[SessionUpdate]:
+    def _message(self, at: EntryId, message: Message) -> Iterator[updates.SessionUpdate]:
         conversation, message_id = self._of, message.message_id
         blocks = blocks_of(message)
         if not self._is_sent(at, message):
-            yield from (MessageChunk(message.role, block, message_id) for block in blocks)
+            yield from (updates.MessageChunk(message.role, block, message_id) for block in blocks)
             return
         begins = at == self._begun
         awaits_id = at in conversation.unaccepted
         if awaits_id or message_id is not None:
-            yield PromptSent(blocks, message.notes, awaits_id=True)
+            yield updates.PromptSent(blocks, message.notes, awaits_id=True)
             echo = conversation.echoes.get(message_id or "")
         else:
-            yield PromptSent(blocks, message.notes) if begins else PromptJoined(blocks, message.notes)
+            yield updates.PromptSent(blocks, message.notes) if begins else updates.PromptJoined(blocks, message.notes)
             echo = conversation.echo if begins and at == self._running else None
         if message_id is not None:
-            yield PromptAccepted(message_id)
+            yield updates.PromptAccepted(message_id)
         if echo is not None and echo.matched:
-            yield MessageChunk("user", Text(echo.expected[: echo.matched]), message_id)
+            yield updates.MessageChunk("user", Text(echo.expected[: echo.matched]), message_id)
 
     def _is_sent(self, at: int, message: Message) -> bool:
         """Whether the user sent it here. Other messages of the user are from the agent's history."""
@@ -258,11 +226,11 @@ class _Retelling:
         in_turn = at == self._begun or (message.message_id is None and self._begun is not None)
         return awaits_id or in_turn or bool(message.notes)
 
-    def _question(self, question: Question) -> Iterator[SessionUpdate]:
+    def _question(self, question: Question) -> Iterator[updates.SessionUpdate]:
         key = next(self._keys)
         if question.url is None:
-            yield ElicitationAsked(Form(key, question.message, ()))
-            yield ElicitationAnswered(key, question.action, question.at, question.values)
+            yield updates.ElicitationAsked(Form(key, question.message, ()))
+            yield updates.ElicitationAnswered(key, question.action, question.at, question.values)
             return
         open_visits = (
             visit
@@ -271,10 +239,10 @@ class _Retelling:
         )
         visit = next(open_visits, None) if question.action == "accept" else None
         known_id, url = (visit.elicitation_id, visit.url) if visit else (f"{key}", question.url)
-        yield ElicitationAsked(UrlVisit(key, question.message, known_id, url))
-        yield ElicitationAnswered(key, question.action, question.at, question.values)
+        yield updates.ElicitationAsked(UrlVisit(key, question.message, known_id, url))
+        yield updates.ElicitationAnswered(key, question.action, question.at, question.values)
         if visit is None:
-            yield ElicitationCompleted(known_id)
+            yield updates.ElicitationCompleted(known_id)
 
 
 def _costs_before(conversation: Conversation, running: int | None) -> Iterator[tuple[int | None, float | None]]:
@@ -285,25 +253,31 @@ def _costs_before(conversation: Conversation, running: int | None) -> Iterator[t
         yield turn.start, cost
 
 
-def _subagent(state: SubagentState) -> Iterator[SessionUpdate]:
+def _subagent(state: SubagentState) -> Iterator[updates.SessionUpdate]:
     """Yield what an agent can report of a subagent. Its terminals are retold with those of the parent."""
     said, session_id = state.conversation, state.session_id
-    begun = StateReported("running") if said.entries or not said.is_idle else UNSET
-    yield SubagentReported(session_id, said.title, state.description, begun, state.is_cancellable)
+    begun = updates.StateReported("running") if said.entries or not said.is_idle else UNSET
+    yield updates.SubagentReported(session_id, said.title, state.description, begun, state.is_cancellable)
     for update in retold(said):
         match update:
-            case PromptSent(blocks) | PromptJoined(blocks):
+            case updates.PromptSent(blocks) | updates.PromptJoined(blocks):
                 for block in blocks:
-                    yield SubagentSaid(session_id, MessageChunk("user", block))
-            case MessageChunk() | ToolCallReported() | PlanReplaced() | UsageReported() | CompactionChanged():
-                yield SubagentSaid(session_id, update)
-            case SubagentReported() | SubagentSaid():
-                yield SubagentSaid(session_id, update)
+                    yield updates.SubagentSaid(session_id, updates.MessageChunk("user", block))
+            case (
+                updates.MessageChunk()
+                | updates.ToolCallReported()
+                | updates.PlanReplaced()
+                | updates.UsageReported()
+                | updates.CompactionChanged()
+            ):
+                yield updates.SubagentSaid(session_id, update)
+            case updates.SubagentReported() | updates.SubagentSaid():
+                yield updates.SubagentSaid(session_id, update)
             case _:
                 pass
     if said.is_idle and begun is not UNSET:
-        ended = StateReported("idle", said.last_stop_reason, usage=said.spent)
-        yield SubagentReported(session_id, state=ended)
+        ended = updates.StateReported("idle", said.last_stop_reason, usage=said.spent)
+        yield updates.SubagentReported(session_id, state=ended)
 
 
 def _would_join(last: Entry | None, entry: Entry) -> bool:
@@ -318,7 +292,6 @@ def _would_join(last: Entry | None, entry: Entry) -> bool:
 
 
 def blocks_of(message: Message) -> tuple[ContentBlock, ...]:
-    """Return what a message says."""
     return tuple(Text(part.text) if isinstance(part, TextBuffer) else part for part in message.parts)
 
 
@@ -339,16 +312,16 @@ def patch_of(call: ToolCall) -> ToolCallPatch:
     )
 
 
-def _terminal(state: TerminalState) -> Iterator[SessionUpdate]:
-    yield TerminalOpened(state.terminal_id, state.command, state.cwd, state.is_ours, state.columns, state.rows)
+def _terminal(state: TerminalState) -> Iterator[updates.SessionUpdate]:
+    yield updates.TerminalOpened(state.terminal_id, state.command, state.cwd, state.is_ours, state.columns, state.rows)
     if printed := state.output.read():
-        yield TerminalOutput(state.terminal_id, printed)
+        yield updates.TerminalOutput(state.terminal_id, printed)
     if state.is_waiting:
-        yield TerminalWaiting(state.terminal_id, True)
+        yield updates.TerminalWaiting(state.terminal_id, True)
     if state.has_exited:
-        yield TerminalExited(state.terminal_id, state.exit_code, state.signal, state.seconds)
+        yield updates.TerminalExited(state.terminal_id, state.exit_code, state.signal, state.seconds)
     if state.is_cancellable:
-        yield TerminalReported(state.terminal_id, is_cancellable=True)
+        yield updates.TerminalReported(state.terminal_id, is_cancellable=True)
 
 
 MAX_CHARACTERS: Final = 12_000

@@ -25,16 +25,12 @@ SETTLED: Final = frozenset({COMPLETED, FAILED, CANCELLED})
 
 @dataclass(frozen=True, slots=True)
 class BlockContent:
-    """A content block in a tool call."""
-
     block: ContentBlock
     meta: Meta | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TextDiff:
-    """A change of one file, with its text before and after."""
-
     path: str
     new_text: str
     old_text: str | None = None
@@ -68,14 +64,12 @@ class FileChange:
 
     @property
     def words(self) -> str:
-        """The change in one line."""
         where = self.path if self.old_path is None else f"{self.old_path} → {self.path}"
         kind = "" if self.file_type in (None, "text") else f" ({self.file_type})"
         return f"{self.operation} {where}{kind}"
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files it touches."""
         return (self.path,) if self.old_path is None else (self.old_path, self.path)
 
 
@@ -96,7 +90,6 @@ class UnknownContent:
 
 
 def changed_paths(content: Iterable[ToolCallContent]) -> list[str]:
-    """Return the files touched by the diffs and changes in a tool call's content."""
     return [
         path
         for item in content
@@ -110,8 +103,6 @@ ToolCallContent: TypeAlias = BlockContent | TextDiff | FileChange | TerminalCont
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a file that the tool call works on."""
-
     path: str
     line: int | None = None
     """1-based."""
@@ -172,7 +163,6 @@ class ToolCall:
             self.meta.update(patch.meta)
 
     def append(self, content: tuple[ToolCallContent, ...]) -> None:
-        """Append content."""
         self.content = (*self.content, *content)
 
     @property

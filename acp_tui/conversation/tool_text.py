@@ -43,8 +43,6 @@ _PLACES: Final = ("url", "uri", "query", "pattern", "regex", *FILE_NAMES)
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a tool call is about."""
-
     text: str
     is_command: bool = False
 
@@ -232,7 +230,6 @@ def shown_path(path: str, cwd: str) -> str:
 
 
 def shown_location(location: Location, cwd: str) -> str:
-    """Return a path and its line, if known."""
     path = shown_path(location.path, cwd)
     return path if location.line is None else f"{path}:{location.line}"
 

@@ -6,7 +6,7 @@ from its own terminals. Folding them with `reducer.apply` gives the same convers
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import ContentBlock, Meta
@@ -72,8 +72,6 @@ class CancelRequested:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The agent's turn is over."""
-
     stop_reason: str
     """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or an unknown one."""
     meta: Meta | None = None
@@ -107,8 +105,6 @@ class StateReported:
 
 @dataclass(frozen=True, slots=True)
 class MessageChunk:
-    """A piece of a message or a thought."""
-
     role: Role
     block: ContentBlock
     message_id: str | None = None
@@ -151,16 +147,12 @@ class PlanReplaced:
 
 @dataclass(frozen=True, slots=True)
 class CommandsReplaced:
-    """All of the agent's slash commands."""
-
     commands: tuple[Command, ...]
     meta: Meta | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OptionsReplaced:
-    """All of the session's options."""
-
     options: tuple[ConfigOption, ...]
     meta: Meta | None = None
 
@@ -224,8 +216,6 @@ class CompactionChanged:
 
 @dataclass(frozen=True, slots=True)
 class CompactionChunk:
-    """A piece of a compaction's summary."""
-
     compaction_id: str
     block: ContentBlock
     meta: Meta | None = None
@@ -322,6 +312,10 @@ class CommandRun:
     terminal_id: TerminalId
 
 
+MAX_CELLS: Final = 2_000
+"""The largest width and height of a terminal. No screen is larger, and a large emulator takes memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class TerminalOpened:
     """A terminal exists: ours, on a PTY, or one that the agent only shows."""
@@ -336,16 +330,12 @@ class TerminalOpened:
 
 @dataclass(frozen=True, slots=True)
 class TerminalOutput:
-    """Bytes that a terminal printed."""
-
     terminal_id: TerminalId
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalExited:
-    """A terminal's command ended."""
-
     terminal_id: TerminalId
     exit_code: int | None
     signal: str | None
@@ -419,15 +409,11 @@ class Reconnected:
 
 @dataclass(frozen=True, slots=True)
 class ClientRemark:
-    """The client remarks on the session, in one line."""
-
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownUpdate:
-    """An update of an unknown kind, unchanged."""
-
     kind: str
     raw: Any
 

@@ -65,7 +65,10 @@ def warnings_of(url: str) -> tuple[str, ...]:
     parts = _split(url)
     if parts is None:
         return (*found, "It isn't a readable address, so it isn't opened.")
-    return (*found, *_scheme_warnings(parts), *_host_warnings(parts.hostname or ""), *_user_warnings(parts))
+    found += [*_scheme_warnings(parts), *_host_warnings(parts.hostname or "")]
+    if "@" in parts.netloc:
+        found.append("The part before the @ isn't the host: it's a user name, and may be made to look like a host.")
+    return tuple(found)
 
 
 def _split(url: str) -> SplitResult | None:
@@ -84,12 +87,6 @@ def _scheme_warnings(parts: SplitResult) -> list[str]:
         return ["It isn't encrypted (http): others on the network can read and change what you see."]
     scheme = make_visible_line(parts.scheme) or "none"
     return [f"It isn't a web page (scheme: {scheme}), so it isn't opened."]
-
-
-def _user_warnings(parts: SplitResult) -> list[str]:
-    if "@" not in parts.netloc:
-        return []
-    return ["The part before the @ isn't the host: it's a user name, and may be made to look like a host."]
 
 
 def _host_warnings(host: str) -> list[str]:

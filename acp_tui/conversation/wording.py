@@ -33,7 +33,6 @@ def value_name(option: ConfigOption) -> str:
 
 
 def answer_words(question: Question) -> str:
-    """Describe the answer to a form or page."""
     if question.action == "accept":
         return "you answered" if question.url is None else "you opened the page"
     return "you declined" if question.action == "decline" else "canceled without an answer"
@@ -132,7 +131,6 @@ def session_facts(
 
 
 def how_ended(exit_code: int | None, signal: str | None) -> str:
-    """Describe how a command ended, as far as it is known."""
     if signal is not None:
         return f"ended by {signal}"
     return "ended" if exit_code is None else f"exit {exit_code}"

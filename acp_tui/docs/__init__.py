@@ -11,7 +11,6 @@ PAGES: Final = Path(__file__).parent
 
 @cache
 def topics() -> dict[str, str]:
-    """The title of each page, by its name."""
     return {file.stem: _title(file) for file in sorted(PAGES.glob("*.md"))}
 
 
@@ -27,5 +26,4 @@ def for_terminals(topic: str) -> str:
 
 
 def markdown_of(topic: str) -> str:
-    """A page as it was written."""
     return (PAGES / f"{topic}.md").read_text(encoding="utf-8")

@@ -46,11 +46,9 @@ OnUpdate: TypeAlias = Callable[[SessionUpdate], None]
 class Inbound(Protocol):
     """A module that reads one version's messages from the agent. Raises MalformedMessage for invalid ones."""
 
-    def read_update(self, params: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
-        """Return the session of an update and what it says."""
+    def read_update(self, params: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]: ...
 
-    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
-        """Return the new session and its initial updates."""
+    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]: ...
 
     def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
         """Return the initial updates of a loaded or resumed session."""
@@ -68,7 +66,6 @@ class Connection(ABC):
     inbound: ClassVar[Inbound]
     """Reads the agent's messages and answers, live and from a recording."""
     version: ClassVar[int]
-    """The protocol version."""
     accepts_prompts: ClassVar[bool] = False
     """Whether the agent reports when it accepted a prompt, and the turn's end through states."""
     withdraws_questions: ClassVar[bool] = False
@@ -133,14 +130,12 @@ class Connection(ABC):
         read: Callable[[Any], T],
         read_error: Callable[[RequestFailed], T] | None = None,
     ) -> T:
-        """Send a protocol request; see `Peer.request`."""
         if self._meta:
             params = {**params, "_meta": self._meta}
         return await self.peer.request(method, params, read=read, read_error=read_error)
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing more will come."""
         return self.peer.is_lost
 
     async def until_room(self) -> None:
@@ -224,7 +219,6 @@ class Connection(ABC):
         await self.request("session/close", {"sessionId": session_id}, nothing)
 
     async def delete_session(self, session_id: SessionId) -> None:
-        """Ask the agent to forget a session."""
         await self.request("session/delete", {"sessionId": session_id}, nothing)
 
     async def set_title(self, session_id: SessionId, title: str) -> str:

@@ -18,7 +18,6 @@ from acp_tui.rpc import RequestFailed
 
 Version: TypeAlias = Literal[1, 2]
 VERSIONS: Final[tuple[Version, ...]] = (1, 2)
-"""The versions we speak."""
 NEWEST: Final = VERSIONS[-1]
 
 

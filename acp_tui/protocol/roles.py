@@ -51,7 +51,6 @@ class AgentCapabilities:
 
     @property
     def takes_prompts_at_work(self) -> bool:
-        """Whether the agent takes prompts during a turn, in one way or another."""
         return self.steering or self.more_prompts
 
 
@@ -66,8 +65,6 @@ class AgentIdentity:
 
 @dataclass(frozen=True, slots=True)
 class AuthMethod:
-    """One way to log in to the agent."""
-
     method_id: str
     name: str
     description: str | None = None
@@ -82,8 +79,6 @@ class AuthMethod:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The result of a handshake."""
-
     version: int
     """The protocol version, as the agent wrote it."""
     identity: AgentIdentity | None
@@ -92,8 +87,6 @@ class Agreement:
 
 
 class StdioServer(Protocol):
-    """An MCP server that the agent starts."""
-
     @property
     def name(self) -> str: ...
     @property
@@ -123,8 +116,6 @@ McpServer: TypeAlias = StdioServer | HttpServer
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """The folders of a session and its MCP servers."""
-
     cwd: Path
     """Absolute."""
     additional_directories: tuple[Path, ...] = ()
@@ -203,8 +194,6 @@ class PermissionQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationAnswer:
-    """The user's answer to a form or page."""
-
     action: ElicitationAction
     values: FormValues | None = None
     """The values a form was accepted with; None for anything else."""
@@ -220,8 +209,6 @@ class ExitStatus(Protocol):
 
 
 class TerminalSnapshot(Protocol):
-    """A terminal's output so far."""
-
     @property
     def output(self) -> str: ...
     @property
@@ -236,8 +223,7 @@ class FilesAndTerminals(Protocol):
     async def read_text_file(self, path: str, line: int | None, limit: int | None) -> str:
         """Return the text of a file, or `limit` lines from the 1-based `line` on."""
 
-    async def write_text_file(self, path: str, content: str) -> None:
-        """Write a whole file."""
+    async def write_text_file(self, path: str, content: str) -> None: ...
 
     async def create_terminal(
         self,
@@ -246,14 +232,11 @@ class FilesAndTerminals(Protocol):
         env: Sequence[tuple[str, str]],
         cwd: str | None,
         output_limit_bytes: int | None,
-    ) -> TerminalId:
-        """Start a command in a terminal."""
+    ) -> TerminalId: ...
 
-    def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
-        """Return a terminal's output so far."""
+    def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot: ...
 
-    async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
-        """Wait until a terminal's command ends."""
+    async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus: ...
 
     async def kill_terminal(self, terminal_id: TerminalId) -> None:
         """End a terminal's command. The terminal stays."""
@@ -286,5 +269,4 @@ class ClientHandler(Protocol):
     def on_extension(self, method: str, params: Any) -> None:
         """Handle a notification beyond the protocol."""
 
-    def machine(self, session_id: SessionId) -> FilesAndTerminals:
-        """The files and terminals of a session."""
+    def machine(self, session_id: SessionId) -> FilesAndTerminals: ...

@@ -35,7 +35,6 @@ class Model(metaclass=_ModelType):
 
 
 def wire_name(name: str) -> str:
-    """Return a field's key on the wire."""
     first, *rest = name.split("_")
     return "_meta" if name == "meta" else first + "".join(map(str.title, rest))
 
@@ -54,7 +53,6 @@ def fields_of(kind: type) -> tuple[Field[Any], ...]:
 
 
 def keys_of(model: type[Model]) -> dict[str, str]:
-    """Return the fields' keys on the wire, by their names."""
     return {field.name: wire_name(field.name) for field in fields_of(model)}
 
 
@@ -86,7 +84,6 @@ class Build:
         self._known: dict[type, CoreSchema] = {}
 
     def of(self, kind: Any) -> CoreSchema:
-        """Return the schema for a type in an annotation."""
         if kind in _PLAIN:
             return _PLAIN[kind]
         if isinstance(kind, NewType):
@@ -167,7 +164,6 @@ class Changed(Note):
         self._is_ours = ours
 
     def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
-        """Return the changed schema."""
         return inner() if self._is_ours and build.is_exact else self._change(inner())
 
 
@@ -190,7 +186,6 @@ class OrEmptyObject(Note):
     """Reads an absent model, and unless exact a malformed one, as an empty object."""
 
     def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
-        """Return the model's schema with that default."""
         exact = build.is_exact
         return core_schema.with_default_schema(
             inner(),
@@ -203,7 +198,6 @@ class FirstMatch(Note):
     """Uses the first of a union's members that can read the value."""
 
     def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
-        """Return the union's schema."""
         return core_schema.union_schema([build.of(member) for member in get_args(kind)], mode="left_to_right")
 
 
@@ -218,7 +212,6 @@ class Tag(Note):
         self.is_in_schema = in_schema
 
     def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
-        """Return the member's schema."""
         return inner()
 
 
@@ -229,7 +222,6 @@ class Discriminator(Note):
         self._by = by
 
     def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
-        """Return the union's schema."""
         tagged = [(self._tag_of(member), member) for member in get_args(kind)]
         choices: dict[Any, CoreSchema] = {
             of.tag: build.of(member) for of, member in tagged if of.is_in_schema or not build.is_exact
@@ -256,7 +248,6 @@ class OpenUnion(Note):
         self._key = key
 
     def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
-        """Return the union's schema."""
         *known, other = get_args(kind)
         choices: dict[Any, CoreSchema] = {_constant(member, self._key): build.of(member) for member in known}
         tag = _kind_at(self._key, frozenset(choices), needs_kind=not isinstance(other, type))

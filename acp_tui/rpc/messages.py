@@ -87,7 +87,6 @@ class Direction(Enum):
 
     @property
     def opposite(self) -> Direction:
-        """The other direction."""
         return Direction.OUT if self is Direction.IN else Direction.IN
 
 
@@ -121,16 +120,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer to a successful request."""
-
     id: RequestId
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The answer to a failed request."""
-
     id: RequestId
     error: RequestFailed
 
@@ -218,7 +213,6 @@ def _decode(line: bytes) -> Any:
 
 
 def _nests_deeper(value: Any, limit: int) -> bool:
-    """Whether lists and objects are nested more than `limit` deep."""
     level = [value]
     for _ in range(limit + 1):
         level = [
@@ -425,7 +419,6 @@ class Pairing(Generic[V]):
         return None if key is None else self._waiting[answerer.opposite].pop(key, None)
 
     def waiting(self, asker: Direction, request_id: Any) -> V | None:
-        """Return the request of `asker` that waits under this ID."""
         key = key_of(request_id)
         return None if key is None else self._waiting[asker].get(key)
 

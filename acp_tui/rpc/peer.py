@@ -16,17 +16,6 @@ import anyio
 from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui.rpc import messages
-from acp_tui.rpc.messages import (
-    DEFAULT_MAX_FRAME_BYTES,
-    AnswersUnread,
-    ConnectionLost,
-    Direction,
-    ErrorCode,
-    FrameSplitter,
-    Pairing,
-    RequestFailed,
-    RequestId,
-)
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +41,7 @@ UNREAD_LIMIT_S: Final = 30.0
 T = TypeVar("T")
 
 
-Tap: TypeAlias = Callable[[Direction, bytes], None]
+Tap: TypeAlias = Callable[[messages.Direction, bytes], None]
 """Sees the raw bytes of every frame, without the line end, including junk; used for recordings."""
 
 
@@ -73,9 +62,7 @@ class Handler(Protocol):
 
 
 class _Pending(Generic[T]):
-    """One of our requests that waits for its response."""
-
-    def __init__(self, read: Callable[[Any], T], read_error: Callable[[RequestFailed], T] | None) -> None:
+    def __init__(self, read: Callable[[Any], T], read_error: Callable[[messages.RequestFailed], T] | None) -> None:
         self._read = read
         self._read_error = read_error
         self.answered = anyio.Event()
@@ -111,7 +98,7 @@ class Peer:
         stream: ByteStream,
         handler: Handler,
         *,
-        max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
+        max_frame_bytes: int = messages.DEFAULT_MAX_FRAME_BYTES,
         max_waiting_bytes: int = MAX_WAITING_BYTES,
         unread_limit_s: float = UNREAD_LIMIT_S,
         tap: Tap | None = None,
@@ -123,16 +110,16 @@ class Peer:
         self._max_waiting_bytes = max_waiting_bytes
         self._unread_limit_s = unread_limit_s
         self._stream = stream
-        self._splitter = FrameSplitter(max_frame_bytes)
+        self._splitter = messages.FrameSplitter(max_frame_bytes)
         self._tap = tap
         self._ids = count(1)
-        self._pending: Pairing[_Pending[Any]] = Pairing()
-        self._handling: Pairing[anyio.CancelScope] = Pairing()
+        self._pending: messages.Pairing[_Pending[Any]] = messages.Pairing()
+        self._handling: messages.Pairing[anyio.CancelScope] = messages.Pairing()
         self._under_way = self._under_way_bytes = 0
         self._outgoing: deque[bytes] = deque()
         self._outgoing_changed = anyio.Event()
         self._taken = anyio.Event()
-        self._lost: ConnectionLost | None = None
+        self._lost: messages.ConnectionLost | None = None
         self._tasks: TaskGroup | None = None
 
     @property
@@ -148,7 +135,7 @@ class Peer:
         params: Any,
         *,
         read: Callable[[Any], T] = _as_it_is,
-        read_error: Callable[[RequestFailed], T] | None = None,
+        read_error: Callable[[messages.RequestFailed], T] | None = None,
     ) -> Coroutine[Any, Any, T]:
         """Send a request now. Awaiting the result waits for the answer, without a time limit.
 
@@ -159,7 +146,7 @@ class Peer:
         request_id = next(self._ids)
         pending = _Pending(read, read_error)
         self._send(messages.write_request(request_id, method, params))
-        self._pending.ask(Direction.OUT, request_id, pending)
+        self._pending.ask(messages.Direction.OUT, request_id, pending)
         return self._answer_to(request_id, pending)
 
     async def _answer_to(self, request_id: int, pending: _Pending[T]) -> T:
@@ -187,7 +174,7 @@ class Peer:
             raise self._lost
         # Record it here, not when it's written, so that a recording never shows an answer before its question.
         if self._tap is not None:
-            self._tap(Direction.OUT, frame)
+            self._tap(messages.Direction.OUT, frame)
         self._outgoing.append(frame)
         self.waiting_bytes += len(frame) + 1
         self._signal()
@@ -205,7 +192,7 @@ class Peer:
             with anyio.move_on_after(self._unread_limit_s) as limit:
                 await self._taken.wait()
             if limit.cancelled_caught:
-                self.lose(AnswersUnread(self.waiting_bytes))
+                self.lose(messages.AnswersUnread(self.waiting_bytes))
                 if self._tasks is not None:
                     self._tasks.cancel_scope.cancel()
 
@@ -237,7 +224,7 @@ class Peer:
                 self._signal()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             # The other side may still be talking, so reading continues, but no answer can be expected.
-            self.lose(ConnectionLost("the agent closed its input"))
+            self.lose(messages.ConnectionLost("the agent closed its input"))
 
     # Receiving
 
@@ -247,15 +234,15 @@ class Peer:
         Raises FrameTooLarge for a line over the limit, and AnswersUnread if the other side doesn't read. An ordinary
         end returns.
         """
-        lost = ConnectionLost("the connection was closed")
+        lost = messages.ConnectionLost("the connection was closed")
         try:
             async with anyio.create_task_group() as tasks:
                 self._tasks = tasks
                 tasks.start_soon(self._write)
                 try:
                     await self._read()
-                    lost = ConnectionLost("the agent closed the connection")
-                except ConnectionLost as error:
+                    lost = messages.ConnectionLost("the agent closed the connection")
+                except messages.ConnectionLost as error:
                     lost = error
                 finally:
                     # Before the tasks are cancelled, so that a task shielding a last request learns that it's in
@@ -265,7 +252,7 @@ class Peer:
         finally:
             self.lose(lost)
         for end in (lost, self._lost):
-            if end is not None and type(end) is not ConnectionLost:
+            if end is not None and type(end) is not messages.ConnectionLost:
                 raise end
 
     async def _read(self) -> None:
@@ -292,7 +279,7 @@ class Peer:
 
     def _receive(self, line: bytes) -> None:
         if self._tap is not None:
-            self._tap(Direction.IN, line)
+            self._tap(messages.Direction.IN, line)
         match messages.read_message(line):
             case messages.Notification(method, params):
                 self._on_notification(method, params)
@@ -317,7 +304,7 @@ class Peer:
             log.exception("a notification %s couldn't be applied and was dropped", method)
 
     def _on_response(self, response: messages.Result | messages.Failure) -> None:
-        pending = self._pending.answer(Direction.IN, response.id)
+        pending = self._pending.answer(messages.Direction.IN, response.id)
         if pending is None:
             log.debug("a response to an unknown request %r was ignored", response.id)
             return
@@ -332,7 +319,7 @@ class Peer:
             return
         # Registered now, so that a cancellation right after the request finds it.
         scope = anyio.CancelScope()
-        self._handling.ask(Direction.IN, request.id, scope)
+        self._handling.ask(messages.Direction.IN, request.id, scope)
         assert self._tasks is not None
         self._under_way += 1
         self._under_way_bytes += size
@@ -343,7 +330,7 @@ class Peer:
         is_too_much = self._under_way_bytes + size > MAX_UNDER_WAY_BYTES and self._under_way
         if is_too_much or self._under_way >= MAX_UNDER_WAY:
             waiting = f"{self._under_way} others are waiting for answers"
-            raise RequestFailed(ErrorCode.INTERNAL_ERROR, f"Too many requests at once: {waiting}")
+            raise messages.RequestFailed(messages.ErrorCode.INTERNAL_ERROR, f"Too many requests at once: {waiting}")
 
     async def _handle(
         self, request: messages.Request, answer: Awaitable[Any], scope: anyio.CancelScope, size: int
@@ -356,14 +343,14 @@ class Peer:
                 frame = messages.write_failure(request.id, _as_failure(request.method, error))
         self._under_way -= 1
         self._under_way_bytes -= size
-        if self._handling.waiting(Direction.IN, request.id) is scope:  # and no later request uses its ID
-            self._handling.answer(Direction.OUT, request.id)
+        if self._handling.waiting(messages.Direction.IN, request.id) is scope:  # and no later request uses its ID
+            self._handling.answer(messages.Direction.OUT, request.id)
         if scope.cancelled_caught:
-            cancelled = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
+            cancelled = messages.RequestFailed(messages.ErrorCode.REQUEST_CANCELLED, "Request cancelled")
             frame = messages.write_failure(request.id, cancelled)
         self._answer(frame)
 
-    async def _result(self, request_id: RequestId, value: Any) -> bytes:
+    async def _result(self, request_id: messages.RequestId, value: Any) -> bytes:
         """Return the answer's line. The pieces of a long text count as waiting while it's made."""
         texts = value.values() if isinstance(value, dict) else ()
         size = sum(len(text) for text in texts if isinstance(text, str))
@@ -382,32 +369,34 @@ class Peer:
     def _answer(self, frame: bytes) -> None:
         try:
             self._send(frame)
-        except ConnectionLost:
+        except messages.ConnectionLost:
             log.debug("the connection was lost before an answer could be sent")
 
     def _cancel_handling(self, params: Any) -> None:
         request_id = params.get("requestId") if isinstance(params, dict) else None
-        scope = self._handling.waiting(Direction.IN, request_id) if request_id is not None else None
+        scope = self._handling.waiting(messages.Direction.IN, request_id) if request_id is not None else None
         if scope is not None:
             scope.cancel()
 
     # Ending
 
-    def lose(self, error: ConnectionLost) -> None:
+    def lose(self, error: messages.ConnectionLost) -> None:
         if self._lost is None:
             self._lost = error
         self._outgoing.clear()
         self.waiting_bytes = 0
         self._signal()
         self._taken.set()
-        pending, self._pending = self._pending, Pairing()
-        for waiting in pending.all_waiting(Direction.OUT):
+        pending, self._pending = self._pending, messages.Pairing()
+        for waiting in pending.all_waiting(messages.Direction.OUT):
             waiting.fail(self._lost)
 
 
-def _as_failure(method: str, error: Exception) -> RequestFailed:
+def _as_failure(method: str, error: Exception) -> messages.RequestFailed:
     """The only place that turns an exception into an error on the wire."""
-    if isinstance(error, RequestFailed):
+    if isinstance(error, messages.RequestFailed):
         return error
     log.error("the request %s failed", method, exc_info=error)
-    return RequestFailed(ErrorCode.INTERNAL_ERROR, "Internal error", {"details": str(error) or type(error).__name__})
+    return messages.RequestFailed(
+        messages.ErrorCode.INTERNAL_ERROR, "Internal error", {"details": str(error) or type(error).__name__}
+    )

@@ -71,7 +71,6 @@ class LineConnection(ClientConnection):
         return b"\n".join(lines)
 
     def data_received(self, data: bytes) -> None:
-        """Handle received bytes."""
         self._pieces.append(data)
         self._missing -= len(data)
         if self._missing > 0:
@@ -130,7 +129,6 @@ class LineConnection(ClientConnection):
             self.transport.pause_reading()
 
     def process_event(self, event: Any) -> None:
-        """Handle what the library read."""
         if not (isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)):
             super().process_event(event)
             return
@@ -141,17 +139,14 @@ class LineConnection(ClientConnection):
             self._changed.set()
 
     def pause_writing(self) -> None:
-        """Handle that the other side doesn't read."""
         super().pause_writing()
         self._is_full = True
 
     def resume_writing(self) -> None:
-        """Handle that the other side reads again."""
         super().resume_writing()
         self._is_full = False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Handle the end of the connection."""
         super().connection_lost(exc)
         self._is_over = True
         self._changed.set()
@@ -196,7 +191,6 @@ class WebSocketStream(ByteStream):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the connection, waiting briefly for the other side's answer."""
         await self._connection.close()
 
     @property

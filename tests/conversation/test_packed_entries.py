@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.conversation import conversation as state
-from acp_tui.conversation.conversation import KEPT, KEPT_HOWEVER_LONG, PACKED_AT_ONCE, Conversation, EntryList
+from acp_tui.conversation import entry_list
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure, Message
+from acp_tui.conversation.entry_list import KEPT, KEPT_HOWEVER_LONG, PACKED_AT_ONCE, EntryList
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.conversation.updates import ClientRemark, SessionUpdate, UnknownUpdate
@@ -75,7 +76,7 @@ def bytes_in_memory(entries: EntryList) -> int:
 
 @pytest.mark.parametrize("kind", ["messages", "diffs", "updates", "titles"])
 def test_long_entries_are_packed_earlier(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "KEPT_BYTES", 1 << 20)
+    monkeypatch.setattr(entry_list, "KEPT_BYTES", 1 << 20)
     text = "word " * 20_000
     said: dict[str, Callable[[int], SessionUpdate]] = {
         "messages": lambda number: agent(f"{number} {text}", f"m{number}"),
@@ -92,7 +93,7 @@ def test_long_entries_are_packed_earlier(kind: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_chunk_of_one_growing_message_costs_no_look_at_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     weighed: list[object] = []
-    monkeypatch.setattr(state, "weight_of", lambda entry: weighed.append(entry) or 1)
+    monkeypatch.setattr(entry_list, "weight_of", lambda entry: weighed.append(entry) or 1)
     packing(*(agent("word ", "m") for _ in range(1_000)))
     assert weighed == []
 
@@ -178,7 +179,7 @@ def by_name(module: str, name: str) -> bytes:
     [
         pickle.dumps(Attack(os.system, ("true",))),
         pickle.dumps(Attack(eval, ("1",))),
-        by_name("acp_tui.conversation.conversation", "pickle.loads"),
+        by_name("acp_tui.conversation.entry_list", "pickle.loads"),
         by_name("acp_tui.conversation.entries", "dataclass.__globals__"),
         by_name("acp_tui.conversation.entries", "Message.append"),
         b"cacp_tui.conversation.entries\nAny\n.",
@@ -207,8 +208,8 @@ updates = st.one_of(
 @given(st.lists(updates, max_size=60), st.integers(0, 3))
 def test_a_packed_conversation_equals_one_in_memory(said: list[SessionUpdate], kept: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state, "KEPT", kept)
-        patch.setattr(state, "PACKED_AT_ONCE", 2)
+        patch.setattr(entry_list, "KEPT", kept)
+        patch.setattr(entry_list, "PACKED_AT_ONCE", 2)
         packed, _ = packing(*said)
         whole = fold(*said)
         assert packed == whole

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.conversation.content import Image, Text
-from acp_tui.conversation.conversation import Conversation, EntryList
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import FieldAnswer, Form, UrlVisit
 from acp_tui.conversation.entries import Message
+from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import BackgroundWork, PlanStep, RequestKey, SessionId, TurnUsage, Usage
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCallId

@@ -11,7 +11,8 @@ from typing import Any
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.buffers import ByteRing
-from acp_tui.conversation.conversation import Conversation, EntryList
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entry_list import EntryList
 
 CLOCKS = ("at", "seconds")
 

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
-from acp_tui.conversation.conversation import EntryList
+from acp_tui.conversation.entry_list import EntryList
 
 
 def shape(value: Any) -> Any:

@@ -90,14 +90,6 @@ async def _cancel(chat: Chat, _: str) -> None:
     chat.cancel()
 
 
-async def _mode(chat: Chat, _: str) -> None:
-    await _choose_of(chat, "mode")
-
-
-async def _model(chat: Chat, _: str) -> None:
-    await _choose_of(chat, "model")
-
-
 async def _choose_of(chat: Chat, category: str) -> None:
     options = [option for option in _session(chat).conversation.options if option.category == category]
     if options:
@@ -264,8 +256,8 @@ COMMANDS: Final = (
     Command("help", "this list", _help),
     Command("quit", "quit acp-tui and stop the agent", _quit),
     Command("cancel", "stop the turn", _cancel),
-    Command("mode", "choose the agent's mode", _mode),
-    Command("model", "choose its model", _model),
+    Command("mode", "choose the agent's mode", lambda chat, _: _choose_of(chat, "mode")),
+    Command("model", "choose its model", lambda chat, _: _choose_of(chat, "model")),
     Command("options", "choose any of the session's settings", _options),
     Command("sessions", "open an earlier session from this folder, or from any", _sessions, "[all]"),
     Command("new", "start another session", _new),

@@ -35,19 +35,7 @@ from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.record_to import RecordTo
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Elicitation,
-    Field,
-    Form,
-    FormValues,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-    UnknownField,
-    UrlVisit,
-)
+from acp_tui.conversation import elicitation
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -59,7 +47,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
 
 
-Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues | None]
+Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], elicitation.FormValues | None]
 SECRET_WARNING: Final = "Warning: this looks like a secret. The agent gets what you type, and it shows here."
 CANCEL: Final[Answered] = ("cancel", None)
 DECLINE: Final[Answered] = ("decline", None)
@@ -115,7 +103,6 @@ class Permissions:
         self._requests = OneByOne(lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN))
 
     def look(self, tasks: TaskGroup) -> None:
-        """Ask new questions, and drop those that no longer wait."""
         self._requests.look(tasks)
 
     async def _ask(self, request: PermissionRequest) -> None:
@@ -151,36 +138,37 @@ class Questions:
         self._requests = OneByOne(self._waiting, self._answer, lambda: console.say(WITHDRAWN))
 
     def look(self, tasks: TaskGroup) -> None:
-        """Ask new questions, and drop those that no longer wait."""
         self._requests.look(tasks)
 
-    def _waiting(self) -> dict[RequestKey, Elicitation]:
+    def _waiting(self) -> dict[RequestKey, elicitation.Elicitation]:
         owner: Any = self._owner
-        waiting: dict[RequestKey, Elicitation] = getattr(owner, "conversation", owner).elicitations
+        waiting: dict[RequestKey, elicitation.Elicitation] = getattr(owner, "conversation", owner).elicitations
         return waiting
 
-    async def _answer(self, elicitation: Elicitation) -> None:
+    async def _answer(self, asked: elicitation.Elicitation) -> None:
         await self._outbox.flush()
-        action, values = await self._ask(elicitation)
+        action, values = await self._ask(asked)
         with anyio.CancelScope(shield=True):  # the answer withdraws the question, not the page
-            self._owner.answer_elicitation(elicitation.key, action, values)
-            if isinstance(elicitation, UrlVisit) and action == "accept":
-                await self._open(elicitation.url)
+            self._owner.answer_elicitation(asked.key, action, values)
+            if isinstance(asked, elicitation.UrlVisit) and action == "accept":
+                await self._open(asked.url)
 
-    async def _ask(self, elicitation: Elicitation) -> Answered:
-        if isinstance(elicitation, UrlVisit):
-            return await self._ask_to_visit(elicitation)
-        return await self._ask_form(elicitation)
+    async def _ask(self, asked: elicitation.Elicitation) -> Answered:
+        if isinstance(asked, elicitation.UrlVisit):
+            return await self._ask_to_visit(asked)
+        return await self._ask_form(asked)
 
     # Forms
 
-    async def _ask_form(self, form: Form) -> Answered:
+    async def _ask_form(self, form: elicitation.Form) -> Answered:
         head = [text for text in (form.title, form.message, form.description) if text]
         if form_asks_for_secret(form):
             head.append(SECRET_WARNING)
         self._console.say(f"\n{self._title} asks:\n" + make_visible("\n".join(head)))
         self._console.say("Enter takes the value in brackets. To answer the whole question: /decline or /cancel.")
-        unanswerable = [field for field in form.fields if isinstance(field, UnknownField) and field.is_required]
+        unanswerable = [
+            field for field in form.fields if isinstance(field, elicitation.UnknownField) and field.is_required
+        ]
         if unanswerable:
             name = make_visible_line(unanswerable[0].name)
             self._console.say(f"Can't send this: {name} is required, and its kind can't be answered here.")
@@ -193,9 +181,9 @@ class Questions:
         values, wrong = check_all(form.fields, raws)
         return await self._decide("send", ("accept", values), is_possible=not wrong)
 
-    async def _ask_field(self, field: Field) -> Raw | Answered:
+    async def _ask_field(self, field: elicitation.Field) -> Raw | Answered:
         """Return the user's valid input for a field, or the answer to the whole form."""
-        if isinstance(field, UnknownField):
+        if isinstance(field, elicitation.UnknownField):
             return None
         self._console.say("\n".join(_about(field)))
         while True:
@@ -225,7 +213,7 @@ class Questions:
 
     # Pages
 
-    async def _ask_to_visit(self, visit: UrlVisit) -> Answered:
+    async def _ask_to_visit(self, visit: elicitation.UrlVisit) -> Answered:
         host = make_visible_line(host_of(visit.url)) or "none"
         lines = [
             f"\n{self._title} asks you to visit a page: {make_visible(visit.message)}",
@@ -253,27 +241,27 @@ def _open_in_window(url: str) -> bool:
 # Fields
 
 
-def _name(field: Field) -> str:
-    title = None if isinstance(field, UnknownField) else field.title
+def _name(field: elicitation.Field) -> str:
+    title = None if isinstance(field, elicitation.UnknownField) else field.title
     return make_visible_line(title or field.name)
 
 
-def _about(field: Field) -> Iterator[str]:
+def _about(field: elicitation.Field) -> Iterator[str]:
     """Yield what the user should know before answering."""
-    assert not isinstance(field, UnknownField)
+    assert not isinstance(field, elicitation.UnknownField)
     description = f": {make_visible_line(field.description)}" if field.description else ""
     yield f"\n{_name(field)} ({'required' if field.is_required else 'optional'}){description}"
-    if isinstance(field, ChoiceField | MultiChoiceField):
+    if isinstance(field, elicitation.ChoiceField | elicitation.MultiChoiceField):
         for number, choice in enumerate(field.choices, 1):
             about = f" - {choice.description}" if choice.description else ""
             yield f"  {number}  {make_visible_line(choice.title + about)}"
-    if isinstance(field, MultiChoiceField):
+    if isinstance(field, elicitation.MultiChoiceField):
         yield "Choose any: type their numbers with spaces between."
-    elif isinstance(field, ChoiceField):
+    elif isinstance(field, elicitation.ChoiceField):
         yield "Choose one: type its number."
-    elif isinstance(field, BooleanField):
+    elif isinstance(field, elicitation.BooleanField):
         yield "y or n."
-    elif isinstance(field, NumberField):
+    elif isinstance(field, elicitation.NumberField):
         yield "A whole number." if field.is_integer else "A number."
     if note := pattern_note(field):
         yield note
@@ -281,43 +269,43 @@ def _about(field: Field) -> Iterator[str]:
         yield SECRET_WARNING
 
 
-def _default_words(field: Field) -> str:
+def _default_words(field: elicitation.Field) -> str:
     """Return what an empty line stands for, in brackets; "" for nothing."""
     match field:
-        case ChoiceField(choices=choices, default=str(default)):
+        case elicitation.ChoiceField(choices=choices, default=str(default)):
             numbers = [str(at) for at, choice in enumerate(choices, 1) if choice.value == default]
             return f" [{numbers[0]}]" if numbers else ""
-        case MultiChoiceField(choices=choices, default=defaults) if defaults:
+        case elicitation.MultiChoiceField(choices=choices, default=defaults) if defaults:
             return f" [{' '.join(str(at) for at, choice in enumerate(choices, 1) if choice.value in defaults)}]"
-        case BooleanField(default=bool(default)):
+        case elicitation.BooleanField(default=bool(default)):
             return f" [{'y' if default else 'n'}]"
-        case TextField(default=default) | NumberField(default=default) if default is not None:
+        case elicitation.TextField(default=default) | elicitation.NumberField(default=default) if default is not None:
             return f" [{make_visible_line(str(default))}]"
         case _:
             return ""
 
 
-def _raw(field: Field, line: str) -> Raw:
+def _raw(field: elicitation.Field, line: str) -> Raw:
     """Convert a line to what a form's control would give. Invalid input is left to the check."""
     if not line:
         return _default(field)
     match field:
-        case BooleanField():
+        case elicitation.BooleanField():
             return {"y": True, "yes": True, "n": False, "no": False}.get(line.lower(), line)
-        case ChoiceField(choices=choices):
+        case elicitation.ChoiceField(choices=choices):
             number = number_in(line, len(choices))
             return choices[number - 1].value if number is not None else line
-        case MultiChoiceField(choices=choices):
+        case elicitation.MultiChoiceField(choices=choices):
             numbers = [number_in(word, len(choices)) for word in line.replace(",", " ").split()]
             return [choices[number - 1].value if number is not None else "" for number in numbers]
         case _:
             return line
 
 
-def _default(field: Field) -> Raw:
-    if isinstance(field, NumberField):
+def _default(field: elicitation.Field) -> Raw:
+    if isinstance(field, elicitation.NumberField):
         return None if field.default is None else str(field.default)
-    return None if isinstance(field, UnknownField) else field.default
+    return None if isinstance(field, elicitation.UnknownField) else field.default
 
 
 class AgentStart:
@@ -401,13 +389,11 @@ class AgentStart:
         return True
 
     async def trusts(self, project: trust.ProjectServers) -> bool:
-        """Whether to use a project's MCP servers."""
         self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")
         self._console.say("\n".join(map(server_words, project.declared.servers)))
         return await confirm(self._console, "Use them until the file changes?")
 
     def say_error(self, error: SettingsError) -> None:
-        """Report an unusable settings file."""
         self._console.say(error_text(error))
 
 

@@ -140,17 +140,14 @@ class Chat:
 
     @property
     def agent(self) -> Agent:
-        """The current process."""
         return self._driver.agent
 
     @property
     def agent_title(self) -> str:
-        """The agent's display name."""
         return make_visible_line(self.agent.title)
 
     @property
     def server_names(self) -> Sequence[str]:
-        """The MCP servers of the agent's sessions."""
         return [server.name for server in self._start.additions.servers]
 
     async def start_agent(self) -> None:
@@ -356,7 +353,6 @@ class Chat:
         await self._show_prompt()
 
     def _next(self, session: Session) -> str | None:
-        """Return the queued prompt to send now."""
         queued = session.queue.next()
         if queued is None:
             return None
@@ -409,15 +405,12 @@ class Chat:
     # Printing
 
     def say(self, text: str) -> None:
-        """Print a line of our own."""
         self._outbox.put(ours(make_visible(text)))
 
     def tell(self, text: str) -> None:
-        """Print an answer of several lines, already made visible."""
         self._outbox.put(text)
 
     def tell_error(self, error: ClientError) -> None:
-        """Print what failed and what to do."""
         self._outbox.put(error_text(error))
 
 
@@ -463,5 +456,4 @@ class Draft:
         return text
 
     def drop(self) -> None:
-        """Start over."""
         self._lines, self._is_block = [], False

@@ -49,8 +49,7 @@ class ReadInterrupted(Exception):
 class Host(Protocol):
     """Gets what the user does. Called in the event loop, while the main thread waits."""
 
-    def take_line(self, line: str) -> None:
-        """Handle a typed line."""
+    def take_line(self, line: str) -> None: ...
 
     def interrupt(self, had_draft: bool) -> None:
         """Handle Ctrl+C. The text being typed is gone."""
@@ -108,7 +107,6 @@ class Console:
     # Called in the event loop
 
     def attach(self) -> None:
-        """Use the running event loop from now on."""
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._signal_fd, self._hear_signals)
 
@@ -119,12 +117,10 @@ class Console:
                 self._wake()
 
     def say(self, text: str) -> None:
-        """Print these lines."""
         self._said.append(text)
         self._wake()
 
     def show_prompt(self, prompt: str | None) -> None:
-        """Read with this prompt from now on."""
         if prompt != self.prompt:
             self.prompt = prompt
             self._wake()
@@ -139,7 +135,6 @@ class Console:
         return line
 
     async def lend(self, argv: Sequence[str], env: Mapping[str, str]) -> int:
-        """Lend the terminal to a program. Returns its exit status."""
         status: int = await self._run(lambda: _run_program(argv, env))
         return status
 
@@ -232,7 +227,6 @@ class Console:
             print("Ignored: more was typed after it.")
 
     def _forget_typing(self) -> None:
-        """As `Terminal.forget_typing`."""
         with Fence(sys.stdin.fileno()) as fence:
             while not self._interrupts and self._errand is self._read_for and not fence.is_shown(LOOK_S):
                 pass
@@ -389,13 +383,11 @@ def _is_canonical() -> bool:
 
 
 def _forget_typed() -> None:
-    """Drop typed input that hasn't been read."""
     with suppress(termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def _run_program(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run a program on the terminal. Returns its exit status."""
     # Ctrl+C belongs to the program, which would inherit SIG_IGN, but not a handler.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
@@ -450,18 +442,15 @@ class Outbox:
         self._waiting: deque[Lines | anyio.Event] = deque()
         self._has_some = anyio.Event()
 
-    def put(self, lines: Lines) -> None:
-        """Add lines to print after earlier ones. "" prints nothing."""
-        self._add(lines)
-
     async def flush(self) -> None:
         """Wait until everything added so far is printed."""
         reached = anyio.Event()
-        self._add(reached)
+        self.put(reached)
         await reached.wait()
 
-    def _add(self, item: Lines | anyio.Event) -> None:
-        self._waiting.append(item)
+    def put(self, lines: Lines | anyio.Event) -> None:
+        """Add lines to print after earlier ones, or an event to set then. "" prints nothing."""
+        self._waiting.append(lines)
         self._has_some.set()
 
     async def run(self) -> None:

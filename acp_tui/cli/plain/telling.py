@@ -160,7 +160,6 @@ class ConversationPrinter:
         self._options = {option.option_id: value_name(option) for option in self._conversation.options}
 
     def tell(self, change: Change) -> None:
-        """Print what changed."""
         for entry_id in change.entries:
             self._tell_entry(entry_id, self._conversation.entries[entry_id])
         if Fact.PLAN in change.facts:
@@ -325,7 +324,6 @@ def _news(message: Message, told: _PrintedMessage) -> Iterator[str | ContentBloc
 
 
 def _words(entry: Entry) -> str:
-    """Describe an entry that is printed once."""
     match entry:
         case TurnEnd(stop_reason):
             return ours(f"the turn ended: {make_visible_line(stop_reason)}")

@@ -41,7 +41,6 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the connection stays on this machine."""
         return _is_loopback(urlsplit(self.url).hostname or "")
 
 

@@ -127,7 +127,6 @@ class Source(Enum):
 
     @property
     def shown(self) -> str:
-        """The source in words."""
         return _SOURCES[self]
 
 

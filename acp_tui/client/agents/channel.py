@@ -45,11 +45,9 @@ class Connected:
         """The headers with the credentials."""
 
     def describe_exit(self) -> str:
-        """How the connection ended, as a clause."""
         return self.stream.ended.how
 
     def loss(self, title: str) -> AgentUnreachable:
-        """How the connection ended, as an error for the user."""
         return self.stream.ended.of(title)
 
     async def wait_for_end(self, _: float) -> None:

@@ -116,7 +116,6 @@ class AgentCommand:
 
     @property
     def line(self) -> str:
-        """The command as the user would type it."""
         return shlex.join(self.argv)
 
     def for_terminal(self, args: Sequence[str], env: Mapping[str, str]) -> AgentCommand:

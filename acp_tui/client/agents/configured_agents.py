@@ -9,14 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Final, Literal, TypeGuard
+from typing import Final, Literal
 
 import platformdirs
 
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand, behind
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.location import expand, expand_path, read_toml
+from acp_tui.client.settings.location import expand, expand_path, is_strings, read_toml
 from acp_tui.client.settings.wording import near, shown_name
 from acp_tui.values import dataclass
 
@@ -24,11 +24,6 @@ EXAMPLE: Final = """\
 [agents.mine]
 command = ["my-agent", "--acp"]
 env = { MY_AGENT_MODEL = "large" }
-"""
-URL_EXAMPLE: Final = """\
-[agents.build]
-url = "wss://build.example/acp"
-headers = { Authorization = "Bearer ${BUILD_TOKEN}" }
 """
 _EXAMPLE_HINT: Final = f"it should look like:\n{EXAMPLE}"
 _KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "description")
@@ -39,16 +34,12 @@ _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredAgent:
-    """A valid entry."""
-
     command: AgentCommand
     description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredAgents:
-    """The content of the file."""
-
     agents: Mapping[str, ConfiguredAgent] = field(default_factory=dict)
     problems: Mapping[str, SettingsError] = field(default_factory=dict)
     """Why an entry can't be used, by its name. "" stands for the whole file."""
@@ -63,7 +54,6 @@ class ConfiguredAgents:
 
 
 def config_file() -> Path:
-    """The file with the user's own agents."""
     return platformdirs.user_config_path("acp-tui") / "agents.toml"
 
 
@@ -174,7 +164,7 @@ def _expanded(
 ) -> tuple[str, ...]:
     """A command line with its variables expanded and, with `has_home`, ~ expanded in its program's path."""
     words = entry.get(name)
-    if not (_is_strings(words) and words and words[0]):
+    if not (is_strings(words) and words and words[0]):
         raise _wrong(f"{key}.{name}", "a list of strings, the program first")
     program, *args = words
     expand_program = expand_path if has_home else expand
@@ -185,9 +175,8 @@ def _expanded(
 
 
 def _env(entry: Mapping[str, object], key: str, environ: Mapping[str, str], of: str = "env") -> dict[str, str]:
-    """The table named `of`, with its variables expanded."""
     table = entry.get(of, {})
-    if not (isinstance(table, dict) and _is_strings([*table.values()])):
+    if not (isinstance(table, dict) and is_strings([*table.values()])):
         raise _wrong(f"{key}.{of}", "a table of strings")
     env: dict[str, str] = {}
     for name, value in table.items():
@@ -224,13 +213,9 @@ def _text(entry: Mapping[str, object], name: str, key: str) -> str:
 
 
 def _strings(value: object, key: str) -> tuple[str, ...]:
-    if not _is_strings(value):
+    if not is_strings(value):
         raise _wrong(key, "a list of strings")
     return tuple(value)
-
-
-def _is_strings(value: object) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
 def _unknown_keys(entry: object, key: str) -> list[str]:

@@ -43,7 +43,6 @@ class StderrLines:
         """The part of it that the log shows."""
 
     def append(self, data: bytes) -> None:
-        """Add output that has arrived."""
         text = self._open + self._decoder.decode(data)
         if self._shown and self._log and self._log[-1] is self._shown:
             self._log.pop()
@@ -84,7 +83,6 @@ class _Output(_Pipe, ByteReceiveStream):
     """What the process writes."""
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """Whatever has arrived, as soon as there is something."""
         await checkpoint()  # a flood of output must not block the event loop
         while True:
             try:
@@ -101,7 +99,6 @@ class _Input(_Pipe, ByteSendStream):
     """What the process reads."""
 
     async def send(self, item: bytes) -> None:
-        """Write all of it."""
         await checkpoint()
         left = memoryview(item)
         while left:
@@ -140,11 +137,9 @@ class AgentProcess:
 
     @property
     def stderr_tail(self) -> str:
-        """The last of its stderr."""
         return self._stderr.read().decode("utf-8", "replace")
 
     def describe_exit(self) -> str:
-        """How it ended, as a clause such as "exited with code 3"."""
         code = self.exit_code
         if code is None:
             return "closed its output"
@@ -154,7 +149,6 @@ class AgentProcess:
         return f"exited with code {code}"
 
     def loss(self, title: str) -> AgentLost:
-        """How it ended, as an error for the user."""
         return AgentLost(f"{title} {self.describe_exit()}", detail=self.stderr_tail)
 
     async def drain_stderr(self) -> None:

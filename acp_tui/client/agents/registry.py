@@ -37,8 +37,6 @@ class RegistryUnavailable(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class CachedRegistry:
-    """A registry and its source."""
-
     registry: Registry
     fetched_at: float
     """Seconds since the epoch."""
@@ -46,7 +44,6 @@ class CachedRegistry:
 
 
 def registry_file() -> Path:
-    """The file that stores the registry."""
     return cache_folder() / "registry.json"
 
 

@@ -36,7 +36,6 @@ MAX_RECENT: Final = 50
 
 
 def recent_file() -> Path:
-    """The file that stores the names."""
     return state_folder() / "recent-agents.json"
 
 
@@ -73,7 +72,6 @@ _Consents: TypeAlias = dict[str, dict[str, str]]
 
 
 def consent_file() -> Path:
-    """The file that stores the decisions."""
     return state_folder() / "agreed-packages.json"
 
 

@@ -30,7 +30,6 @@ class Ended:
     """Trying again later may work."""
 
     def of(self, who: str) -> AgentUnreachable:
-        """How it ended, as an error for the user."""
         return AgentUnreachable(f"{who} {self.how}", hint=self.hint, is_temporary=self.is_temporary)
 
 

@@ -39,10 +39,7 @@ exec /bin/sh "$@"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What we ask the operating system for."""
-
     args: tuple[str, ...]
-    """The arguments after the program."""
     env: Mapping[str, str]
     """The complete environment."""
     folder: Path
@@ -117,7 +114,6 @@ class Started:
     stderr: IO[bytes]
 
     def close(self) -> None:
-        """Close our ends of its streams."""
         for pipe in (self.stdin, self.stdout, self.stderr):
             pipe.close()
 
@@ -187,7 +183,6 @@ def _spawn(command: AgentCommand, folder: Path | None) -> Started:
 
 
 def not_runnable(command: AgentCommand, error: OSError | UnicodeEncodeError | StartFailed) -> AgentNotRunnable:
-    """Why the process of `command` couldn't be started."""
     number = error.number if isinstance(error, StartFailed) else getattr(error, "errno", 0)
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     return AgentNotRunnable(

@@ -73,7 +73,6 @@ _LIMITS: Final = httpx.Limits(max_connections=None, keepalive_expiry=1.0)
 """A connection that was idle for longer isn't used again. Servers close idle ones, many after 5 s (Node, uvicorn), some
 after 2 s: a message that crosses the end would be lost, and nobody knows whether the server has read it."""
 _BROKEN: Final = (httpx.HTTPError, FrameTooLarge, OSError)
-"""The exceptions of a failed request."""
 
 
 class HttpStream(RemoteStream):
@@ -105,7 +104,6 @@ class HttpStream(RemoteStream):
 
     @property
     def ended(self) -> Ended:
-        """How it ended."""
         return self._ended or Ended("was left")
 
     # Lines
@@ -123,7 +121,6 @@ class HttpStream(RemoteStream):
                 raise anyio.BrokenResourceError
 
     async def send_eof(self) -> None:
-        """Close the connection."""
         await self.aclose()
 
     async def aclose(self) -> None:
@@ -133,7 +130,6 @@ class HttpStream(RemoteStream):
                 await self._client.delete(self._url, headers=self._names(""))
 
     def _how(self, error: Exception) -> Ended:
-        """What the failure of a request means."""
         match error:
             case FrameTooLarge():
                 return Ended(f"broke the protocol: it sent {error}", is_temporary=False)

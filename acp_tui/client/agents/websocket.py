@@ -39,7 +39,6 @@ _FINAL: Final = frozenset({CloseCode.POLICY_VIOLATION, CloseCode.MESSAGE_TOO_BIG
 class _Stream(WebSocketStream, RemoteStream):
     @property
     def ended(self) -> Ended:
-        """How it ended."""
         return Ended(self.end, is_temporary=self.close_code not in _FINAL)
 
 

@@ -107,8 +107,6 @@ MAX_SUFFIX: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """A prompt with its attachments."""
-
     blocks: tuple[ContentBlock, ...]
     """The text, then one block for each file or folder, in the order of the mentions."""
     problems: tuple[str, ...]

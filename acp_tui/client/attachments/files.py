@@ -116,10 +116,7 @@ class LineRange:
 
 @contextmanager
 def open_regular(path: Path) -> Iterator[BufferedReader]:
-    """Open a regular file. Follows links.
-
-    Raises: SpecialFile, OSError.
-    """
+    """Open a regular file. Follows links. Raises: SpecialFile, OSError."""
     _require_regular(path.stat())  # before opening it, which alone can activate a device
     with open(path, "rb", opener=open_at_once) as file:
         _require_regular(os.fstat(file.fileno()))  # it may have been swapped since
@@ -127,10 +124,7 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
 
 
 def read_all(file: BufferedReader, limit_bytes: int) -> bytes:
-    """The rest of a file. Its size isn't used, because files in /proc have none.
-
-    Raises: TooMuch, OSError.
-    """
+    """The rest of a file. Its size isn't used, because files in /proc have none. Raises: TooMuch, OSError."""
     content = file.read(limit_bytes + 1) or b""  # None means that reading would block
     if len(content) > limit_bytes:
         raise TooMuch
@@ -234,7 +228,6 @@ class NamedPath:
     """As the user wrote it, for messages."""
 
     def link(self, mime_type: str | None = None, size: int | None = None) -> ResourceLink:
-        """A link to the whole file."""
         return ResourceLink(self.path.as_uri(), self.path.name, mime_type=mime_type, size=size)
 
 

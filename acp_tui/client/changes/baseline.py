@@ -107,7 +107,6 @@ class Baseline:
         self.copies.close()
 
     def under(self, path: str) -> Iterator[str]:
-        """The paths of entries below a directory."""
         prefix = f"{path}/"
         for index in range(bisect_left(self._sorted, prefix), len(self._sorted)):
             if not self._sorted[index].startswith(prefix):

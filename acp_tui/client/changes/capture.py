@@ -85,8 +85,6 @@ def _first(failures: ExceptionGroup[GitFailed]) -> GitFailed:
 
 
 class _Capture:
-    """The state while examining a workspace."""
-
     def __init__(self, baseline: Baseline, note: Callable[[str], None]) -> None:
         self._baseline = baseline
         self._note = note

@@ -66,10 +66,7 @@ class Git:
 
     @classmethod
     async def at(cls, directory: Path) -> Self | None:
-        """Git for this directory; None if it's in no repository, or ignored by one.
-
-        Raises: GitFailed.
-        """
+        """Git for this directory; None if it's in no repository, or ignored by one. Raises: GitFailed."""
         try:
             answer = await cls(directory)._run("rev-parse", "--is-inside-work-tree", "--show-prefix")
         except _NoRepository:
@@ -81,7 +78,6 @@ class Git:
         return None if ignored else git
 
     async def index(self) -> list[IndexEntry]:
-        """What git tracks."""
         # Find the index before reading it: if it's newer than the answers, that only makes more files doubtful.
         told = await self._run("rev-parse", "--git-path", "index")
         listed = await self._run("ls-files", "-z", "-v", "--stage", "--debug")

@@ -109,10 +109,7 @@ class ChangeTracker:
         return await self._swap(shown.path, shown.after, shown.before)
 
     async def revert_hunk(self, shown: Review, hunk: Hunk) -> Swapped:
-        """Restore these lines of a file.
-
-        Raises: ChangedMeanwhile if the file is no longer as shown, CannotRevert.
-        """
+        """Restore these lines of a file. Raises: ChangedMeanwhile if the file is no longer as shown, CannotRevert."""
         return await self._swap(shown.path, shown.after, without_hunk(shown, hunk))
 
     async def undo(self, swapped: Swapped) -> Swapped:
@@ -308,7 +305,6 @@ def _without_untouched(baseline: Baseline, paths: Iterable[str]) -> list[str]:
 
 
 def _batches(baseline: Baseline, paths: Iterable[str]) -> Iterator[list[str]]:
-    """Batches small enough to hold in memory."""
     batch: list[str] = []
     size = 0
     for path in paths:

@@ -29,8 +29,6 @@ _NOTHING_THERE: Final = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One directory's entries."""
-
     path: str
     """"" for the root."""
     directories: list[str]
@@ -122,10 +120,7 @@ def _listing(path: str, entries: list[os.DirEntry[str]]) -> Listing:
 
 
 def read_at(directory: int, name: str, max_bytes: int) -> FileState | None:
-    """The state of the file with this name in an open directory.
-
-    Raises: OSError if not even the status can be read.
-    """
+    """The state of the file with this name in an open directory. Raises: OSError if not even the status can be read."""
     status = os.stat(name, dir_fd=directory, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
         return None
@@ -183,12 +178,10 @@ def is_within(path: str, places: Container[str]) -> bool:
 
 
 def name_of(path: str) -> str:
-    """The last name of a path."""
     return path.rpartition("/")[2]
 
 
 def too_large(max_bytes: int) -> str:
-    """Why a file's bytes are unknown."""
     return f"it is larger than {max_bytes / (1 << 20):g} MiB"
 
 

@@ -45,12 +45,10 @@ class FileState:
 
     @property
     def kind(self) -> int:
-        """Only the type bits, for comparisons."""
         return stat.S_IFMT(self.mode)
 
     @property
     def is_file(self) -> bool:
-        """Whether it's a regular file."""
         return stat.S_ISREG(self.mode)
 
     @property
@@ -167,10 +165,7 @@ def review(path: str, before: FileState | None, after: FileState | None) -> Revi
 
 
 def without_hunk(review: Review, hunk: Hunk) -> FileState | None:
-    """The state shown, but with one hunk as it was before; None if nothing is left.
-
-    Raises: CannotRevert.
-    """
+    """The state shown, but with one hunk as it was before; None if nothing is left. Raises: CannotRevert."""
     if hunk not in review.hunks:
         raise CannotRevert(review.path, "it has no such part")
     if review.after is None:

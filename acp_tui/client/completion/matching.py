@@ -32,8 +32,6 @@ _CELLS_A_POINT: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A text that matches what was typed."""
-
     text: str
     score: int = 0
     """Higher is better."""
@@ -71,7 +69,6 @@ class _Shape:
     stop: int
 
     def starts_word(self, at: int) -> bool:
-        """Whether a word of the text begins there."""
         if at == 0:
             return True
         before = self.text[at - 1]
@@ -187,8 +184,6 @@ _REST_OF_QUOTED: Final = re.compile(r"(?:[^\"\n]*\")?")
 
 @dataclass(frozen=True, slots=True)
 class PartialMention:
-    """The mention at the cursor."""
-
     start: int
     """The index of its `@` in the line."""
     stop: int

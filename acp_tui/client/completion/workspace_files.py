@@ -72,7 +72,6 @@ class PathIndex:
         return found[:MAX_SCORED]
 
     def _is_not_in_name(self, letters: str) -> Callable[[int], bool]:
-        """Returns whether the name in a line lacks some of the letters."""
         flags = re.NOFLAG if is_exact_case(letters) else re.IGNORECASE
         search = re.compile(_in_order(letters), flags).match
 
@@ -129,14 +128,10 @@ class _Haystack:
 
     def beginning(self, needle: str) -> Iterator[int]:
         """The lines that begin with it, or contain a path component that does."""
-        yield from self._with(f"\n{needle}")
-        yield from self._with(f"/{needle}")
+        yield from self.holding(f"\n{needle}")
+        yield from self.holding(f"/{needle}")
 
     def holding(self, needle: str) -> Iterator[int]:
-        """The lines that contain it anywhere."""
-        return self._with(needle)
-
-    def _with(self, needle: str) -> Iterator[int]:
         at = 0
         inner = needle[0] == "\n"
         while (at := self._text.find(needle, at)) >= 0:
@@ -145,7 +140,6 @@ class _Haystack:
             at = self._starts[line + 1] - 1
 
     def scattered(self, letters: str, is_stale: IsStale) -> Iterator[int]:
-        """The lines that contain these letters in this order."""
         pattern = re.compile(rf"\n{_in_order(letters)}")
         for line in range(0, len(self._starts) - 1, LINES_AT_ONCE):
             if is_stale():
@@ -221,8 +215,6 @@ MAX_LINE: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class FileExcerpt:
-    """Some lines of a file."""
-
     count: int
     """The number of lines in the file; if `is_cut`, at least this many."""
     is_cut: bool
@@ -288,7 +280,6 @@ class WorkspaceFiles:
 
     @property
     def is_old(self) -> bool:
-        """Whether the files should be read (again)."""
         return self._index is None or self._clock() - self._read_at > FRESH_S
 
     async def read(self) -> bool:

@@ -38,17 +38,9 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession, short_ids
 from acp_tui.client.settings.location import SHARED_FOLDER, hosts_folder
 from acp_tui.client.transcript.own_updates import NotReadable
+from acp_tui.conversation import updates
 from acp_tui.conversation.elicitation import Elicitation, Form, UrlVisit
 from acp_tui.conversation.facts import PermissionRequest, RequestKey, SessionId
-from acp_tui.conversation.updates import (
-    ElicitationAnswered,
-    ElicitationAsked,
-    PermissionAnswered,
-    PermissionAsked,
-    PermissionNoted,
-    SessionUpdate,
-    TerminalOpened,
-)
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import age
 from acp_tui.protocol.roles import ClientOffer
@@ -76,7 +68,6 @@ class HostPaths:
 
     @property
     def socket(self) -> Path:
-        """Where clients connect."""
         return self.folder / f"{self.name}.sock"
 
     @property
@@ -96,7 +87,6 @@ class HostPaths:
 
     @property
     def command(self) -> AgentCommand:
-        """The host as an agent."""
         url = f"unix://{quote(str(self.socket))}"
         return AgentCommand(self.name, (url,), address=Address(url), is_host=True)
 
@@ -221,7 +211,6 @@ class HostedSession:
 
     @property
     def state(self) -> str:
-        """Its state in a word or two."""
         return "needs you" if self.waiting else "working" if self.turn != "idle" else "idle"
 
     @property
@@ -230,13 +219,11 @@ class HostedSession:
         return age(time.time() - self.opened_at) if self.opened_at else ""
 
     def is_shown_by(self, agent: Agent | None, session: Session | None) -> bool:
-        """Whether it's this session of this agent."""
         if agent is None or session is None or agent.lost is not None:
             return False
         return agent.command == self.command and session.session_id == self.session_id
 
     def to_watch(self) -> HostedSession:
-        """The same, as a client that can only watch."""
         return replace(self, command=watching(self.command))
 
     def require_fit(self) -> None:
@@ -251,7 +238,6 @@ class HostedSession:
 
 
 def watching(command: AgentCommand) -> AgentCommand:
-    """A host as an agent that can only be watched."""
     assert command.address is not None
     headers = {**command.address.headers, **own_methods.READ_ONLY}
     return replace(command, address=replace(command.address, headers=headers))
@@ -325,10 +311,7 @@ def _read_status(command: AgentCommand, status: Any, misfit: str) -> list[Hosted
 
 
 def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
-    """The session with this host name or ID prefix; with "", the only one.
-
-    Raises HostNotFound.
-    """
+    """The session with this host name or ID prefix; with "", the only one. Raises HostNotFound."""
     if not sessions:
         raise HostNotFound("no session is hosted", hint="to start one: acp-tui host AGENT")
     exact = [one for one in sessions if name in (one.host, one.session_id)]
@@ -465,19 +448,21 @@ async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[P
     return agent
 
 
-def _apply(session: Session, update: SessionUpdate) -> None:
+def _apply(session: Session, update: updates.SessionUpdate) -> None:
     match update:
-        case PermissionAnswered(key) | PermissionNoted(key) if key > 0:
+        case updates.PermissionAnswered(key) | updates.PermissionNoted(key) if key > 0:
             local = _local_key(key, session.conversation.permissions.values())
             if local is not None:
                 session.apply(replace(update, key=local))
-        case ElicitationAnswered(key) if key > 0:
+        case updates.ElicitationAnswered(key) if key > 0:
             local = _local_key(key, session.conversation.elicitations.values())
             if local is not None:
                 session.apply(replace(update, key=local))
-        case PermissionAsked(PermissionRequest(key=key)) | ElicitationAsked(Form(key) | UrlVisit(key)) if key > 0:
+        case updates.PermissionAsked(PermissionRequest(key=key)) | updates.ElicitationAsked(
+            Form(key) | UrlVisit(key)
+        ) if key > 0:
             log.debug("the host sent a question as an update, which can't be answered")
-        case TerminalOpened():
+        case updates.TerminalOpened():
             session.apply(replace(update, is_ours=False))  # it runs there, so we can't type into it
         case _:
             session.apply(update)

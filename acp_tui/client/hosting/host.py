@@ -28,7 +28,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Attendance, Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
 from acp_tui.client.transcript.recorder import masked_fields, masked_update
-from acp_tui.conversation import reducer
+from acp_tui.conversation import reducer, updates
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
@@ -36,23 +36,6 @@ from acp_tui.conversation.facts import ConfigOption, Fact, PermissionRequest, Re
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.retelling import patch_of, retold
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatch
-from acp_tui.conversation.updates import (
-    Disconnected,
-    ElicitationAction,
-    ElicitationAsked,
-    MessageChunk,
-    OptionChanged,
-    OptionsReplaced,
-    PermissionAsked,
-    PermissionNoted,
-    PromptAccepted,
-    PromptJoined,
-    PromptRefused,
-    PromptSent,
-    SessionUpdate,
-    TurnEnded,
-    TurnFailed,
-)
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
 from acp_tui.protocol.connection import STEERING
@@ -80,7 +63,7 @@ from acp_tui.values import dataclass
 
 MAX_UNREAD_BYTES: Final = 64 << 20
 """A client with more unread data than this is disconnected. It can attach again."""
-ACTIONS: Final[tuple[ElicitationAction, ...]] = ("accept", "decline", "cancel")
+ACTIONS: Final[tuple[updates.ElicitationAction, ...]] = ("accept", "decline", "cancel")
 WHY_AGAIN: Final = "This changed while your answer was on its way, so it decided nothing."
 KEPT: Final = 50
 """How many of a session's last entries stay in memory. Nobody scrolls through them here."""
@@ -93,14 +76,12 @@ UPDATES_PER_SLICE: Final = 50
 class Telling(Protocol):
     """A module that writes one version's messages to clients."""
 
-    def told_in(self, conversation: Conversation, update: SessionUpdate, change: Change) -> Iterator[Wire]:
-        """Yield what any client is told."""
+    def told_in(self, conversation: Conversation, update: updates.SessionUpdate, change: Change) -> Iterator[Wire]: ...
 
-    def updates_of(self, update: SessionUpdate) -> Iterator[Wire]:
+    def updates_of(self, update: updates.SessionUpdate) -> Iterator[Wire]:
         """Yield what clients of ours are told: only what they read as the same update."""
 
-    def options_of(self, options: Iterable[ConfigOption]) -> list[Wire]:
-        """Convert a session's options."""
+    def options_of(self, options: Iterable[ConfigOption]) -> list[Wire]: ...
 
     def agreement_of(
         self,
@@ -113,8 +94,7 @@ class Telling(Protocol):
 
     def permission_request(
         self, session_id: SessionId, request: PermissionRequest, call: ToolCallPatch, *, reads_question: bool
-    ) -> Wire:
-        """Return the params of `session/request_permission`."""
+    ) -> Wire: ...
 
 
 class _Turn:
@@ -135,8 +115,6 @@ class _Turn:
 
 @dataclass(slots=True)
 class _Question:
-    """A question sent to a client."""
-
     about: tuple[object, ...]
     """The content of the question."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -231,7 +209,7 @@ class Host:
         self._opened_at[opened.session_id] = time.time()
         opened.conversation.entries.kept = KEPT
 
-    def _relay(self, told: Session, update: SessionUpdate, change: Change) -> None:
+    def _relay(self, told: Session, update: updates.SessionUpdate, change: Change) -> None:
         asker = self._asker(self._turns[told.session_id], update, change)
         for client in tuple(self.clients):
             if client is not asker:
@@ -244,7 +222,7 @@ class Host:
         news = self._watches[told.session_id].look(told.conversation, time.monotonic())
         if news is not None and not self._is_attended(told):
             self.on_news(told, news)
-        if isinstance(update, Disconnected):
+        if isinstance(update, updates.Disconnected):
             self.ended.set()
 
     def _is_attended(self, told: Session) -> bool:
@@ -273,27 +251,27 @@ class Host:
             if news is not None and was_seen and not self._is_attended(told):
                 self.on_news(told, news)
 
-    def _asker(self, turns: _Turns, update: SessionUpdate, change: Change) -> Client | None:
+    def _asker(self, turns: _Turns, update: updates.SessionUpdate, change: Change) -> Client | None:
         """The client that already knows this, or gets it as the answer to its request."""
         turn = turns.running
         match update:
-            case PromptSent(awaits_id=awaits_id):
+            case updates.PromptSent(awaits_id=awaits_id):
                 turn, turns.sending = turns.sending, None
                 if turn is not None and awaits_id:
                     turns.unaccepted.append(turn)
                 elif turn is not None:
                     turn.message_id = message_id_of(change)
                     turn.accepted.set()
-            case PromptAccepted(message_id) if turns.unaccepted:
+            case updates.PromptAccepted(message_id) if turns.unaccepted:
                 turn = turns.unaccepted.pop(0)
                 turn.message_id = message_id
                 turn.accepted.set()
-            case PromptRefused() if turns.unaccepted:
+            case updates.PromptRefused() if turns.unaccepted:
                 turn = turns.unaccepted.pop()
                 turn.accepted.set()
-            case TurnEnded() | TurnFailed():
+            case updates.TurnEnded() | updates.TurnFailed():
                 pass
-            case PromptJoined():
+            case updates.PromptJoined():
                 joining = turns.joining
                 return joining if joining is not None and not joining.follows else None
             case _:
@@ -360,7 +338,7 @@ class Host:
 
     async def close(self, told: Session, by: Client) -> None:
         """Close a session for all clients. Closing the last one ends the host."""
-        gone = Disconnected("The session was closed in another terminal.")
+        gone = updates.Disconnected("The session was closed in another terminal.")
         for client in self.clients:
             if client is not by:
                 client.tell(told, gone, Change())
@@ -422,7 +400,7 @@ class Client:
         self.follows = False
         """Whether it understands `UPDATE`, for what ACP can't express."""
         self._open: set[SessionId] = set()
-        self._held_back: dict[SessionId, list[tuple[SessionUpdate, Change]]] = {}
+        self._held_back: dict[SessionId, list[tuple[updates.SessionUpdate, Change]]] = {}
         """What happens in a session while its history is being sent."""
         self._elicits: ElicitationCapabilities | None = None
         """The questions, besides for permission, that it can ask."""
@@ -549,7 +527,7 @@ class Client:
         request = decode(session.LoadSessionRequest, _with_servers(params))
         opened = self._session(request.session_id)
         wants_history = self.version == 1 or params.get("replayFrom") is not None
-        taken, held_back = snapshot(opened.conversation), list[tuple[SessionUpdate, Change]]()
+        taken, held_back = snapshot(opened.conversation), list[tuple[updates.SessionUpdate, Change]]()
         self._open.add(opened.session_id)
         self._held_back[opened.session_id] = held_back
         self._host.tell_attendance()
@@ -659,12 +637,10 @@ class Client:
     # Updates to the client
 
     def has_open(self, session_id: SessionId) -> bool:
-        """Whether it gets updates for this session."""
         return session_id in self._open
 
     @property
     def described(self) -> str:
-        """Who it is, in words."""
         return f"{self._name or 'an ACP client'} on {self.access.where}"
 
     def tell_attendance(self) -> None:
@@ -679,17 +655,16 @@ class Client:
                     self._told_attendance[session_id] = attendance
                     self.notify(own_methods.ATTACHED, own_methods.write_attended(session_id, attendance))
 
-    def tell(self, told: Session, update: SessionUpdate, change: Change) -> None:
-        """Send what happens in a session."""
+    def tell(self, told: Session, update: updates.SessionUpdate, change: Change) -> None:
         if told.session_id not in self._open:
             return
         held_back = self._held_back.get(told.session_id)
         if held_back is not None:
             held_back.append((update, change))
-        elif isinstance(update, PermissionAsked | PermissionNoted | ElicitationAsked):
+        elif isinstance(update, updates.PermissionAsked | updates.PermissionNoted | updates.ElicitationAsked):
             pass  # sent as a question
-        elif Fact.OPTIONS in change.facts and isinstance(update, OptionChanged | MessageChunk):
-            self._say(told, OptionsReplaced(told.conversation.options), change)
+        elif Fact.OPTIONS in change.facts and isinstance(update, updates.OptionChanged | updates.MessageChunk):
+            self._say(told, updates.OptionsReplaced(told.conversation.options), change)
         else:
             self._say(told, update, change)
 
@@ -698,15 +673,15 @@ class Client:
         """Whether it's told of its own prompts: version 2 sends them back, with their ID."""
         return self.version == 2 and not self.follows
 
-    def _masked(self, update: SessionUpdate) -> SessionUpdate:
+    def _masked(self, update: updates.SessionUpdate) -> updates.SessionUpdate:
         return masked_update(update, self._host.masker) if self.access.is_read_only else update
 
-    def _say(self, told: Session, update: SessionUpdate, change: Change) -> None:
+    def _say(self, told: Session, update: updates.SessionUpdate, change: Change) -> None:
         for session_id, said in self._sayings(told.session_id, told.conversation, self._masked(update), change):
             self._update(session_id, said)
 
     def _sayings(
-        self, session_id: SessionId, conversation: Conversation, update: SessionUpdate, change: Change
+        self, session_id: SessionId, conversation: Conversation, update: updates.SessionUpdate, change: Change
     ) -> Iterator[tuple[SessionId, Wire]]:
         """What the client is told in which session. Sends `UPDATE` itself."""
         said_in, conversation, update, change = telling.led(session_id, conversation, update, change)
@@ -721,7 +696,7 @@ class Client:
     def _update(self, session_id: SessionId, said: Wire) -> None:
         self.notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
 
-    def notify(self, method: str, params: Any, update: SessionUpdate | None = None) -> None:
+    def notify(self, method: str, params: Any, update: updates.SessionUpdate | None = None) -> None:
         """Send a notification, for a watcher without secrets. `update` is the one in `UPDATE`."""
         if self.access.is_read_only:
             masker = self._host.masker
@@ -811,7 +786,7 @@ class Client:
         elif told is not None and (asked := told.conversation.permissions.get(key)) is not None and _is_choice(said):
             self._late.add(key)
             if self._asked.get(key) is not question:  # otherwise it's about to be asked again, with this note
-                self._say(told, PermissionNoted(key, self._note_of(asked) or ""), Change())
+                self._say(told, updates.PermissionNoted(key, self._note_of(asked) or ""), Change())
 
     def _note_of(self, asked: PermissionRequest) -> str | None:
         late = WHY_AGAIN if asked.key in self._late else None

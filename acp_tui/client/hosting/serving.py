@@ -66,7 +66,6 @@ class Listening:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
         if self.host == "localhost":
             return True
         try:

@@ -162,7 +162,6 @@ class RuleWords:
     """The words as one, as in `git-push`."""
 
     def are_in(self, line: str) -> bool:
-        """Whether `line` has these words."""
         return any(map(self._are_all_in, readings(line)))
 
     def _are_all_in(self, reading: str) -> bool:

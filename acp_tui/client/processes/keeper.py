@@ -75,7 +75,6 @@ class Wakeups:
         return self._fd in ready
 
     def forget_file(self) -> None:
-        """From now on, wait only for children."""
         self._poll.unregister(self._fd)
 
     def close(self) -> None:
@@ -147,7 +146,6 @@ class Adopted:
         return bool(children) and all(map(self._is_spared, children))
 
     def signal(self, number: int) -> None:
-        """Signal all."""
         # Children can't lose their IDs, because only we reap them. Without more ado, since they may be starting others.
         if number == signal.SIGKILL:
             for child in children_of(os.getpid()):
@@ -188,7 +186,6 @@ class Known:
         return self._was_reaped and not self.processes
 
     def signal(self, number: int) -> None:
-        """Signal all."""
         for each in (number, signal.SIGCONT):
             if any(self._leader == row.group for row in self.processes):
                 signal_group(self._leader, each)  # as a group, so that nothing forks between two signals

@@ -61,7 +61,6 @@ def process_table() -> list[Process]:
 
 
 def row_of(pid: int) -> Process | None:
-    """The process with that ID; None if there isn't one."""
     if HAS_PROC:
         return _row_of_proc(pid)
     return next(iter(_rows_of_ps("-p", str(pid))), None)

@@ -32,7 +32,6 @@ class PastPrompt:
 
 
 def said_now(text: str, folder: str, agent: str) -> PastPrompt:
-    """A prompt that is being sent."""
     return PastPrompt(text, folder, datetime.now(UTC).isoformat(timespec="seconds"), agent)
 
 
@@ -43,7 +42,6 @@ def line_of(prompt: PastPrompt) -> bytes:
 
 
 def prompt_of(line: bytes) -> PastPrompt | None:
-    """The prompt in a line; None if it isn't one."""
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
@@ -71,11 +69,9 @@ class Query:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words to search for."""
         return tuple(self.text.split())
 
     def matches(self, text: str) -> bool:
-        """Whether it contains all the words."""
         small = text.lower() if any(_is_small(word) for word in self.words) else ""
         return all(word in (small if _is_small(word) else text) for word in self.words)
 
@@ -101,8 +97,6 @@ SLACK: Final = 1.1
 
 
 class HistoryFile:
-    """One file of prompts."""
-
     def __init__(self, path: Path, max_entries: int) -> None:
         self.path = path
         self._max_entries = max_entries

@@ -35,16 +35,12 @@ class DraftKey(NamedTuple):
 
 
 class SavedDraft(NamedTuple):
-    """A draft in the file."""
-
     text: str
     pid: int
     """The process that wrote it; 0 if unknown."""
 
 
 class DraftFile:
-    """One file of drafts."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self._processes: FileIO | None = None
@@ -166,7 +162,6 @@ class Drafts:
         self._unsaved[place] = text
 
     def move(self, source: DraftKey, target: DraftKey) -> None:
-        """Move a draft to another place."""
         text = self.text(source)
         self.put(source, "")
         self.put(target, text)
@@ -184,8 +179,6 @@ UNNAMED_S: Final = 86_400.0
 
 
 class DraftPictures:
-    """One folder of pictures."""
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
@@ -246,7 +239,9 @@ class PromptMemory:
         try:
             async with self._lock:
                 await self._load_history()
-                await self._load_drafts()
+                if self._draft_file is not None and not self._has_drafts:
+                    self.drafts.take_in(await to_thread.run_sync(self._draft_file.read_left))
+                    self._has_drafts = True
         except OSError as error:
             return self._said_once("read", error)
         return ""
@@ -259,11 +254,6 @@ class PromptMemory:
         if version != self._version:
             self.history.take_in(await to_thread.run_sync(file.read))
             self._version = version
-
-    async def _load_drafts(self) -> None:
-        if self._draft_file is not None and not self._has_drafts:
-            self.drafts.take_in(await to_thread.run_sync(self._draft_file.read_left))
-            self._has_drafts = True
 
     def offer(self, place: DraftKey) -> str:
         """The draft that was left in this folder, from now on for `place`; "" if there isn't one.
@@ -287,7 +277,6 @@ class PromptMemory:
         return "\n".join(filter(None, (draft, *lines)))
 
     def split(self, kept: str) -> tuple[str, Sequence[Path]]:
-        """The text of a kept draft, and the files of its pictures."""
         return (kept, ()) if self._pictures is None else self._pictures.split(kept)
 
     async def read_pictures(self, files: Sequence[Path]) -> Sequence[tuple[str, bytes]]:

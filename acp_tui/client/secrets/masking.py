@@ -67,7 +67,6 @@ def mask(value: str) -> str:
 
 
 def masked_text(text: str) -> str:
-    """A text without what looks like a secret."""
     pieces: list[str] = []
     at = 0
     for start, end in _spans(text):
@@ -140,8 +139,8 @@ class Masker:
         if isinstance(value, dict) and value.get("method") in ("authenticate", "auth/login"):
             params = value.get("params")
             if isinstance(params, dict):
-                kept = {"methodId": params.get("methodId")}
-                value = {**value, "params": {**self._all(params), **kept}}
+                hidden = {key: self._hidden(item, learns=True) for key, item in params.items()}
+                value = {**value, "params": {**hidden, "methodId": params.get("methodId")}}
         return self._searched(self._terminal(value), 0)
 
     def _terminal(self, value: Any) -> Any:
@@ -162,9 +161,6 @@ class Masker:
             return data
         masked = self.output(printed)
         return data if masked == printed else b64encode(masked).decode()
-
-    def _all(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: self._hidden(item, learns=True) for key, item in params.items()}
 
     def _searched(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):

@@ -224,7 +224,6 @@ _ITS_PARTS: Final = re.compile(r"[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]+)*")
 
 
 def has_shape(text: str) -> bool:
-    """Whether the text contains one."""
     return any(shaped(text))
 
 

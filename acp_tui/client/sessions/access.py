@@ -80,7 +80,6 @@ class Policy:
         return replace(self, read=Grant.OFF, write=Grant.OFF, terminals=Grant.OFF)
 
     def within(self, offer: ClientOffer) -> ClientOffer:
-        """The part of `offer` that this policy permits."""
         return replace(
             offer,
             read_text_file=offer.read_text_file and self.read is not Grant.OFF,

@@ -21,20 +21,10 @@ from anyio import to_thread
 from anyio.abc import TaskStatus
 
 from acp_tui import __version__
+from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
 from acp_tui.client.agents.process import StderrLines
-from acp_tui.client.errors import (
-    AgentLost,
-    AgentRefused,
-    AgentUnreachable,
-    AuthenticationRequired,
-    ClientError,
-    PromptInProgress,
-    StaleCursor,
-    Unsupported,
-    UnsupportedProtocol,
-)
 from acp_tui.client.extensions import Extensions, require_extension_name
 from acp_tui.client.sessions.access import Policy
 from acp_tui.client.sessions.client_role import ClientRole, SessionTable
@@ -78,11 +68,11 @@ CLOSE_LIMIT_S: Final = 5.0
 T = TypeVar("T")
 
 
-def _is_no_agent(error: AgentRefused | AgentLost) -> bool:
+def _is_no_agent(error: errors.AgentRefused | errors.AgentLost) -> bool:
     """Whether a failed handshake looks like one with a program that doesn't speak ACP."""
-    if isinstance(error, AgentRefused):
+    if isinstance(error, errors.AgentRefused):
         return error.code in (ErrorCode.METHOD_NOT_FOUND, ErrorCode.INVALID_REQUEST)
-    return not isinstance(error, UnsupportedProtocol | AgentUnreachable) and not error.hint
+    return not isinstance(error, errors.UnsupportedProtocol | errors.AgentUnreachable) and not error.hint
 
 
 class Added(TypedDict, total=False):
@@ -138,7 +128,7 @@ class Agent:
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
         self.connection: Connection = ConnectionV1(role, self._offer)
-        self.lost: AgentLost | None = None
+        self.lost: errors.AgentLost | None = None
         self.frames: FrameLog | None = None
         """The last frames on the wire, if a user interface can show them."""
         if keeps_frames:
@@ -170,7 +160,7 @@ class Agent:
     @property
     def may_come_back(self) -> bool:
         """Whether only the connection is lost, so that connecting again may work."""
-        return isinstance(self.lost, AgentUnreachable) and self.lost.is_temporary
+        return isinstance(self.lost, errors.AgentUnreachable) and self.lost.is_temporary
 
     def _set_phase(self, phase: Phase) -> None:
         self.phase = phase
@@ -189,7 +179,7 @@ class Agent:
 
     def _require(self, is_offered: bool, what: str) -> None:
         if not is_offered:
-            raise Unsupported(f"{self.title} doesn't offer {what}")
+            raise errors.Unsupported(f"{self.title} doesn't offer {what}")
 
     # Start and end
 
@@ -209,7 +199,8 @@ class Agent:
         finally:
             # The scope above may be cancelled, so waiting needs a shield. The terminals must not outlive us.
             with anyio.CancelScope(shield=True):
-                await self._close_sessions()
+                for session in self._table.all():
+                    await session.aclose()
                 await self._end_recording()
             self._set_phase(Phase.GONE)
             self._ended.set()
@@ -227,26 +218,22 @@ class Agent:
         finally:
             # We are stopping the agent. Callers that still wait for an answer get an error; the conversations don't
             # show one.
-            self.lost = self.lost or AgentLost(f"{self.title} was stopped")
+            self.lost = self.lost or errors.AgentLost(f"{self.title} was stopped")
             self._lost_known.set()
 
-    def _end(self, message: str, hint: str = "") -> AgentLost:
+    def _end(self, message: str, hint: str = "") -> errors.AgentLost:
         """Treat the agent as lost because of what it did."""
         assert self._channel is not None
-        return self._lose(AgentLost(message, hint=hint, detail=self._channel.stderr_tail))
+        return self._lose(errors.AgentLost(message, hint=hint, detail=self._channel.stderr_tail))
 
-    def _lose(self, lost: AgentLost) -> AgentLost:
+    def _lose(self, lost: errors.AgentLost) -> errors.AgentLost:
         self.lost = self.lost or lost
         disconnected = Disconnected(str(self.lost), self.lost.detail)
         for session in self._table.all():
-            told = session.cut_off() if isinstance(self.lost, AgentUnreachable) else ""
+            told = session.cut_off() if isinstance(self.lost, errors.AgentUnreachable) else ""
             session.apply(replace(disconnected, reason="\n".join(filter(None, (disconnected.reason, told)))))
         self._apply_outside(disconnected)
         return self.lost
-
-    async def _close_sessions(self) -> None:
-        for session in self._table.all():
-            await session.aclose()
 
     def _record(self, channel: Channel) -> None:
         if self.frames is not None:
@@ -304,7 +291,7 @@ class Agent:
         with anyio.move_on_after(limit_s) as self._start_limit:
             try:
                 agreed = await self._ask(self._handshake())
-            except (AgentRefused, AgentLost) as error:
+            except (errors.AgentRefused, errors.AgentLost) as error:
                 if _is_no_agent(error):
                     error.hint = NO_AGENT
                 raise
@@ -351,7 +338,7 @@ class Agent:
     def _auth_method(self, method_id: str) -> AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)
         if method is None:
-            raise Unsupported(f"{self.title} has no login method with the ID {method_id!r}")
+            raise errors.Unsupported(f"{self.title} has no login method with the ID {method_id!r}")
         return method
 
     async def logout(self) -> None:
@@ -424,7 +411,7 @@ class Agent:
         workplace = self._workplace(cwd, **added)
         known = self.sessions.get(session_id)
         if known is not None and known.conversation.turn is not Turn.IDLE:
-            raise PromptInProgress("the session is in the middle of a turn", hint="wait, or cancel the turn")
+            raise errors.PromptInProgress("the session is in the middle of a turn", hint="wait, or cancel the turn")
         session = self._session(session_id, workplace, attend)
         return await self._reopen(session, workplace, self.connection.load_session)
 
@@ -454,7 +441,7 @@ class Agent:
         session.apply(Reconnected(remembers=True, why=why, is_same=earlier.is_cut_off))
         try:
             return await self._reopen(session, workplace, self.connection.resume_session)
-        except ClientError as error:
+        except errors.ClientError as error:
             session.disconnect(str(error))
             raise
 
@@ -529,7 +516,7 @@ class Agent:
         with self._in_phase(Phase.OPENING):
             try:
                 await self._ask(request(session.session_id, workplace, on_opened, on_refused))
-            except AgentLost:
+            except errors.AgentLost:
                 on_refused()  # no caller can answer them anymore
                 raise
             finally:
@@ -559,11 +546,11 @@ class Agent:
         self._require(self.capabilities.list_sessions, "listing sessions (sessionCapabilities.list)")
         try:
             return await self._ask(self.connection.list_sessions(cwd, cursor))
-        except AgentRefused as error:
+        except errors.AgentRefused as error:
             if cursor is None or error.code != ErrorCode.INVALID_PARAMS:
                 raise
             hint = "list the sessions from the first page on"
-            raise StaleCursor(str(error), code=error.code, hint=hint, detail=error.detail) from error
+            raise errors.StaleCursor(str(error), code=error.code, hint=hint, detail=error.detail) from error
 
     async def close_session(self, session: Session) -> None:
         """End a session here, and at the agent if possible. What was said stays readable.
@@ -579,7 +566,7 @@ class Agent:
         try:
             if self.capabilities.close_session and session.conversation.is_connected:
                 # The request goes out before the answers to the questions, because their tasks haven't run yet.
-                with suppress(ClientError), anyio.move_on_after(CLOSE_LIMIT_S):
+                with suppress(errors.ClientError), anyio.move_on_after(CLOSE_LIMIT_S):
                     await self._ask(self.connection.close_session(session.session_id))
         finally:
             self._table.remove(session)
@@ -659,7 +646,7 @@ class Agent:
             self.lost = self._unsupported(error.versions)
             raise self.lost from error
 
-    def _unsupported(self, theirs: Sequence[int]) -> UnsupportedProtocol:
+    def _unsupported(self, theirs: Sequence[int]) -> errors.UnsupportedProtocol:
         asked = self.command.protocol
         ours = shown_versions(VERSIONS) if asked is None else f"only version {asked}, as you asked,"
         hint = "update the agent or acp-tui"
@@ -667,33 +654,33 @@ class Agent:
             hint = "remove --protocol, or `protocol` in agents.toml"
         elif common := [version for version in VERSIONS if version in theirs]:
             hint = f"start it with --protocol {common[-1]}"
-        return UnsupportedProtocol(
+        return errors.UnsupportedProtocol(
             f"{self.title} speaks {shown_versions(theirs)} of ACP, and acp-tui speaks {ours}".rstrip(","), hint=hint
         )
 
-    async def _explain(self, error: RpcError | MalformedMessage) -> ClientError:
+    async def _explain(self, error: RpcError | MalformedMessage) -> errors.ClientError:
         """Turn a connection error into one for the user. For a lost connection, that's how the agent ended."""
         if isinstance(error, RequestFailed):
             return self._refused(error)
         if isinstance(error, MalformedMessage):
-            return AgentLost(f"{self.title} broke the protocol: {error}")
+            return errors.AgentLost(f"{self.title} broke the protocol: {error}")
         # The task that reads the connection learns more than the lost request: the exit code and the rest of stderr.
         with anyio.move_on_after(2 * EXIT_GRACE_S):
             await self._lost_known.wait()
         return self.lost or self._give_up(f"{self.title} broke the protocol: {error}")
 
-    def _give_up(self, message: str, hint: str = "") -> AgentLost:
+    def _give_up(self, message: str, hint: str = "") -> errors.AgentLost:
         """End an agent that is alive but doesn't listen or respond."""
         lost = self._end(message, hint)
         self._scope.cancel()
         return lost
 
-    def _refused(self, error: RequestFailed) -> ClientError:
+    def _refused(self, error: RequestFailed) -> errors.ClientError:
         detail = error.detail or ""
         if error.code != AUTH_REQUIRED:
-            return AgentRefused(f"{self.title}: {error.message}", code=error.code, detail=detail)
+            return errors.AgentRefused(f"{self.title}: {error.message}", code=error.code, detail=detail)
         names = ", ".join(method.name for method in self.auth_methods) or "it doesn't list any"
-        return AuthenticationRequired(
+        return errors.AuthenticationRequired(
             f"{self.title} needs you to log in first",
             self.auth_methods,
             hint=f"its login methods: {names}",

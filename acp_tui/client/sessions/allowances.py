@@ -35,8 +35,6 @@ MAX_SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A command that the agent wants to run."""
-
     command: str
     args: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()

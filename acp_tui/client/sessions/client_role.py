@@ -113,7 +113,6 @@ class SessionTable:
         return [*self.open.values(), *held_back, *self._retired]
 
     async def close_retired(self) -> None:
-        """End everything that runs for replaced sessions."""
         while self._retired:
             await self._retired.pop().aclose()
 
@@ -135,16 +134,13 @@ class ClientRole:
         self._table.apply(session_id, update)
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
-        """Log what couldn't be used."""
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
         self._log.append(f"[stdout] {what[:500]} ({why[:500]}){text}")
 
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
-        """Pass the request to the extension registered for it."""
         return self._extensions.serve(method, params)
 
     def on_extension(self, method: str, params: Any) -> None:
-        """Pass the notification to the extension registered for it."""
         self._extensions.tell(method, params)
 
     # Questions to the user
@@ -162,7 +158,6 @@ class ClientRole:
             session.complete_elicitation(elicitation_id)
 
     def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
-        """Pass the question to its session."""
         session = self._session(session_id)
         if session_id not in self._table.open and not question.is_alone:
             self._table.apply(session_id, ToolCallReported(question.patch))
@@ -170,7 +165,6 @@ class ClientRole:
         return session.request_permission(asked)
 
     def machine(self, session_id: SessionId) -> Machine:
-        """The session's files and terminals."""
         return self._session(session_id).machine
 
     def _session(self, session_id: SessionId) -> Session:

@@ -62,8 +62,7 @@ class FrontEnd(Protocol):
     async def trusts(self, project: trust.ProjectServers) -> bool | None:
         """Whether the user trusts a project's MCP servers; None if undecided."""
 
-    def say_error(self, error: SettingsError) -> None:
-        """Report that a settings file can't be used."""
+    def say_error(self, error: SettingsError) -> None: ...
 
 
 class LinkedAgent(Protocol):
@@ -210,14 +209,12 @@ class SessionDriver:
     """Opens the sessions of one agent. Calls raise ClientError, and log in first if the agent requires it."""
 
     def __init__(self, link: LinkedAgent, log_in: LogIn, cwd: Path) -> None:
-        """New sessions work in `cwd`."""
         self._link = link
         self._log_in = log_in
         self._cwd = cwd
 
     @property
     def agent(self) -> Agent:
-        """The process that runs now."""
         assert self._link.agent is not None
         return self._link.agent
 

@@ -12,21 +12,8 @@ import anyio
 
 from acp_tui.client.secrets.masking import MASK, masked_text
 from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
+from acp_tui.conversation import elicitation
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Elicitation,
-    Field,
-    FieldAnswer,
-    Form,
-    FormValues,
-    KnownField,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-    UnknownField,
-)
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import (
     ElicitationAction,
@@ -38,7 +25,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.protocol.roles import ElicitationAnswer
 
 
-def misfit(form: Form, values: FormValues) -> str | None:
+def misfit(form: elicitation.Form, values: elicitation.FormValues) -> str | None:
     """What is invalid about the values; None if they fit."""
     fields = {field.name: field for field in form.fields}
     for name in values.keys() - fields.keys():
@@ -52,55 +39,54 @@ def misfit(form: Form, values: FormValues) -> str | None:
     return None
 
 
-def _fits(field: Field, value: Any) -> bool:
+def _fits(field: elicitation.Field, value: Any) -> bool:
     match field:
-        case TextField():
+        case elicitation.TextField():
             return isinstance(value, str)
-        case NumberField():
+        case elicitation.NumberField():
             return type(value) is int or (type(value) is float and not field.is_integer)
-        case BooleanField():
+        case elicitation.BooleanField():
             return isinstance(value, bool)
-        case ChoiceField():
+        case elicitation.ChoiceField():
             return value in [choice.value for choice in field.choices]
-        case MultiChoiceField():
+        case elicitation.MultiChoiceField():
             known = [choice.value for choice in field.choices]
             return isinstance(value, list) and all(item in known for item in value)
-        case UnknownField():
+        case elicitation.UnknownField():
             return False
         case _:
             assert_never(field)
 
 
-def in_words(form: Form, values: FormValues) -> tuple[FieldAnswer, ...]:
+def in_words(form: elicitation.Form, values: elicitation.FormValues) -> tuple[elicitation.FieldAnswer, ...]:
     """Each filled-in field in words, for later reading. Values that look like secrets are masked."""
     asks_for_secret = form_asks_for_secret(form)
     return tuple(
         _filled_in(field, values[field.name], is_secret=asks_for_secret or field_asks_for_secret(field))
         for field in form.fields
-        if field.name in values and not isinstance(field, UnknownField)
+        if field.name in values and not isinstance(field, elicitation.UnknownField)
     )
 
 
-def _filled_in(field: KnownField, value: Any, *, is_secret: bool) -> FieldAnswer:
-    is_secret = is_secret and not isinstance(field, BooleanField)
+def _filled_in(field: elicitation.KnownField, value: Any, *, is_secret: bool) -> elicitation.FieldAnswer:
+    is_secret = is_secret and not isinstance(field, elicitation.BooleanField)
     words = MASK if is_secret else masked_text(_words(field, value))
-    return FieldAnswer(field.title or field.name, words)
+    return elicitation.FieldAnswer(field.title or field.name, words)
 
 
-def _words(field: KnownField, value: Any) -> str:
-    """The value as the form shows it."""
+def _words(field: elicitation.KnownField, value: Any) -> str:
     match field:
-        case BooleanField():
+        case elicitation.BooleanField():
             return "yes" if value else "no"
-        case ChoiceField():
+        case elicitation.ChoiceField():
             return _title(field, value)
-        case MultiChoiceField():
+        case elicitation.MultiChoiceField():
             return ", ".join(_title(field, each) for each in value) or "none"
         case _:
             return str(value)
 
 
-def _title(field: ChoiceField | MultiChoiceField, value: str) -> str:
+def _title(field: elicitation.ChoiceField | elicitation.MultiChoiceField, value: str) -> str:
     return next((choice.title for choice in field.choices if choice.value == value), value)
 
 
@@ -123,7 +109,6 @@ class Broker(Generic[Answer]):
         return key
 
     async def wait(self, key: RequestKey) -> Answer:
-        """Wait for the user's answer."""
         await self._parked[key].wait()
         return self._answers[key]
 
@@ -174,13 +159,13 @@ class Elicitations:
         self._broker = Broker[ElicitationAnswer](keys)
         self._now = now
 
-    def ask(self, elicitation: Elicitation, *, is_cancelled: bool = False) -> Awaitable[ElicitationAnswer]:
+    def ask(self, asked: elicitation.Elicitation, *, is_cancelled: bool = False) -> Awaitable[ElicitationAnswer]:
         """Park a question and show it.
 
         Returns the user's answer. With `is_cancelled`, the turn is cancelled: don't ask.
         """
         key = self._broker.park()
-        self._apply(ElicitationAsked(replace(elicitation, key=key)))
+        self._apply(ElicitationAsked(replace(asked, key=key)))
         if is_cancelled:
             self._settle(key, CANCEL)
         return self._answer_to(key)
@@ -194,29 +179,31 @@ class Elicitations:
             if key in self._conversation.elicitations:
                 self._apply(ElicitationAnswered(key, "cancel", self._now()))
 
-    def answer(self, key: RequestKey, action: ElicitationAction, values: FormValues | None) -> None:
+    def answer(self, key: RequestKey, action: ElicitationAction, values: elicitation.FormValues | None) -> None:
         """Pass on the user's decision. Does nothing if the question no longer waits.
 
         Raises ValueError for values that don't fit the form; they aren't sent (R-ELIC-7, R-ELIC-8).
         """
-        elicitation = self._conversation.elicitations.get(key)
-        if elicitation is None:
+        asked = self._conversation.elicitations.get(key)
+        if asked is None:
             return
-        if action != "accept" or not isinstance(elicitation, Form):
+        if action != "accept" or not isinstance(asked, elicitation.Form):
             self._settle(key, ElicitationAnswer(action))
             return
         filled_in = dict(values or {})
-        flaw = misfit(elicitation, filled_in)
+        flaw = misfit(asked, filled_in)
         if flaw is not None:
             raise ValueError(flaw)
-        self._settle(key, ElicitationAnswer(action, filled_in), in_words(elicitation, filled_in))
+        self._settle(key, ElicitationAnswer(action, filled_in), in_words(asked, filled_in))
 
     def cancel_all(self) -> None:
         """Withdraw every open question (R-CANC-5)."""
         for key in self._broker.waiting:
             self._settle(key, CANCEL)
 
-    def _settle(self, key: RequestKey, answer: ElicitationAnswer, values: tuple[FieldAnswer, ...] = ()) -> None:
+    def _settle(
+        self, key: RequestKey, answer: ElicitationAnswer, values: tuple[elicitation.FieldAnswer, ...] = ()
+    ) -> None:
         if self._broker.answer(key, answer):
             self._apply(ElicitationAnswered(key, answer.action, self._now(), values))
 

@@ -19,28 +19,11 @@ from acp_tui.client.sessions.allowances import Run
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
-from acp_tui.client.workspace import Workspace
-from acp_tui.client.workspace.errors import (
-    FileTooLarge,
-    InvalidPath,
-    NotFound,
-    NotText,
-    OutsideWorkspace,
-    PathChanged,
-    WorkspaceError,
-)
+from acp_tui.client.workspace import Workspace, errors
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
+from acp_tui.conversation import updates
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
-from acp_tui.conversation.updates import (
-    CommandRun,
-    SessionUpdate,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
-    TerminalResized,
-    TerminalWaiting,
-)
 from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
@@ -61,11 +44,11 @@ def as_refusal(error: Exception) -> RequestFailed:
     match error:
         case RequestFailed():
             return error
-        case NotFound():
+        case errors.NotFound():
             return RequestFailed(RESOURCE_NOT_FOUND, str(error))
-        case InvalidPath() | UnknownTerminal():
+        case errors.InvalidPath() | UnknownTerminal():
             return RequestFailed(ErrorCode.INVALID_PARAMS, str(error))
-        case WorkspaceError() | TerminalError():
+        case errors.WorkspaceError() | TerminalError():
             return RequestFailed(ErrorCode.INTERNAL_ERROR, str(error))
         case _:
             log.error("a request of the agent failed", exc_info=error)
@@ -94,7 +77,7 @@ class OfferedOutput:
 class OwnCommands:
     """Commands the user runs. They don't need permission, because the user typed them."""
 
-    def __init__(self, machine: Machine, apply: Callable[[SessionUpdate], None]) -> None:
+    def __init__(self, machine: Machine, apply: Callable[[updates.SessionUpdate], None]) -> None:
         self._machine = machine
         self._apply = apply
         self._offered: list[OfferedOutput] = []
@@ -111,7 +94,7 @@ class OwnCommands:
             terminal_id = await self._machine.run_own(line)
         except TerminalError as error:
             raise CommandFailed(str(error)) from error
-        self._apply(CommandRun(line, terminal_id))
+        self._apply(updates.CommandRun(line, terminal_id))
         self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
 
     def drop_last(self) -> OfferedOutput | None:
@@ -198,7 +181,7 @@ class Machine:
         policy: Policy,
         rules: Rules,
         access: Access,
-        apply: Callable[[SessionUpdate], None],
+        apply: Callable[[updates.SessionUpdate], None],
         until_room: Callable[[], Awaitable[None]],
     ) -> None:
         """`until_room` waits while the agent hasn't read what it was sent."""
@@ -224,7 +207,6 @@ class Machine:
     # Files
 
     async def read_text_file(self, path: str, line: int | None, limit: int | None) -> str:
-        """Read a text file, or `limit` lines of it starting at the 1-based `line`."""
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
@@ -236,7 +218,7 @@ class Machine:
                         await self._until_room()
                         self._require_same(files)
                         return await files.read_text_file(path, line, limit, allowed_at=place.path)
-                except NotFound:
+                except errors.NotFound:
                     if self._quirks.missing_file_reads_empty:
                         return ""
                     raise
@@ -246,7 +228,7 @@ class Machine:
         with refusals():
             files, shown = self._open_files(), None
             for _ in range(MAX_ROUNDS):
-                with suppress(PathChanged, Outdated):
+                with suppress(errors.PathChanged, Outdated):
                     before, shown = shown, await self._before_write(files, path)
                     rule = await self._rules.against_write(path, shown.place.path)
                     request = AccessRequest(
@@ -262,10 +244,10 @@ class Machine:
                         self._require_same(files)
                         try:
                             await files.write_text_file(path, content, allowed_at=shown.place.path, shown=shown.state)
-                        except PathChanged as error:
+                        except errors.PathChanged as error:
                             raise Outdated from error
                     return
-            raise PathChanged(path)
+            raise errors.PathChanged(path)
 
     async def _before_write(self, files: Workspace, path: str) -> _BeforeWrite:
         """What there is now. Raises WorkspaceError."""
@@ -299,7 +281,7 @@ class Machine:
 
     async def place_of(self, path: str) -> Path | None:
         """Where a path leads, which may be relative to the session's folder; None if no agent may use that place."""
-        with suppress(WorkspaceError):
+        with suppress(errors.WorkspaceError):
             return (await self._files.locate(str(self._roots[0] / path))).path
         return None
 
@@ -323,7 +305,6 @@ class Machine:
         cwd: str | None,
         output_limit_bytes: int | None,
     ) -> TerminalId:
-        """Start a command on a PTY and show it."""
         directory = str(self._roots[0]) if cwd is None else cwd
         with refusals():
             files = self._open_files()
@@ -373,11 +354,10 @@ class Machine:
     def _opened(self, created: str, words: Sequence[str], directory: Path) -> TerminalId:
         terminal_id = TerminalId(created)
         columns, rows = self.terminal_size
-        self._apply(TerminalOpened(terminal_id, " ".join(words), str(directory), True, columns, rows))
+        self._apply(updates.TerminalOpened(terminal_id, " ".join(words), str(directory), True, columns, rows))
         return terminal_id
 
     def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a terminal of this session has printed so far."""
         with refusals():
             return self._terminals_with(terminal_id).output(terminal_id)
 
@@ -386,12 +366,10 @@ class Machine:
         return self._open_terminals().output(terminal_id)
 
     async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
-        """Wait until a terminal's command ends."""
         with refusals():
             return await self._terminals_with(terminal_id).wait_for_exit(terminal_id)
 
     async def kill_terminal(self, terminal_id: TerminalId) -> None:
-        """End a terminal's command but keep the terminal."""
         with refusals():
             await self._terminals_with(terminal_id).kill(terminal_id)
 
@@ -417,13 +395,13 @@ class Machine:
         return self._terminals
 
     def _on_terminal_output(self, terminal_id: str, data: bytes) -> None:
-        self._apply(TerminalOutput(TerminalId(terminal_id), data))
+        self._apply(updates.TerminalOutput(TerminalId(terminal_id), data))
 
     def _on_terminal_exit(self, terminal_id: str, status: TimedExit) -> None:
-        self._apply(TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
+        self._apply(updates.TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
 
     def _on_terminal_waiting(self, terminal_id: str, is_waiting: bool) -> None:
-        self._apply(TerminalWaiting(TerminalId(terminal_id), is_waiting))
+        self._apply(updates.TerminalWaiting(TerminalId(terminal_id), is_waiting))
 
     # The user's input to terminals
 
@@ -457,7 +435,7 @@ class Machine:
         with suppress(UnknownTerminal):
             self._open_terminals().resize(terminal_id, columns, rows)
             is_told = True
-        self._apply(TerminalResized(terminal_id, columns, rows))
+        self._apply(updates.TerminalResized(terminal_id, columns, rows))
         return is_told
 
     async def end_terminal(self, terminal_id: TerminalId) -> bool:
@@ -485,7 +463,6 @@ class Machine:
         self._is_closed = True
 
     async def aclose(self) -> None:
-        """End everything that runs here for the session."""
         self.close()
         if self._terminals is not None:
             await self._terminals.close()
@@ -500,9 +477,9 @@ async def _doubt_about(files: Workspace, path: str, diffs: Sequence[TextDiff]) -
     """How a file's text differs from the old text of its diffs, or why it wasn't compared; "" if it doesn't differ."""
     try:
         now = _compared(await files.read_text_file(path))
-    except NotFound:
+    except errors.NotFound:
         return f"The agent shows old text, but the file doesn't exist: {path}" if any(map(_parts, diffs)) else ""
-    except WorkspaceError as error:
+    except errors.WorkspaceError as error:
         return NOT_COMPARED.format(why=_why_not_compared(error), path=path)
     for diff in diffs:
         parts = _parts(diff)
@@ -513,13 +490,13 @@ async def _doubt_about(files: Workspace, path: str, diffs: Sequence[TextDiff]) -
     return ""
 
 
-def _why_not_compared(error: WorkspaceError) -> str:
+def _why_not_compared(error: errors.WorkspaceError) -> str:
     match error:
-        case FileTooLarge():
+        case errors.FileTooLarge():
             return f"the file is larger than {MAX_COMPARED_BYTES >> 20} MiB"
-        case OutsideWorkspace():
+        case errors.OutsideWorkspace():
             return "the file is outside the session's folders"
-        case NotText():
+        case errors.NotText():
             return "the file isn't text"
         case _:
             return "the file can't be read"

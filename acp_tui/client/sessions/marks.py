@@ -26,19 +26,15 @@ class MarksUnwritable(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The marks of one session."""
-
     name: str = ""
     """The user's name for it; "" if there isn't one."""
     is_pinned: bool = False
     is_archived: bool = False
 
     def pinned_or_not(self) -> Mark:
-        """The mark of a session that was pinned, or is no longer."""
         return replace(self, is_pinned=not self.is_pinned)
 
     def archived_or_not(self) -> Mark:
-        """The mark of a session that was archived, or is no longer."""
         return replace(self, is_archived=not self.is_archived)
 
 
@@ -55,7 +51,6 @@ class SessionMarks:
         return {key: _mark(fields) for key, fields in marks if isinstance(fields, dict)}
 
     def of(self, agent: str, session_id: SessionId) -> Mark:
-        """The marks of a session."""
         return self.all().get(key_of(agent, session_id), Mark())
 
     def note(self, agent: str, session_id: SessionId, mark: Mark) -> None:

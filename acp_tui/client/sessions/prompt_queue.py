@@ -10,8 +10,6 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PastedImage:
-    """An image as it was on the clipboard."""
-
     name: str
     data: bytes = field(repr=False)
 
@@ -41,7 +39,6 @@ class PromptQueue:
         return tuple(self._prompts)
 
     def add(self, text: str, images: tuple[PastedImage, ...] = (), *, is_first: bool = False) -> None:
-        """Add a prompt at the end, or at the beginning."""
         self._last_key += 1
         self._prompts.insert(0 if is_first else len(self._prompts), Prompt(text, images, self._last_key))
 
@@ -50,7 +47,6 @@ class PromptQueue:
         self.is_held = bool(self._prompts)
 
     def go_on(self) -> None:
-        """Continue sending the waiting prompts."""
         self.is_held = False
 
     def next(self) -> Prompt | None:

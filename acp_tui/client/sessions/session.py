@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import count
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never
-from urllib.parse import unquote, urlsplit
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from anyio import Event, create_task_group, get_cancelled_exc_class, sleep
 
@@ -17,21 +16,13 @@ from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, Sess
 from acp_tui.client.sessions.access import FOR_SESSION, NOBODY_ASKED, Access, Grant, Policy, Rules
 from acp_tui.client.sessions.allowances import Allowances
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
+from acp_tui.client.sessions.fitting import fit
 from acp_tui.client.sessions.machine import Machine, OwnCommands
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.set_aside import new_conversation
 from acp_tui.client.settings.tree import RefusalRule
-from acp_tui.conversation import reducer
-from acp_tui.conversation.content import (
-    Audio,
-    BlobResource,
-    ContentBlock,
-    Image,
-    ResourceLink,
-    Text,
-    TextResource,
-    UnknownBlock,
-)
+from acp_tui.conversation import reducer, updates
+from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import (
@@ -45,25 +36,6 @@ from acp_tui.conversation.facts import (
     Turn,
 )
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCall, ToolCallId, ToolCallPatch
-from acp_tui.conversation.updates import (
-    CancelRequested,
-    Disconnected,
-    ElicitationAction,
-    PermissionAnswered,
-    PermissionAsked,
-    PermissionNoted,
-    PromptJoined,
-    PromptSent,
-    Renamed,
-    SessionUpdate,
-    StateReported,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
-    TerminalReported,
-    TurnEnded,
-    TurnFailed,
-)
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer, PermissionQuestion
 from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
@@ -80,79 +52,7 @@ WHY_ACTS_ITSELF: Final = (
     "This agent reads and writes files and runs commands itself. acp-tui can't confine it: you"
     " only decide what it asks about."
 )
-_REACHABLE: Final = ("file", "http", "https")
-"""URI schemes that an agent can read on its own. A link to anything else would lose the content."""
 T = TypeVar("T")
-
-Fitted: TypeAlias = tuple[ContentBlock, str | None]
-"""The block to send, and a note for the user if it differs from the original, otherwise None."""
-
-
-def fit(
-    blocks: Iterable[ContentBlock], capabilities: AgentCapabilities
-) -> tuple[tuple[ContentBlock, ...], tuple[str, ...]]:
-    """The blocks to send, one for each input block, and a note for each block that had to change."""
-    fitted = [_fit(block, capabilities) for block in blocks]
-    return tuple(block for block, _ in fitted), tuple(note for _, note in fitted if note is not None)
-
-
-def _fit(block: ContentBlock, capabilities: AgentCapabilities) -> Fitted:
-    match block:
-        case Text() | ResourceLink():
-            return block, None
-        case Image():
-            return (block, None) if capabilities.image else _without_image(block)
-        case Audio():
-            return (block, None) if capabilities.audio else _left_out("audio", block.mime_type)
-        case TextResource():
-            return (block, None) if capabilities.embedded_context else _without_text(block)
-        case BlobResource():
-            return (block, None) if capabilities.embedded_context else _without_blob(block)
-        case UnknownBlock():
-            return _left_out("content", block.kind)
-        case _:
-            assert_never(block)
-
-
-def _without_image(image: Image) -> Fitted:
-    if image.uri is None or not _is_reachable(image.uri):
-        return _left_out("images", image.mime_type)
-    return _linked(image.uri, image.mime_type, "images")
-
-
-def _without_text(resource: TextResource) -> Fitted:
-    if _is_reachable(resource.uri):
-        return _linked(resource.uri, resource.mime_type, "embedded resources")
-    text = Text(f"{resource.uri}:\n\n{resource.text}")
-    return text, f"{resource.uri} is sent as plain text: the agent doesn't accept embedded resources"
-
-
-def _without_blob(resource: BlobResource) -> Fitted:
-    if _is_reachable(resource.uri):
-        return _linked(resource.uri, resource.mime_type, "embedded resources")
-    return _left_out("embedded resources", resource.uri)
-
-
-def _linked(uri: str, mime_type: str | None, untaken: str) -> Fitted:
-    link = ResourceLink(uri, _name_of(uri), mime_type=mime_type)
-    return link, f"{link.name} is sent as a link: the agent doesn't accept {untaken}"
-
-
-def _left_out(untaken: str, what: str) -> Fitted:
-    """A placeholder, so that the agent knows what is missing: the text of the prompt may refer to it."""
-    return Text(f"[{what}: left out]"), f"{what} is left out: the agent doesn't accept {untaken}"
-
-
-def _is_reachable(uri: str) -> bool:
-    return uri.partition(":")[0].lower() in _REACHABLE
-
-
-def _name_of(uri: str) -> str:
-    try:
-        path = urlsplit(uri).path
-    except ValueError:
-        path = ""
-    return PurePosixPath(unquote(path)).name or uri
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +125,7 @@ class Session:
     """The connection broke during a turn whose end hasn't been received, so the agent may still be working."""
     recorder: Recorder | None = None
     """Records what isn't in any frame."""
-    relay: Callable[[SessionUpdate, Change], None] | None = None
+    relay: Callable[[updates.SessionUpdate, Change], None] | None = None
     """Receives each update and its change before the listeners do."""
 
     def __init__(
@@ -270,7 +170,7 @@ class Session:
         self._permissions = PermissionBroker(keys)
         self._has_told_that_it_acts = False
         self._turn_over = Event()
-        self._failure: TurnFailed | None = None
+        self._failure: updates.TurnFailed | None = None
         """The error the agent reported for the end of the turn."""
         self._unasked: set[RequestKey] = set()
         """Permission requests that were rejected without asking the user."""
@@ -303,7 +203,6 @@ class Session:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether we can only watch it."""
         return self.attendance is not None and self.attendance.is_read_only
 
     @property
@@ -325,13 +224,13 @@ class Session:
         """
         return self._listeners.subscribe(listener)
 
-    def apply(self, update: SessionUpdate) -> None:
+    def apply(self, update: updates.SessionUpdate) -> None:
         """Change the conversation and call the listeners: for the client's own actions and for the agent's answers."""
         if self.recorder is not None:
             self.recorder.own(self.session_id, update)
         self._change(update)
 
-    def _change(self, update: SessionUpdate) -> None:
+    def _change(self, update: updates.SessionUpdate) -> None:
         turn = self.conversation.turn
         change = reducer.apply(self.conversation, update)
         if self.conversation.turn is not turn:
@@ -342,15 +241,17 @@ class Session:
 
     def disconnect(self, reason: str) -> None:
         """Mark the agent as gone. The conversation shows the reason."""
-        self.apply(Disconnected(reason))
+        self.apply(updates.Disconnected(reason))
 
-    def hear(self, update: SessionUpdate) -> None:
+    def hear(self, update: updates.SessionUpdate) -> None:
         """Apply an update from the agent, except updates to terminals that run here."""
-        if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited | TerminalReported):
+        if isinstance(
+            update, updates.TerminalOpened | updates.TerminalOutput | updates.TerminalExited | updates.TerminalReported
+        ):
             state = self.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:
                 return
-        if isinstance(update, StateReported):
+        if isinstance(update, updates.StateReported):
             self._failure = update.failure
             self.has_missed = self.has_missed and update.state != "idle"
         self._change(update)
@@ -368,7 +269,7 @@ class Session:
         if self.conversation.turn is not Turn.IDLE:
             raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
-        self.apply(PromptSent(sendable, (*notes, *unlike), self.connection.accepts_prompts))
+        self.apply(updates.PromptSent(sendable, (*notes, *unlike), self.connection.accepts_prompts))
         self._failure = None
         try:
             await self.connection.prompt(self.session_id, sendable, self._prompt_answered)
@@ -390,7 +291,7 @@ class Session:
 
         def show() -> None:
             if not self.connection.accepts_prompts:  # otherwise the agent reports it, like every prompt
-                self.apply(PromptJoined(sendable, (*notes, *unlike)))
+                self.apply(updates.PromptJoined(sendable, (*notes, *unlike)))
 
         return await self._ask(self.connection.steer(self.session_id, sendable, show))
 
@@ -401,7 +302,7 @@ class Session:
         """
         if self.conversation.turn is not Turn.RUNNING:
             return False
-        self.apply(PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
+        self.apply(updates.PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
         await self._ask(self.connection.prompt(self.session_id, sendable, self._prompt_answered))
         return True
 
@@ -431,10 +332,10 @@ class Session:
         if self.is_closed:
             raise SessionClosed("the session is closed", hint="open it again, or start a new one")
 
-    def _prompt_answered(self, update: SessionUpdate) -> None:
+    def _prompt_answered(self, update: updates.SessionUpdate) -> None:
         if not self.connection.withdraws_questions:
             self._cancel_permissions()
-        if isinstance(update, TurnEnded | TurnFailed):
+        if isinstance(update, updates.TurnEnded | updates.TurnFailed):
             self.has_missed = False
         self.apply(update)
 
@@ -444,7 +345,7 @@ class Session:
         if self.is_closed or self.conversation.turn is not Turn.RUNNING:
             return
         self.connection.cancel(self.session_id)
-        self.apply(CancelRequested())
+        self.apply(updates.CancelRequested())
         if not self.connection.withdraws_questions:
             self._cancel_questions()
 
@@ -511,9 +412,11 @@ class Session:
 
     def _answer(self, key: RequestKey, option_id: str | None, rule: RefusalRule | None = None) -> None:
         if self._permissions.answer(key, option_id):
-            self.apply(PermissionAnswered(key, option_id, self.now(), rule.words if rule else None))
+            self.apply(updates.PermissionAnswered(key, option_id, self.now(), rule.words if rule else None))
 
-    def answer_elicitation(self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None) -> None:
+    def answer_elicitation(
+        self, key: RequestKey, action: updates.ElicitationAction, values: FormValues | None = None
+    ) -> None:
         """Pass on the user's answer to a form or to a page to visit (R-ELIC-3).
 
         Raises ValueError if a form is accepted with values it has no field for.
@@ -532,7 +435,7 @@ class Session:
         cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
         # The oldest is on the screen. It goes last, so that no other question appears in its place.
         for key in reversed(cancelled):
-            self.apply(PermissionAnswered(key, None, self.now()))
+            self.apply(updates.PermissionAnswered(key, None, self.now()))
 
     async def rename(self, title: str) -> str:
         """Rename the session, also at the agent if it accepts titles. Returns the resulting title.
@@ -542,7 +445,7 @@ class Session:
         title = " ".join(title.split())
         if self._capabilities.set_title and self.conversation.is_connected and not self.is_closed:
             title = await self._ask(self.connection.set_title(self.session_id, title))
-        self.apply(Renamed(title))
+        self.apply(updates.Renamed(title))
         return title
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
@@ -565,7 +468,7 @@ class Session:
         """
         key = self._permissions.park()
         request = question.parked(key)
-        self._change(PermissionAsked(request, question.patch))
+        self._change(updates.PermissionAsked(request, question.patch))
         if self._is_stopping or not request.options:
             self._answer(key, None)
         elif self._capabilities.acts_itself and not self._has_told_that_it_acts:
@@ -613,7 +516,7 @@ class Session:
         lines = [line for line in (before or "").split("\n") if line and line != STILL_COMPARING]
         note = "\n".join(dict.fromkeys([*lines, *notes]))
         if note != (before or ""):
-            self.apply(PermissionNoted(request.key, note))
+            self.apply(updates.PermissionNoted(request.key, note))
 
     def _ask_for_access(
         self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], why: str
@@ -622,7 +525,7 @@ class Session:
         key = self._permissions.park()
         request = PermissionRequest(key, patch.tool_call_id, options, note=why)
         self._asked_by_us.add(key)
-        self.apply(PermissionAsked(request, patch))
+        self.apply(updates.PermissionAsked(request, patch))
         if self._is_stopping:
             self._answer(key, None)
         return self._access_decision(key)
@@ -672,7 +575,9 @@ class Session:
                 is_withdrawn = not self.connection.is_lost
                 is_passed_on = is_withdrawn and self.connection.offer.is_for_host
                 self.apply(
-                    PermissionAnswered(key, None, self.now(), is_withdrawn=is_withdrawn, is_passed_on=is_passed_on)
+                    updates.PermissionAnswered(
+                        key, None, self.now(), is_withdrawn=is_withdrawn, is_passed_on=is_passed_on
+                    )
                 )
 
     def elicit(self, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
@@ -686,7 +591,6 @@ class Session:
     # Directories and closing
 
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
-        """Switch to other directories."""
         self.cwd, self.additional_directories = cwd, tuple(additional_directories)
         self.machine.move(cwd, additional_directories)
         self.allowances.end_turn()
@@ -743,7 +647,6 @@ def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
 
 
 def _rules_of(policy: Policy, roots: Sequence[Path]) -> Rules:
-    """The policy's rules for a session in these directories."""
     if not policy.refuse:
         return Rules(roots)
     from acp_tui.client.sessions.standing_rules import StandingRules  # its lists of programs take long to load

@@ -35,7 +35,6 @@ from acp_tui.values import dataclass
 
 
 def recording_store(settings: RecordingSettings) -> RecordingStore:
-    """The store of the recordings, even if there are none."""
     return RecordingStore(state_folder() / "recordings", max_total_bytes=settings.max_total_bytes)
 
 

@@ -44,7 +44,6 @@ class StandingRules(Rules):
         self._limiter: CapacityLimiter | None = None
 
     async def against_call(self, call: ToolCall) -> RefusalRule | None:
-        """The rule against a tool call as the agent describes it."""
         return await self._first(subject_of_tool_call(call))
 
     async def against_read(self, path: str, place: Path) -> RefusalRule | None:
@@ -52,7 +51,6 @@ class StandingRules(Rules):
         return await self._first(subject_of_read(path, str(place)))
 
     async def against_write(self, path: str, place: Path) -> RefusalRule | None:
-        """The rule against writing a file, as for reading one."""
         return await self._first(subject_of_write(path, str(place)))
 
     async def against_command(

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import platformdirs
 
@@ -31,21 +31,22 @@ def leaves(section: type[Any] = Settings, prefix: str = "") -> Iterator[tuple[st
 
 
 def value_at(settings: Any, key: str) -> Any:
-    """The value of one setting."""
     for name in key.split("."):
         settings = getattr(settings, name)
     return settings
 
 
 def with_value(settings: Any, key: str, value: Any) -> Any:
-    """The settings with one value replaced."""
     name, _, rest = key.partition(".")
     return replace(settings, **{name: with_value(getattr(settings, name), rest, value) if rest else value})
 
 
 def changed(before: Settings, after: Settings) -> Iterator[tuple[str, DeclaredSetting]]:
-    """The settings whose values differ."""
     return ((key, one) for key, one in leaves() if value_at(before, key) != value_at(after, key))
+
+
+def is_strings(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
 def read_toml(file: Path, example: str) -> dict[str, object]:
@@ -65,7 +66,6 @@ def read_toml(file: Path, example: str) -> dict[str, object]:
 
 
 def settings_file() -> Path:
-    """The path of the file, which may not exist."""
     return platformdirs.user_config_path("acp-tui") / "settings.toml"
 
 
@@ -74,7 +74,6 @@ PROJECT_SETTINGS: Final = ".acp-tui.toml"
 
 
 def project_settings_file(folder: Path) -> Path:
-    """The path of a project's own settings, which may not exist."""
     return folder / PROJECT_SETTINGS
 
 

@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, TypeGuard
+from typing import Final, Literal, TypeAlias
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.location import expand, read_toml, referenced
+from acp_tui.client.settings.location import expand, is_strings, read_toml, referenced
 from acp_tui.client.settings.wording import shown_name
 from acp_tui.values import dataclass
 
@@ -76,16 +76,12 @@ def _read_http(name: str, entry: Mapping[str, object], key: str) -> HttpServer:
 def _argv(entry: Mapping[str, object], key: str) -> list[str]:
     command = entry["command"]
     words = [command] if isinstance(command, str) else command
-    if not (_is_strings(words) and words and words[0]):
+    if not (is_strings(words) and words and words[0]):
         raise _wrong(f"{key}.command", "a program, or a list of strings with the program first")
     args = entry.get("args", [])
-    if not _is_strings(args):
+    if not is_strings(args):
         raise _wrong(f"{key}.args", "a list of strings")
     return [*words, *args]
-
-
-def _is_strings(value: object) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
 def _pairs(entry: Mapping[str, object], name: str, key: str) -> Pairs:
@@ -158,8 +154,6 @@ HttpKind: TypeAlias = Literal["http", "sse"]
 
 @dataclass(frozen=True, slots=True)
 class StdioServer:
-    """A server that the agent starts."""
-
     name: str
     command: str
     args: tuple[str, ...] = field(default=(), repr=False)
@@ -190,8 +184,6 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class ServerList:
-    """The servers that a file declares."""
-
     servers: tuple[Server, ...] = ()
     """As written: variables aren't expanded, commands aren't looked up."""
     skipped: tuple[Skipped, ...] = ()

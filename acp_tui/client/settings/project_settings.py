@@ -100,7 +100,6 @@ def with_trusted_project(user: SettingsRead, cwd: Path, decisions: Path) -> Sett
 
 
 def left_to_projects() -> str:
-    """What a project can set, in words."""
     words = {"narrow": "narrow", "add": "add to", "choose": "choose"}
     keys: dict[str, list[str]] = {may: [] for may in words}
     for key, one in leaves():
@@ -152,7 +151,6 @@ class _ProjectPass:
         return (*mine, *(each for each in theirs if each not in mine)) if may == "add" else theirs
 
     def forbidden(self, key: str) -> Problem:
-        """The problem that a project may not set `key`."""
         where = "; its MCP servers belong in .mcp.json" if key == "mcp" else f"; it can {left_to_projects()}"
         return Problem(key, f"{self._project.file}: {key} can't be set by a project{where}", YOURS)
 

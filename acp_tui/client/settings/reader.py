@@ -101,8 +101,6 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SettingsRead:
-    """The result of reading a settings file."""
-
     settings: Settings
     """If there are problems, with all valid values."""
     problems: tuple[Problem, ...] = ()

@@ -39,7 +39,6 @@ class RefusalRule:
 
     @property
     def words(self) -> str:
-        """The rule on one line."""
         named = (("kind", self.kind), ("path", self.path), ("command", self.command))
         rule = ", ".join(f"{name} {value}" for name, value in named if value is not None)
         return f"{rule}: {self.reason}" if self.reason else rule
@@ -164,7 +163,6 @@ class TraceContext:
     baggage: str = setting("", "Properties of the trace; empty: none are sent.", is_expanded=True)
 
     def as_mapping(self) -> dict[str, str]:
-        """The values that are set, by name."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in values.items() if value}
 

@@ -135,7 +135,6 @@ class Trust(StrEnum):
 
 
 def trust_file() -> Path:
-    """The file that stores the decisions."""
     return platformdirs.user_state_path("acp-tui") / "trusted-projects.json"
 
 

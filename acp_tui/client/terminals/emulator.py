@@ -71,7 +71,6 @@ class TerminalModes:
     """How to report keys, pastes, and the mouse to the program, and how it uses the screen."""
 
     application_cursor_keys: bool = False
-    application_keypad: bool = False
     bracketed_paste: bool = False
     focus_reports: bool = False
     mouse: MouseReports = MouseReports.NONE
@@ -110,8 +109,7 @@ class Emulator(Protocol):
         """Column and line, in cells and counted like `lines`. The cursor may be below the last line."""
 
     @property
-    def modes(self) -> TerminalModes:
-        """The modes that the program has set."""
+    def modes(self) -> TerminalModes: ...
 
     def take_replies(self) -> bytes:
         """The replies to the program's queries, to type into it. Each is returned once."""
@@ -121,7 +119,6 @@ class Emulator(Protocol):
 
 
 def is_installed() -> bool:
-    """Whether the emulator from the extra `terminal` is installed."""
     return find_spec("pyghostty") is not None
 
 
@@ -171,12 +168,10 @@ class GhosttyEmulator:
         self._terminal.on_reply(self._take_reply)
 
     def feed(self, data: bytes) -> None:
-        """See Emulator."""
         self._line_count = None
         self._open.feed(data)
 
     def resize(self, columns: int, rows: int) -> None:
-        """See Emulator."""
         size = max(1, columns), max(1, rows)
         if size != self._open.size:
             self._line_count = None
@@ -184,7 +179,6 @@ class GhosttyEmulator:
 
     @property
     def line_count(self) -> int:
-        """See Emulator."""
         if self._line_count is None:
             total, rows = self._row_count(), self._open.get("rows")
             screen = self._rows(total - rows, total)
@@ -194,29 +188,24 @@ class GhosttyEmulator:
         return self._line_count
 
     def lines(self, start: int = 0, stop: int | None = None) -> list[Line]:
-        """See Emulator."""
         last = self.line_count if stop is None else min(stop, self.line_count)
         return self._rows(max(0, start), last)
 
     @property
     def screen_top(self) -> int:
-        """See Emulator."""
         return self._row_count() - int(self._open.get("rows"))
 
     @property
     def cursor(self) -> tuple[int, int]:
-        """See Emulator."""
         column, row = self._open.cursor
         return column, self.screen_top + row
 
     @property
     def modes(self) -> TerminalModes:
-        """See Emulator."""
         is_set = self._open.mode
         wanted = (mouse for mouse in reversed(MouseReports) if mouse.value and is_set(mouse.value))
         return TerminalModes(
             application_cursor_keys=is_set(1),
-            application_keypad=is_set(66),
             bracketed_paste=is_set(2004),
             focus_reports=is_set(1004),
             mouse=next(wanted, MouseReports.NONE),
@@ -226,13 +215,11 @@ class GhosttyEmulator:
         )
 
     def take_replies(self) -> bytes:
-        """See Emulator."""
         replies = bytes(self._replies)
         self._replies.clear()
         return replies
 
     def close(self) -> None:
-        """See Emulator."""
         if self._terminal is not None:
             self._terminal.close()
             self._terminal = None
@@ -316,49 +303,40 @@ class PlainEmulator:
         self._wrapped: list[str] | None = None
 
     def feed(self, data: bytes) -> None:
-        """See Emulator."""
         self._open.append(data)
         self._wrapped = None
 
     def resize(self, columns: int, rows: int) -> None:
-        """See Emulator."""
         self._columns, self._rows = max(1, columns), max(1, rows)
         self._wrapped = None
         self._lines()
 
     @property
     def line_count(self) -> int:
-        """See Emulator."""
         wrapped = self._lines()
         return next((count for count in range(len(wrapped), 0, -1) if wrapped[count - 1].strip()), 0)
 
     def lines(self, start: int = 0, stop: int | None = None) -> list[Line]:
-        """See Emulator."""
         last = self.line_count if stop is None else min(stop, self.line_count)
         return [[Span(line)] if line else [] for line in self._lines()[max(0, start) : last]]
 
     @property
     def screen_top(self) -> int:
-        """See Emulator."""
         return max(0, len(self._lines()) - self._rows)
 
     @property
     def cursor(self) -> tuple[int, int]:
-        """See Emulator."""
         wrapped = self._lines()
         return min(sum(map(cells_of, wrapped[-1])), self._columns - 1), len(wrapped) - 1
 
     @property
     def modes(self) -> TerminalModes:
-        """See Emulator. It knows no modes."""
         return TerminalModes()
 
     def take_replies(self) -> bytes:
-        """See Emulator. It has no replies."""
         return b""
 
     def close(self) -> None:
-        """See Emulator."""
         self._ring = self._wrapped = None
 
     @property

@@ -59,7 +59,6 @@ class FeederThread(threading.Thread):
         self._jobs = jobs
 
     def run(self) -> None:
-        """Runs in the thread."""
         _work_off(self._jobs)
 
     def end(self) -> None:

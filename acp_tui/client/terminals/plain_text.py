@@ -109,7 +109,6 @@ class _Cells:
 
     @property
     def text(self) -> str:
-        """The row up to its last character."""
         return "".join(self._cells).rstrip(" ")
 
     def go_to(self, column: int) -> None:

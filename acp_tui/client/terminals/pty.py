@@ -195,7 +195,6 @@ class ReadBudget:
         return max(READ_BYTES, WAKE_BYTES // max(1, len(self._flooding)))
 
     def note(self, fd: int, *, has_more: bool) -> None:
-        """Note whether a PTY still has data after its read."""
         if has_more:
             self._flooding.add(fd)
         else:
@@ -288,7 +287,9 @@ class Pty:
         if pieces:
             self._on_data(b"".join(pieces))
         if piece == b"" and self._master >= 0:
-            self._end()
+            self._stop()
+            self.has_ended = True
+            self._on_end()
         return bool(piece)
 
     def _read_piece(self) -> bytes | None:
@@ -299,11 +300,6 @@ class Pty:
             return None
         except OSError:  # EIO: on Linux, no process has the other side open
             return b""
-
-    def _end(self) -> None:
-        self._stop()
-        self.has_ended = True
-        self._on_end()
 
     def _flush(self) -> None:
         try:

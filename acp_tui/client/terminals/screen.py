@@ -117,7 +117,6 @@ class TerminalScreen:
             return self.awake.line_count
 
     def lines(self, start: int, stop: int) -> list[Line]:
-        """Some of its lines."""
         if self._emulator is None:
             self.update()
         with self._lock:
@@ -291,5 +290,4 @@ def encode_mouse(
 
 
 def encode_focus(has_focus: bool, modes: TerminalModes) -> bytes:
-    """What to type when the terminal gains or loses focus."""
     return (b"\x1b[I" if has_focus else b"\x1b[O") if modes.focus_reports else b""

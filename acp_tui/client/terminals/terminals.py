@@ -63,7 +63,6 @@ class Answerer:
         self._emulator: Emulator | None = None
 
     def take(self, data: bytes) -> None:
-        """Read what the program has printed."""
         if self._emulator is not None:
             self._feed(self._emulator, data)
             return
@@ -73,7 +72,6 @@ class Answerer:
             self._feeder.run(load_emulator, self._on_loaded)
 
     def resize(self, columns: int, rows: int) -> None:
-        """Use the terminal's new size."""
         self._size = columns, rows
         if self._emulator is not None:
             self._emulator.resize(columns, rows)
@@ -213,7 +211,6 @@ class Terminal:
         self.write(b"\x03")
 
     def resize(self, columns: int, rows: int) -> None:
-        """Change its size."""
         self._pty.resize(columns, rows)
         self._answerer.resize(columns, rows)
 
@@ -431,7 +428,6 @@ class Terminals:
         self._get(terminal_id).interrupt()
 
     def resize(self, terminal_id: str, columns: int, rows: int) -> None:
-        """Change the terminal's size."""
         self._get(terminal_id).resize(columns, rows)
 
     async def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
-from acp_tui.client.transcript.lines import MAX_S
+from acp_tui.client.transcript.lines import MAX_S, mapping
 from acp_tui.conversation.updates import Renamed
 from acp_tui.protocol import v1
 from acp_tui.rpc import Direction
@@ -71,12 +71,12 @@ class Digest:
             if event.direction is Direction.OUT:
                 self._went(message, at)
             elif message.get("method") == v1.SESSION_UPDATE:
-                self._update(_object(message.get("params")), at)
+                self._update(mapping(message.get("params")), at)
             elif "method" not in message:
                 self._answered(message, at)
 
     def _went(self, message: Mapping[str, Any], at: float) -> None:
-        method, params = message.get("method"), _object(message.get("params"))
+        method, params = message.get("method"), mapping(message.get("params"))
         if not isinstance(message.get("id"), int):
             return  # our requests have numbers as IDs
         if method in (*_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME):
@@ -94,7 +94,7 @@ class Digest:
         request_id = message.get("id")
         method, params = self._pending.pop(request_id, ("", {})) if isinstance(request_id, int) else ("", {})
         if method in _NEW:
-            session_id = _object(message.get("result")).get("sessionId")
+            session_id = mapping(message.get("result")).get("sessionId")
             if isinstance(session_id, str):
                 self._open(session_id, params, at, is_new=True)
         elif method == v1.SESSION_PROMPT:
@@ -111,7 +111,7 @@ class Digest:
 
     def _update(self, params: Mapping[str, Any], at: float) -> None:
         part = self.parts.get(str(params.get("sessionId")))
-        update = _object(params.get("update"))
+        update = mapping(params.get("update"))
         if part is None:
             return
         match update.get("sessionUpdate"):
@@ -143,10 +143,6 @@ def _prompt_text(params: Mapping[str, Any]) -> str:
 def _text(block: Any) -> str:
     text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
     return text if isinstance(text, str) else ""
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _seconds(started_at: str) -> float:

@@ -73,8 +73,6 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Resized:
-    """The screen was resized."""
-
     at: float
     columns: int
     rows: int

@@ -88,11 +88,9 @@ class FrameLog:
         return self.end - len(self._lines)
 
     def tap(self, direction: Direction, frame: bytes) -> None:
-        """Add a frame (rpc.peer.Tap)."""
         self._put(_KINDS[direction], frame)
 
     def stderr(self, data: bytes) -> None:
-        """Add output from the agent's stderr."""
         *whole, self._half = (self._half + data).split(b"\n")
         if len(self._half) > MAX_STDERR_LINE:
             whole.append(self._half)
@@ -101,7 +99,6 @@ class FrameLog:
             self._put(Kind.STDERR, line)
 
     def exited(self, how: str) -> None:
-        """Note that the agent's process has ended."""
         if self._half:
             self.stderr(b"\n")
         self._is_ended = True

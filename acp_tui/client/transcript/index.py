@@ -51,8 +51,6 @@ class IndexFailed(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """A session that has recordings."""
-
     session_id: SessionId
     agent: str
     """The name of its command."""
@@ -91,7 +89,7 @@ class SessionIndex:
         def find(db: sqlite3.Connection) -> list[RecordedSession]:
             found = self._sessions(db, index_tables.with_words(db, wanted, cwd, limit))
             if found:
-                return sorted(found, key=lambda one: not _stands_in(wanted, one.title))
+                return sorted(found, key=lambda one: not all(word in one.title.casefold() for word in wanted))
             letters = "".join(wanted)
             near = self._sessions(db, index_tables.newest(db, cwd, MAX_GUESSED))
             return [one for one in near if _has_letters(letters, one.title.casefold())][:limit]
@@ -190,7 +188,8 @@ class SessionIndex:
             raise self._failure(error) from error
         except sqlite3.DatabaseError as error:
             log.info("the index of recordings is rebuilt: %s", error)
-            self._remove()
+            for each in self._files:
+                each.unlink(missing_ok=True)
         try:
             with self._opened() as db:
                 return work(db)
@@ -226,10 +225,6 @@ class SessionIndex:
         """The index, and SQLite's files beside it."""
         file = self._store.index_file
         return (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm")))
-
-    def _remove(self) -> None:
-        for each in self._files:
-            each.unlink(missing_ok=True)
 
     def _sessions(self, db: sqlite3.Connection, origins: Sequence[str]) -> list[RecordedSession]:
         found: dict[str, RecordedSession] = {}
@@ -269,7 +264,6 @@ class Indexer:
         self._digest = Digest(header)
 
     def see(self, event: Event, message: Any) -> None:
-        """Take in an event."""
         self._digest.see(event, message)
 
     def flush(self) -> None:
@@ -296,11 +290,6 @@ def _digest(path: Path) -> tuple[Header, Digest]:
         for event in recording:
             digest.see(event, parsed(event.data) if isinstance(event, Frame) else None)
         return recording.header, digest
-
-
-def _stands_in(words: Sequence[str], title: str) -> bool:
-    folded = title.casefold()
-    return all(word in folded for word in words)
 
 
 def _has_letters(letters: str, text: str) -> bool:

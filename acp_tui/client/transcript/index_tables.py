@@ -105,21 +105,18 @@ def _delete(db: sqlite3.Connection, recording: str, session_id: str) -> None:
 
 
 def drop(db: sqlite3.Connection, recording: str) -> None:
-    """Forget a recording."""
     db.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM parts WHERE recording = ?)", (recording,))
     db.execute("DELETE FROM parts WHERE recording = ?", (recording,))
     db.execute("DELETE FROM recordings WHERE name = ?", (recording,))
 
 
 def newest(db: sqlite3.Connection, cwd: Path | None, limit: int) -> list[str]:
-    """The latest sessions."""
     where, values = _in(cwd)
     query = f"SELECT origin FROM parts WHERE {where} GROUP BY origin ORDER BY MAX(last_at) DESC LIMIT ?"
     return [row[0] for row in db.execute(query, (*values, limit))]
 
 
 def with_words(db: sqlite3.Connection, wanted: Sequence[str], cwd: Path | None, limit: int) -> list[str]:
-    """Those that contain all the words."""
     where, values = _in(cwd)
     has = " AND ".join(["words.text LIKE ?"] * len(wanted))
     query = (
@@ -130,7 +127,6 @@ def with_words(db: sqlite3.Connection, wanted: Sequence[str], cwd: Path | None, 
 
 
 def beginning_with(db: sqlite3.Connection, prefix: str) -> list[str]:
-    """Those whose ID has this prefix."""
     query = "SELECT origin FROM parts WHERE substr(session, 1, ?) = ? GROUP BY origin ORDER BY MAX(last_at) DESC"
     return [row[0] for row in db.execute(query, (len(prefix), prefix))]
 

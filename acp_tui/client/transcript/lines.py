@@ -58,7 +58,6 @@ class BadLine(Exception):
 
 
 def header_line(header: Header) -> bytes:
-    """The first line."""
     screen = None if header.screen is None else dict(zip(("columns", "rows"), header.screen, strict=True))
     return line(
         {
@@ -110,7 +109,6 @@ def _event(at: float, kind: str, fields: Mapping[str, Any]) -> bytes:
 
 
 def line(value: Any) -> bytes:
-    """JSON as one line."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         return text.encode() + b"\n"
@@ -127,7 +125,7 @@ def read_header(data: bytes) -> Header:
     version = value.get("version") if value is not None else None
     if value is None or value.get("format") != FORMAT or type(version) is not int:
         raise NotARecording("it doesn't start with a recording's header")
-    agent, client, screen = (_mapping(value.get(key)) for key in ("agent", "client", "screen"))
+    agent, client, screen = (mapping(value.get(key)) for key in ("agent", "client", "screen"))
     size = (screen.get("columns"), screen.get("rows"))
     cwd = str(value.get("cwd", ""))
     return Header(
@@ -229,7 +227,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
@@ -291,7 +289,6 @@ class Recording:
             return None
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> Recording:

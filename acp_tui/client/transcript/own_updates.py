@@ -12,36 +12,10 @@ from typing import Any, Final
 
 from pydantic_core import ValidationError
 
+from acp_tui.conversation import updates
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.conversation.updates import (
-    CancelRequested,
-    ClientRemark,
-    CommandRun,
-    Disconnected,
-    ElicitationAnswered,
-    ElicitationAsked,
-    ElicitationCompleted,
-    PermissionAnswered,
-    PermissionAsked,
-    PermissionNoted,
-    PromptAccepted,
-    PromptJoined,
-    PromptRefused,
-    PromptSent,
-    Reconnected,
-    Renamed,
-    SessionUpdate,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
-    TerminalResized,
-    TerminalWaiting,
-    ToolCallReported,
-    TurnEnded,
-    TurnFailed,
-)
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import content, inbound, telling
@@ -49,40 +23,37 @@ from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
 from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode
 
-MAX_CELLS: Final = 2_000
-"""Limit for a terminal's columns and rows. No screen is larger."""
-
 TYPES: Final[Mapping[str, type]] = {
-    "prompt": PromptSent,
-    "prompt_joined": PromptJoined,
-    "cancel": CancelRequested,
-    "permission_asked": PermissionAsked,
-    "permission_noted": PermissionNoted,
-    "permission_answered": PermissionAnswered,
-    "elicitation_answered": ElicitationAnswered,
-    "elicitation_completed": ElicitationCompleted,
-    "tool_call": ToolCallReported,
-    "command_run": CommandRun,
-    "terminal_opened": TerminalOpened,
-    "terminal_output": TerminalOutput,
-    "terminal_waiting": TerminalWaiting,
-    "terminal_resized": TerminalResized,
-    "terminal_exited": TerminalExited,
-    "disconnected": Disconnected,
-    "reconnected": Reconnected,
-    "remark": ClientRemark,
-    "renamed": Renamed,
+    "prompt": updates.PromptSent,
+    "prompt_joined": updates.PromptJoined,
+    "cancel": updates.CancelRequested,
+    "permission_asked": updates.PermissionAsked,
+    "permission_noted": updates.PermissionNoted,
+    "permission_answered": updates.PermissionAnswered,
+    "elicitation_answered": updates.ElicitationAnswered,
+    "elicitation_completed": updates.ElicitationCompleted,
+    "tool_call": updates.ToolCallReported,
+    "command_run": updates.CommandRun,
+    "terminal_opened": updates.TerminalOpened,
+    "terminal_output": updates.TerminalOutput,
+    "terminal_waiting": updates.TerminalWaiting,
+    "terminal_resized": updates.TerminalResized,
+    "terminal_exited": updates.TerminalExited,
+    "disconnected": updates.Disconnected,
+    "reconnected": updates.Reconnected,
+    "remark": updates.ClientRemark,
+    "renamed": updates.Renamed,
 }
 """What a recording contains. Everything else is in its frames."""
 KINDS: Final = {update: kind for kind, update in TYPES.items()}
 
 TOLD: Final[Mapping[str, type]] = {
     **TYPES,
-    "prompt_accepted": PromptAccepted,
-    "prompt_refused": PromptRefused,
-    "turn_ended": TurnEnded,
-    "turn_failed": TurnFailed,
-    "elicitation_asked": ElicitationAsked,
+    "prompt_accepted": updates.PromptAccepted,
+    "prompt_refused": updates.PromptRefused,
+    "turn_ended": updates.TurnEnded,
+    "turn_failed": updates.TurnFailed,
+    "elicitation_asked": updates.ElicitationAsked,
 }
 """What a host sends its clients in addition to what an agent can: `_acp_tui/update`."""
 TOLD_KINDS: Final = {update: kind for kind, update in TOLD.items()}
@@ -92,18 +63,18 @@ class NotReadable(Exception):
     """The fields don't form such an update."""
 
 
-def as_fields(update: SessionUpdate) -> dict[str, Any]:
+def as_fields(update: updates.SessionUpdate) -> dict[str, Any]:
     """The fields of the update, without its kind."""
     match update:
-        case PromptSent(blocks, notes) | PromptJoined(blocks, notes):
+        case updates.PromptSent(blocks, notes) | updates.PromptJoined(blocks, notes):
             unsent = {"prompt": [telling.block_of(block) for block in blocks]} if blocks else {}
-            awaits_id = isinstance(update, PromptSent) and update.awaits_id
+            awaits_id = isinstance(update, updates.PromptSent) and update.awaits_id
             return {"notes": list(notes), **unsent} | ({"awaits_id": True} if awaits_id else {})
-        case TerminalOutput():
+        case updates.TerminalOutput():
             return {"terminal_id": update.terminal_id, **as_text(update.data)}
-        case ToolCallReported():
+        case updates.ToolCallReported():
             return {"toolCall": telling.tool_call_of(update.patch)}
-        case PermissionAsked(request, patch):
+        case updates.PermissionAsked(request, patch):
             options = [
                 {"optionId": option.option_id, "name": option.name, "kind": option.kind} for option in request.options
             ]
@@ -113,31 +84,33 @@ def as_fields(update: SessionUpdate) -> dict[str, Any]:
             return asdict(update)
 
 
-def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
+def from_fields(kind: str, fields: Mapping[str, Any]) -> updates.SessionUpdate:
     """The update of a kind in `TOLD`. Raises NotReadable."""
     try:
         match kind:
             case "prompt":
-                return PromptSent(*_prompt(fields), awaits_id=fields.get("awaits_id") is True)
+                return updates.PromptSent(*_prompt(fields), awaits_id=fields.get("awaits_id") is True)
             case "prompt_joined":
-                return PromptJoined(*_prompt(fields))
+                return updates.PromptJoined(*_prompt(fields))
             case "terminal_output":
-                return TerminalOutput(TerminalId(str(fields["terminal_id"])), from_text(fields))
+                return updates.TerminalOutput(TerminalId(str(fields["terminal_id"])), from_text(fields))
             case "tool_call":
-                return ToolCallReported(read_tool_call(decode(content.ToolCallUpdate, fields["toolCall"])))
+                return updates.ToolCallReported(read_tool_call(decode(content.ToolCallUpdate, fields["toolCall"])))
             case "permission_asked":
                 return _asked(fields)
             case _:
-                update: SessionUpdate = reader_of(TOLD[kind]).validate_python(dict(fields))
+                update: updates.SessionUpdate = reader_of(TOLD[kind]).validate_python(dict(fields))
                 return _of_a_size(update)
     except (ValidationError, MalformedMessage, KeyError, TypeError, ValueError) as error:
         raise NotReadable(str(error)) from error
 
 
-def _of_a_size(update: SessionUpdate) -> SessionUpdate:
+def _of_a_size(update: updates.SessionUpdate) -> updates.SessionUpdate:
     """The update, unless no emulator could hold its terminal. Raises ValueError."""
-    sides = (update.columns, update.rows) if isinstance(update, TerminalOpened | TerminalResized) else ()
-    if not all(0 < side <= MAX_CELLS for side in sides):
+    sides = (
+        (update.columns, update.rows) if isinstance(update, updates.TerminalOpened | updates.TerminalResized) else ()
+    )
+    if not all(0 < side <= updates.MAX_CELLS for side in sides):
         raise ValueError("a terminal of a size that there isn't")
     return update
 
@@ -165,10 +138,10 @@ def _prompt(fields: Mapping[str, Any]) -> tuple[tuple[ContentBlock, ...], tuple[
 # Questions
 
 
-def _asked(fields: Mapping[str, Any]) -> PermissionAsked:
+def _asked(fields: Mapping[str, Any]) -> updates.PermissionAsked:
     params = {"sessionId": "", "toolCall": fields["toolCall"], "options": fields["options"]}
     _, question = inbound.read_permission_request(params)
     note = fields.get("note")
     key = RequestKey(int(fields["key"]))
     request = replace(question.parked(key), note=note if isinstance(note, str) else None)
-    return PermissionAsked(request, question.patch)
+    return updates.PermissionAsked(request, question.patch)

@@ -15,30 +15,10 @@ from typing import Any, BinaryIO, Final, Protocol
 
 from acp_tui.client.secrets.looks import open_block
 from acp_tui.client.secrets.masking import MASK, Masker
-from acp_tui.client.transcript import lines, own_updates
-from acp_tui.client.transcript.events import (
-    Closed,
-    Dropped,
-    Event,
-    Exited,
-    Frame,
-    Header,
-    OwnAction,
-    Resized,
-    Stderr,
-    TerminalCut,
-)
+from acp_tui.client.transcript import events, lines, own_updates
+from acp_tui.client.transcript.frame_log import MAX_STDERR_LINE
+from acp_tui.conversation import updates
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.updates import (
-    ElicitationAnswered,
-    PermissionAsked,
-    PromptJoined,
-    PromptSent,
-    SessionUpdate,
-    TerminalExited,
-    TerminalOutput,
-    ToolCallReported,
-)
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 
@@ -53,15 +33,12 @@ EVENTS_PER_SLICE: Final = 64
 """After this many events, the thread lets the event loop run, because they share the GIL."""
 CLOSE_S: Final = 5.0
 """If the disk takes longer for the rest, the rest is lost."""
-MAX_STDERR_LINE: Final = 64 << 10
 TOO_FAST: Final = "they arrived faster than they could be written"
 FULL: Final = "the recording reached its size limit"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits for what is recorded."""
-
     buffer_bytes: int = 64 << 20
     """For events waiting to be written."""
     terminal_bytes: int = 4 << 20
@@ -71,7 +48,7 @@ class Limits:
 class Observer(Protocol):
     """Gets the events as they're written, in the writer's thread."""
 
-    def see(self, event: Event, message: Any) -> None:
+    def see(self, event: events.Event, message: Any) -> None:
         """An event was written. `message` is the content of a frame, without secrets."""
 
     def flush(self) -> None:
@@ -97,7 +74,7 @@ class Recorder:
 
     def __init__(
         self,
-        header: Header,
+        header: events.Header,
         outlets: Sequence[Outlet],
         *,
         limits: Limits | None = None,
@@ -110,10 +87,10 @@ class Recorder:
         """
         self._limits = limits or Limits()
         self._begun = monotonic()
-        self._events: deque[Event] = deque()
+        self._events: deque[events.Event] = deque()
         self._put_bytes = self._taken_bytes = self._missed = 0
         self._printed: dict[str, int] = {}
-        self._prompt: OwnAction | None = None
+        self._prompt: events.OwnAction | None = None
         """The prompt the user just sent. Either the next event is its frame, or there is no frame."""
         self._stderr = b""
         self._wake, self._closing = Signal(), Signal()
@@ -124,49 +101,45 @@ class Recorder:
     # Events
 
     def tap(self, direction: Direction, frame: bytes) -> None:
-        """Record a frame (rpc.peer.Tap)."""
-        self.put(Frame(self._now(), direction, frame), len(frame))
+        self.put(events.Frame(self._now(), direction, frame), len(frame))
 
     def stderr(self, data: bytes) -> None:
-        """Record output from the agent's stderr."""
         *whole, self._stderr = (self._stderr + data).split(b"\n")
         if len(self._stderr) > MAX_STDERR_LINE:
             whole.append(self._stderr)
             self._stderr = b""
         for line in whole:
-            self.put(Stderr(self._now(), line), len(line))
+            self.put(events.Stderr(self._now(), line), len(line))
 
-    def own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
+    def own(self, session_id: SessionId | None, update: updates.SessionUpdate) -> None:
         """Record a change to a session, unless only the agent's frames can have caused it."""
         if type(update) not in own_updates.KINDS:
             return
-        if isinstance(update, PromptSent):
-            self._prompt = OwnAction(self._now(), session_id, update)
+        if isinstance(update, updates.PromptSent):
+            self._prompt = events.OwnAction(self._now(), session_id, update)
             return
-        if isinstance(update, TerminalOutput):
+        if isinstance(update, updates.TerminalOutput):
             update = self._within_limit(update)
             if not update.data:
                 return
-        elif isinstance(update, TerminalExited):
+        elif isinstance(update, updates.TerminalExited):
             self._note_cut(update.terminal_id)
-        size = len(update.data) if isinstance(update, TerminalOutput) else 0
-        self.put(OwnAction(self._now(), session_id, update), size)
+        size = len(update.data) if isinstance(update, updates.TerminalOutput) else 0
+        self.put(events.OwnAction(self._now(), session_id, update), size)
 
     def closed(self, session_id: SessionId) -> None:
         """Record that a session was closed and its updates are now ignored."""
-        self.put(Closed(self._now(), session_id))
+        self.put(events.Closed(self._now(), session_id))
 
     def resized(self, columns: int, rows: int) -> None:
-        """Record the new size of the screen."""
-        self.put(Resized(self._now(), columns, rows))
+        self.put(events.Resized(self._now(), columns, rows))
 
     def exited(self, how: str) -> None:
-        """Record that the agent has ended."""
         if self._stderr:
             self.stderr(b"\n")
         for terminal_id in tuple(self._printed):
             self._note_cut(terminal_id)
-        self.put(Exited(self._now(), how))
+        self.put(events.Exited(self._now(), how))
 
     def close(self) -> None:
         """Write the remaining events and end. Blocks for at most `CLOSE_S`."""
@@ -179,26 +152,26 @@ class Recorder:
     def _now(self) -> float:
         return monotonic() - self._begun
 
-    def put(self, event: Event, size: int = 0) -> None:
+    def put(self, event: events.Event, size: int = 0) -> None:
         prompt, self._prompt = self._prompt, None
         if prompt is not None:
-            is_sent = isinstance(event, Frame) and event.direction is Direction.OUT
+            is_sent = isinstance(event, events.Frame) and event.direction is Direction.OUT
             self._append(_notes_of(prompt) if is_sent else prompt)
         self._append(event, size)
 
-    def _append(self, event: Event, size: int = 0) -> None:
+    def _append(self, event: events.Event, size: int = 0) -> None:
         if self._put_bytes - self._taken_bytes > self._limits.buffer_bytes:
             self._missed += 1
             return
         if self._missed:
-            self._events.append(Dropped(event.at, self._missed, TOO_FAST))
+            self._events.append(events.Dropped(event.at, self._missed, TOO_FAST))
             self._missed = 0
         self._put_bytes += _EVENT_BYTES + size
         self._events.append(event)
         if not self._wake.is_set():
             self._wake.set()
 
-    def _within_limit(self, output: TerminalOutput) -> TerminalOutput:
+    def _within_limit(self, output: updates.TerminalOutput) -> updates.TerminalOutput:
         printed = self._printed.get(output.terminal_id, 0)
         self._printed[output.terminal_id] = printed + len(output.data)
         left = max(0, self._limits.terminal_bytes - printed)
@@ -207,7 +180,7 @@ class Recorder:
     def _note_cut(self, terminal_id: str) -> None:
         dropped = self._printed.pop(terminal_id, 0) - self._limits.terminal_bytes
         if dropped > 0:
-            self.put(TerminalCut(self._now(), terminal_id, dropped))
+            self.put(events.TerminalCut(self._now(), terminal_id, dropped))
 
     # The thread
 
@@ -222,7 +195,7 @@ class Recorder:
                 self._closing.wait(LONG_S)
             self._write_batch()
         if self._missed:
-            self._events.append(Dropped(self._now(), self._missed, TOO_FAST))
+            self._events.append(events.Dropped(self._now(), self._missed, TOO_FAST))
         self._write_batch()
         for writer in self._writers:
             writer.close()
@@ -234,23 +207,23 @@ class Recorder:
         self._taken_bytes += sum(map(_size, batch))
 
 
-def _notes_of(prompt: OwnAction) -> OwnAction:
+def _notes_of(prompt: events.OwnAction) -> events.OwnAction:
     """The part that isn't in its frame."""
-    assert isinstance(prompt.update, PromptSent)
-    return replace(prompt, update=PromptSent((), prompt.update.notes))
+    assert isinstance(prompt.update, updates.PromptSent)
+    return replace(prompt, update=updates.PromptSent((), prompt.update.notes))
 
 
 _EVENT_BYTES: Final = 64
 """The size of an event besides its bytes."""
 
 
-def _size(event: Event) -> int:
+def _size(event: events.Event) -> int:
     match event:
-        case Frame() | Stderr():
+        case events.Frame() | events.Stderr():
             return _EVENT_BYTES + len(event.data)
-        case OwnAction(_, _, TerminalOutput(_, data)):
+        case events.OwnAction(_, _, updates.TerminalOutput(_, data)):
             return _EVENT_BYTES + len(data)
-        case Dropped():
+        case events.Dropped():
             return 0
         case _:
             return _EVENT_BYTES
@@ -260,7 +233,11 @@ class _Writer:
     """Writes batches to a file up to its size limit. After the first failure, it writes nothing more."""
 
     def __init__(
-        self, header: Header, outlet: Outlet, environ: Mapping[str, str] | None, on_trouble: Callable[[str], None]
+        self,
+        header: events.Header,
+        outlet: Outlet,
+        environ: Mapping[str, str] | None,
+        on_trouble: Callable[[str], None],
     ) -> None:
         self._header = replace(header, is_raw=outlet.is_raw)
         self._open_file = outlet.open_file
@@ -279,7 +256,7 @@ class _Writer:
             self._file.write(lines.header_line(self._header))
             self._file.flush()
 
-    def write(self, batch: list[Event]) -> None:
+    def write(self, batch: list[events.Event]) -> None:
         if self._file is None or not batch:
             return
         with self._until_it_fails():
@@ -290,7 +267,7 @@ class _Writer:
             if self._observer is not None:
                 self._observer.flush()
 
-    def _line(self, event: Event) -> bytes:
+    def _line(self, event: events.Event) -> bytes:
         self._last_at = event.at
         # Masked frames are about as long. Searching for secrets is slow, so skip frames that don't fit anyway.
         has_room = not self._is_full and _size(event) <= 2 * self._room
@@ -298,7 +275,7 @@ class _Writer:
         if not has_room or len(line) > self._room:
             self._is_full = True
             self._left_out += 1
-            return lines.event_line(Dropped(event.at, 1, FULL)) if self._left_out == 1 else b""
+            return lines.event_line(events.Dropped(event.at, 1, FULL)) if self._left_out == 1 else b""
         self._room -= len(line)
         if self._observer is not None:
             self._observer.see(event, message)
@@ -309,7 +286,7 @@ class _Writer:
             return
         with self._until_it_fails():
             if self._left_out > 1:
-                self._file.write(lines.event_line(Dropped(self._last_at, self._left_out - 1, FULL)))
+                self._file.write(lines.event_line(events.Dropped(self._last_at, self._left_out - 1, FULL)))
             self._file.flush()
             if self._observer is not None:
                 self._observer.close()
@@ -349,9 +326,8 @@ class SecretsSent:
         self._scribe = Scribe(self.masker)
 
     def tap(self, direction: Direction, frame: bytes) -> None:
-        """Look at a frame (rpc.peer.Tap)."""
         if direction is Direction.OUT or b"elicitation" in frame:
-            self._scribe.write(Frame(0.0, direction, frame))
+            self._scribe.write(events.Frame(0.0, direction, frame))
 
 
 class Scribe:
@@ -365,16 +341,18 @@ class Scribe:
         self._key_lines = 0
         """How many more lines of stderr may belong to a private key that has begun there."""
 
-    def write(self, event: Event) -> tuple[bytes, Any]:
+    def write(self, event: events.Event) -> tuple[bytes, Any]:
         """The event's line and, for a JSON frame, its content as written."""
         match event:
-            case Frame(at, direction, data):
+            case events.Frame(at, direction, data):
                 return self._frame(at, direction, data)
-            case Stderr(at, data) if self._masker is not None:
-                event = Stderr(at, self._stderr(self._masker, data))
-            case OwnAction(_, _, TerminalOutput() | ElicitationAnswered() as update) if self._masker is not None:
+            case events.Stderr(at, data) if self._masker is not None:
+                event = events.Stderr(at, self._stderr(self._masker, data))
+            case events.OwnAction(_, _, updates.TerminalOutput() | updates.ElicitationAnswered() as update) if (
+                self._masker is not None
+            ):
                 event = replace(event, update=masked_update(update, self._masker))
-            case OwnAction() | Exited() if self._masker is not None:
+            case events.OwnAction() | events.Exited() if self._masker is not None:
                 return self._masked(event, self._masker), None
         return lines.event_line(event), None
 
@@ -420,30 +398,31 @@ class Scribe:
         return masker.line(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     @staticmethod
-    def _masked(event: OwnAction | Exited, masker: Masker) -> bytes:
+    def _masked(event: events.OwnAction | events.Exited, masker: Masker) -> bytes:
         line = lines.event_line(event)
         if not masker.is_suspect(line):
             return line
         fields = json.loads(line)
-        update = event.update if isinstance(event, OwnAction) else None
+        update = event.update if isinstance(event, events.OwnAction) else None
         return lines.line(masked_fields(update, fields, masker))
 
 
-def masked_update(update: SessionUpdate, masker: Masker) -> SessionUpdate:
+def masked_update(update: updates.SessionUpdate, masker: Masker) -> updates.SessionUpdate:
     """The update without what its fields can't be searched for: output, and answers to forms."""
     match update:
-        case TerminalOutput(terminal_id, data):
-            return TerminalOutput(terminal_id, masker.output(data))
-        case ElicitationAnswered():  # the values are between the user and the agent
+        case updates.TerminalOutput(terminal_id, data):
+            return updates.TerminalOutput(terminal_id, masker.output(data))
+        case updates.ElicitationAnswered():  # the values are between the user and the agent
             return replace(update, values=tuple(replace(value, value=MASK) for value in update.values))
         case _:
             return update
 
 
-def masked_fields(update: SessionUpdate | None, fields: Any, masker: Masker) -> Any:
-    """The fields of an update without secrets."""
+def masked_fields(update: updates.SessionUpdate | None, fields: Any, masker: Masker) -> Any:
     # A question about a file contains the file, and code must not be treated as a log.
-    is_text = isinstance(update, PermissionAsked | ToolCallReported | PromptSent | PromptJoined)
+    is_text = isinstance(
+        update, updates.PermissionAsked | updates.ToolCallReported | updates.PromptSent | updates.PromptJoined
+    )
     return masker.message(fields) if is_text else masker.log(fields)
 
 

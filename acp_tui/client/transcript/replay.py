@@ -12,16 +12,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 from acp_tui.client.transcript.events import Closed, Event, Frame, OwnAction
 from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.replayed_sessions import ReplayedSession, ReplayedSessions, Touch
+from acp_tui.conversation import updates
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey, SessionId
-from acp_tui.conversation.updates import (
-    CancelRequested,
-    ElicitationAnswered,
-    OptionChanged,
-    PermissionAnswered,
-    PromptSent,
-    SessionUpdate,
-)
 from acp_tui.protocol import ProtocolError, v1
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.negotiation import read_agreement
@@ -89,7 +82,6 @@ class Replay:
 
     @property
     def events(self) -> Iterator[Step]:
-        """All remaining steps."""
         while (step := self.step()) is not None:
             yield step
 
@@ -111,7 +103,7 @@ class Replay:
                 self._came(data)
             case Frame(_, Direction.OUT, data):
                 self._went(data)
-            case OwnAction(_, session_id, PromptSent((), notes)) if session_id is not None:
+            case OwnAction(_, session_id, updates.PromptSent((), notes)) if session_id is not None:
                 self._notes[session_id] = notes
             case OwnAction(_, session_id, update):
                 self._sessions.apply_own(session_id, update)
@@ -155,7 +147,7 @@ class Replay:
                 if read is not None:
                     self._pending.ask(Direction.OUT, request_id, read)
             case Notification(v1.SESSION_CANCEL, {"sessionId": str(session_id)}):
-                self._sessions.apply_own(SessionId(session_id), CancelRequested())
+                self._sessions.apply_own(SessionId(session_id), updates.CancelRequested())
             case Result() | Failure() as answer:
                 self._answered(answer)
             case _:
@@ -169,11 +161,11 @@ class Replay:
             outcome = value.get("outcome")
             option_id = outcome.get("optionId") if isinstance(outcome, dict) else None
             chosen = option_id if isinstance(option_id, str) else None
-            self._sessions.apply(session, PermissionAnswered(key, chosen))
+            self._sessions.apply(session, updates.PermissionAnswered(key, chosen))
         if session is not None and key in session.conversation.elicitations:
             action = value.get("action")
             self._sessions.apply(
-                session, ElicitationAnswered(key, action if action in ("accept", "decline") else "cancel")
+                session, updates.ElicitationAnswered(key, action if action in ("accept", "decline") else "cancel")
             )
 
     def _sent(self, method: str, params: _Params) -> _Read | None:
@@ -210,7 +202,7 @@ class Replay:
         request = _readable(lambda: decode(PromptRequest, params))
         if request is not None:
             blocks = tuple(map(read_block, request.prompt))
-            sent = PromptSent(blocks, notes, self._speaking.accepts_prompts)
+            sent = updates.PromptSent(blocks, notes, self._speaking.accepts_prompts)
             self._sessions.apply(session, sent)
 
     # Answers of the agent
@@ -251,20 +243,19 @@ class Replay:
         self._sessions.apply(session, update)
 
     def _option_set(self, session: ReplayedSession, method: str, params: _Params, answer: _Answer) -> None:
-        update: SessionUpdate | None
+        update: updates.SessionUpdate | None
         if method == v1.SESSION_SET_CONFIG_OPTION:
             update = _result(answer, self._speaking.inbound.read_config_options)
         else:
             option_id, value = (
                 (MODE, params.get("modeId")) if method == v1.SESSION_SET_MODE else (MODEL, params.get("modelId"))
             )
-            update = _result(answer, lambda _: OptionChanged(option_id, str(value), option_id))
+            update = _result(answer, lambda _: updates.OptionChanged(option_id, str(value), option_id))
         if update is not None:
             self._sessions.apply(session, update)
 
 
 def is_prompt(event: Event) -> bool:
-    """Whether the user sent a prompt with this event."""
     return (
         isinstance(event, Frame)
         and event.direction is Direction.OUT

@@ -12,50 +12,36 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from acp_tui.client.set_aside import EarlyUpdates, new_conversation
 from acp_tui.client.subagents import Subagents
-from acp_tui.conversation import reducer
+from acp_tui.conversation import reducer, updates
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.conversation.updates import (
-    CommandRun,
-    CommandsReplaced,
-    Disconnected,
-    ElicitationAnswered,
-    ElicitationAsked,
-    ElicitationCompleted,
-    OptionChanged,
-    OptionsReplaced,
-    PermissionAnswered,
-    PermissionAsked,
-    PermissionNoted,
-    PlanReplaced,
-    Reconnected,
-    SessionUpdate,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
-    TerminalReported,
-    TerminalResized,
-    TerminalWaiting,
-    ToolCallReported,
-    UsageReported,
-)
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
-Declaration: Final = CommandsReplaced | OptionsReplaced | OptionChanged | PlanReplaced | UsageReported
+Declaration: Final = (
+    updates.CommandsReplaced
+    | updates.OptionsReplaced
+    | updates.OptionChanged
+    | updates.PlanReplaced
+    | updates.UsageReported
+)
 """What a session forgets when another agent continues it."""
 
-OfTerminal: Final = TerminalOutput | TerminalWaiting | TerminalResized | TerminalExited | CommandRun
-OfQuestion: Final = PermissionAnswered | PermissionNoted | ElicitationAnswered
+OfTerminal: Final = (
+    updates.TerminalOutput
+    | updates.TerminalWaiting
+    | updates.TerminalResized
+    | updates.TerminalExited
+    | updates.CommandRun
+)
+OfQuestion: Final = updates.PermissionAnswered | updates.PermissionNoted | updates.ElicitationAnswered
 
 
 class Touch(NamedTuple):
-    """A change to a conversation."""
-
     session_id: SessionId | None
     """None for the conversation outside any session."""
     conversation: Conversation
@@ -68,7 +54,7 @@ class ReplayedSession:
 
     session_id: SessionId | None
     conversation: Conversation = field(default_factory=new_conversation)
-    begun_with: tuple[SessionUpdate, ...] = ()
+    begun_with: tuple[updates.SessionUpdate, ...] = ()
     """What the agent declared about it when it was new."""
 
 
@@ -104,28 +90,27 @@ class ReplayedSessions:
         self._keys = count(1)
         """Numbers the questions of all sessions, as the client did."""
 
-    def apply(self, session: ReplayedSession, update: SessionUpdate) -> None:
-        """Change the session's conversation."""
+    def apply(self, session: ReplayedSession, update: updates.SessionUpdate) -> None:
         change = reducer.apply(session.conversation, update)
         self.touched.append(Touch(session.session_id, session.conversation, change))
 
-    def apply_own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
+    def apply_own(self, session_id: SessionId | None, update: updates.SessionUpdate) -> None:
         """Apply the client's own action. Does nothing if the session isn't known."""
-        if isinstance(update, Disconnected):
+        if isinstance(update, updates.Disconnected):
             self._give_up_opening(session_id)
         session = self.outside if session_id is None else self._concerned(session_id, update)
-        if session is None and isinstance(update, Disconnected) and session_id is not None:
+        if session is None and isinstance(update, updates.Disconnected) and session_id is not None:
             session = self._given_up.get(session_id)
-        if session is None and isinstance(update, Reconnected) and session_id is not None:
+        if session is None and isinstance(update, updates.Reconnected) and session_id is not None:
             session = self.open[session_id] = self._again(session_id)  # about to be resumed
         if session is None:
             return
-        if isinstance(update, PermissionAsked):
+        if isinstance(update, updates.PermissionAsked):
             self._keys = count(update.request.key + 1)
-        if isinstance(update, TerminalOpened):
+        if isinstance(update, updates.TerminalOpened):
             self._terminals[session_id, update.terminal_id] = session
         self.apply(session, update)
-        if isinstance(update, Reconnected) and (not update.remembers or update.forked_from):
+        if isinstance(update, updates.Reconnected) and (not update.remembers or update.forked_from):
             for declaration in session.begun_with:  # they came with the previous frame
                 self.apply(session, declaration)
 
@@ -134,8 +119,8 @@ class ReplayedSessions:
         if session_id in self._opening and session_id in self.open:
             self.give_up(self.open[session_id])
 
-    def _concerned(self, session_id: SessionId, update: SessionUpdate) -> ReplayedSession | None:
-        known = self._known(session_id)
+    def _concerned(self, session_id: SessionId, update: updates.SessionUpdate) -> ReplayedSession | None:
+        known = self.open.get(session_id) or self.closed.get(session_id)
         if isinstance(update, OfTerminal):
             return self._terminals.get((session_id, update.terminal_id), known)
         if isinstance(update, OfQuestion):
@@ -143,9 +128,6 @@ class ReplayedSessions:
             asked = (session for session in same_id if session is not None and _asks(session, update.key))
             return next(asked, known)
         return known
-
-    def _known(self, session_id: SessionId) -> ReplayedSession | None:
-        return self.open.get(session_id) or self.closed.get(session_id)
 
     # Opening and closing
 
@@ -160,7 +142,7 @@ class ReplayedSessions:
             self._early.clear()
 
     def add(
-        self, session_id: SessionId, state: Sequence[SessionUpdate], forked_from: ReplayedSession | None = None
+        self, session_id: SessionId, state: Sequence[updates.SessionUpdate], forked_from: ReplayedSession | None = None
     ) -> None:
         """Add a new session, or a fork of one."""
         session = self.open[session_id] = ReplayedSession(session_id)
@@ -183,7 +165,7 @@ class ReplayedSessions:
         before = self._earlier.get(session_id)
         return ReplayedSession(session_id) if before is None else ReplayedSession(session_id, before)
 
-    def finish(self, session: ReplayedSession, state: Sequence[SessionUpdate]) -> None:
+    def finish(self, session: ReplayedSession, state: Sequence[updates.SessionUpdate]) -> None:
         """The session is open."""
         assert session.session_id is not None
         self._opening.pop(session.session_id, None)
@@ -208,7 +190,7 @@ class ReplayedSessions:
 
     # Updates from the agent
 
-    def on_update(self, session_id: SessionId, update: SessionUpdate) -> None:
+    def on_update(self, session_id: SessionId, update: updates.SessionUpdate) -> None:
         """Apply an update, or keep it until its session is known."""
         led = self._subagents.lead(session_id, update)
         if led is None:
@@ -220,8 +202,10 @@ class ReplayedSessions:
         elif self._awaited:
             self._early.add(session_id, update)
 
-    def _hear(self, session: ReplayedSession, update: SessionUpdate) -> None:
-        if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited | TerminalReported):
+    def _hear(self, session: ReplayedSession, update: updates.SessionUpdate) -> None:
+        if isinstance(
+            update, updates.TerminalOpened | updates.TerminalOutput | updates.TerminalExited | updates.TerminalReported
+        ):
             state = session.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:
                 return
@@ -234,28 +218,25 @@ class ReplayedSessions:
         """Does nothing: it changed nothing."""
 
     def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
-        """Show the question."""
         session = self._session(session_id)
         if session_id not in self.open and not question.is_alone:
-            self.on_update(session_id, ToolCallReported(question.patch))
+            self.on_update(session_id, updates.ToolCallReported(question.patch))
         question = self._subagents.question(session.conversation, session_id, question)
         key = RequestKey(next(self._keys))
-        self.apply(session, PermissionAsked(question.parked(key), question.patch))
+        self.apply(session, updates.PermissionAsked(question.parked(key), question.patch))
         self.asked = (session, key)
         return _Unanswered()
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
-        """Show the question."""
         session = self.outside if session_id is None else self._session(session_id)
         key = RequestKey(next(self._keys))
-        self.apply(session, ElicitationAsked(replace(elicitation, key=key)))
+        self.apply(session, updates.ElicitationAsked(replace(elicitation, key=key)))
         self.asked = (session, key)
         return _Unanswered()
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
-        """Mark the page as done in every session."""
         for session in (self.outside, *self.open.values()):
-            self.apply(session, ElicitationCompleted(elicitation_id))
+            self.apply(session, updates.ElicitationCompleted(elicitation_id))
 
     def _session(self, session_id: SessionId) -> ReplayedSession:
         session = self.open.get(self._subagents.root(session_id))
@@ -266,11 +247,9 @@ class ReplayedSessions:
     # What was served live but isn't in a replay
 
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
-        """Refused."""
         _refuse()
 
     def machine(self, session_id: SessionId) -> NoReturn:
-        """Refused."""
         _refuse()
 
 

@@ -31,7 +31,6 @@ class RecordingStore:
 
     @property
     def index_file(self) -> Path:
-        """The file of the index of its sessions."""
         return self.folder / INDEX
 
     def new_file(self, agent: str) -> BinaryIO:
@@ -49,7 +48,6 @@ class RecordingStore:
         return sorted(self.folder.glob(f"[0-9][0-9][0-9][0-9]/*{SUFFIX}"))
 
     def path_of(self, name: str) -> Path:
-        """The path of the recording with this name, which may not exist."""
         return self.folder / name[:4] / name
 
     def prune(self) -> None:

@@ -28,14 +28,7 @@ from types import TracebackType
 from typing import Final, Self, TypeAlias
 
 from acp_tui.client.files import SPECIAL_KINDS
-from acp_tui.client.workspace.errors import (
-    IsDirectory,
-    NotAbsolute,
-    PrivatePath,
-    SpecialFile,
-    TooManyLinks,
-    UnusablePath,
-)
+from acp_tui.client.workspace import errors
 from acp_tui.values import dataclass
 
 # Private folders are recognized by more than their spelling: by device and inode, so that another case, a bind mount,
@@ -144,8 +137,6 @@ _OPEN_FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a path leads."""
-
     path: Path
     """With links and `..` followed as far as the path exists."""
     inside: bool
@@ -252,15 +243,15 @@ class Boundary:
             start, rest = self._start_for(names)
             with Directory(start.directory) as directory:
                 if private.hold_any_above(path_of(start.directory)):
-                    raise PrivatePath(path)
+                    raise errors.PrivatePath(path)
                 end = _walk(path, start, directory, rest, private)
                 if isinstance(end, DirectoryEntry):
                     if private.hold(end.location.path):
-                        raise PrivatePath(path)
+                        raise errors.PrivatePath(path)
                     yield end
                     return
             names = end
-        raise TooManyLinks(path)
+        raise errors.TooManyLinks(path)
 
     def _start_for(self, names: Names) -> tuple[_Start, Names]:
         """The outermost root above these names, or `/`; and the names below it."""
@@ -298,7 +289,7 @@ def _walk(
         except OSError as obstacle:
             return _stopped(asked, start, directory, (name, *rest), obstacle, private)
         if private.are(os.fstat(directory.fd)):
-            raise PrivatePath(asked)
+            raise errors.PrivatePath(asked)
         if link is not None:
             return _target(directory.names, link) + rest
         if not rest:
@@ -312,7 +303,7 @@ def _require_public(asked: str, directory: Directory, name: str, private: Privat
     """Raises: PrivatePath; OSError if the status can't be read."""
     with suppress(FileNotFoundError):
         if private.own(os.stat(name, dir_fd=directory.fd, follow_symlinks=False)):
-            raise PrivatePath(asked)
+            raise errors.PrivatePath(asked)
 
 
 def _stopped(
@@ -332,22 +323,19 @@ def _target(directory: Names, link: str) -> Names:
 
 
 def names_of(path: str) -> Names:
-    """The names of an absolute path.
-
-    Raises: InvalidPath.
-    """
+    """The names of an absolute path. Raises: InvalidPath."""
     if not path:
-        raise UnusablePath(path, "it is empty")
+        raise errors.UnusablePath(path, "it is empty")
     if "\0" in path:
-        raise UnusablePath(path, "it holds a NUL character")
+        raise errors.UnusablePath(path, "it holds a NUL character")
     if not path.startswith("/"):
-        raise NotAbsolute(path)
+        raise errors.NotAbsolute(path)
     try:
         size = len(os.fsencode(path))
     except UnicodeEncodeError:
-        raise UnusablePath(path, "it holds a character that file names can't") from None
+        raise errors.UnusablePath(path, "it holds a character that file names can't") from None
     if size >= _MAX_PATH_BYTES:
-        raise UnusablePath(path, f"it is longer than {_MAX_PATH_BYTES - 1} bytes")
+        raise errors.UnusablePath(path, f"it is longer than {_MAX_PATH_BYTES - 1} bytes")
     return _split(path)
 
 
@@ -358,16 +346,12 @@ def _split(path: str) -> Names:
 
 
 def path_of(names: Names) -> Path:
-    """The path for these names."""
     return Path("/", *names)
 
 
 @contextmanager
 def open_regular(place: DirectoryEntry, flags: int) -> Iterator[int]:
-    """Open the regular file at a place, and nothing else. Doesn't follow links.
-
-    Raises: NotAFile, OSError.
-    """
+    """Open the regular file at a place, and nothing else. Doesn't follow links. Raises: NotAFile, OSError."""
     require_regular(place, os.stat(place.name, dir_fd=place.directory.fd, follow_symlinks=False))
     fd = os.open(place.name, flags | _OPEN_FILE, dir_fd=place.directory.fd)
     try:
@@ -391,10 +375,7 @@ class HeldDirectory:
 
 
 def hold(place: DirectoryEntry) -> HeldDirectory:
-    """Open the directory at a place. Doesn't follow links.
-
-    Raises: OSError, for a file too.
-    """
+    """Open the directory at a place. Doesn't follow links. Raises: OSError, for a file too."""
     if place.obstacle is not None:
         raise place.obstacle
     return HeldDirectory(place.location, os.open(place.name, _OPEN_DIRECTORY, dir_fd=place.directory.fd))
@@ -403,11 +384,11 @@ def hold(place: DirectoryEntry) -> HeldDirectory:
 def require_regular(place: DirectoryEntry, status: os.stat_result) -> None:
     """Raises: NotAFile, PrivatePath; OSError(ELOOP) if a link has appeared since the walk."""
     if place.private.own(status):
-        raise PrivatePath(place.asked)
+        raise errors.PrivatePath(place.asked)
     kind = stat.S_IFMT(status.st_mode)
     if kind == stat.S_IFLNK:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if kind == stat.S_IFDIR:
-        raise IsDirectory(place.asked)
+        raise errors.IsDirectory(place.asked)
     if kind != stat.S_IFREG:
-        raise SpecialFile(place.asked, SPECIAL_KINDS.get(kind, "special file"))
+        raise errors.SpecialFile(place.asked, SPECIAL_KINDS.get(kind, "special file"))

@@ -188,7 +188,6 @@ class DiskFailure(WorkspaceError):
 
 
 def from_os_error(action: Action, path: str, error: OSError) -> WorkspaceError:
-    """The error of this module for one from the operating system."""
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
     match error.errno:
         case errno.ENOENT:

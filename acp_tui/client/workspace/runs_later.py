@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import translate
 from functools import cache, lru_cache
 from pathlib import Path
@@ -40,7 +40,6 @@ class RunsLater:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The separate patterns."""
         return tuple(self.listed.split())
 
 
@@ -235,13 +234,8 @@ def _is_repository(folder: Path) -> bool:
 
 
 def _is_on_path(folder: Path) -> bool:
-    return any(os.path.realpath(each) == str(folder) for each in _folders_of_programs())
-
-
-def _folders_of_programs() -> Iterator[str]:
-    for each in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        if each.startswith("/"):
-            yield each
+    programs = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return any(each.startswith("/") and os.path.realpath(each) == str(folder) for each in programs)
 
 
 BUILD_FILE: Final = "build file"

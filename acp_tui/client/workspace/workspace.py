@@ -21,19 +21,8 @@ from typing import Final, Self, TypeAlias
 
 from anyio import Lock, to_thread
 
+from acp_tui.client.workspace import errors
 from acp_tui.client.workspace.containment import Boundary, DirectoryEntry, HeldDirectory, Location, hold, open_regular
-from acp_tui.client.workspace.errors import (
-    Action,
-    FileTooLarge,
-    NotAFile,
-    NotText,
-    OutsideWorkspace,
-    PathChanged,
-    SharedFile,
-    UnencodableText,
-    WorkspaceError,
-    from_os_error,
-)
 from acp_tui.client.workspace.exchange import exchange
 from acp_tui.values import dataclass
 
@@ -55,8 +44,6 @@ Piece: TypeAlias = tuple[int, bytes]
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """The requested lines of a file."""
-
     skip: int
     count: int | None
     """None for all that follow."""
@@ -69,7 +56,6 @@ class LineRange:
 
     @property
     def is_whole_file(self) -> bool:
-        """Whether it includes every line."""
         return self.skip == 0 and self.count is None
 
 
@@ -83,7 +69,7 @@ def read_text(place: DirectoryEntry, lines: LineRange, max_bytes: int) -> str:
     with open_regular(place, os.O_RDONLY) as fd:
         size = os.fstat(fd).st_size
         if lines.is_whole_file and size > max_bytes:
-            raise FileTooLarge(place.asked, size, max_bytes)
+            raise errors.FileTooLarge(place.asked, size, max_bytes)
         pieces = _select(_refuse_binary(place, _chunks(fd)), lines)
         return _decode(place, _bounded(place, pieces, max_bytes))
 
@@ -99,9 +85,9 @@ def _chunks(fd: int) -> Iterator[Piece]:
 def _refuse_binary(place: DirectoryEntry, chunks: Iterator[Piece]) -> Iterator[Piece]:
     for offset, chunk in chunks:
         if offset == 0 and chunk.startswith(_FOREIGN_MARKS):
-            raise NotText(place.asked, "a UTF-16 or UTF-32 byte order mark", 0)
+            raise errors.NotText(place.asked, "a UTF-16 or UTF-32 byte order mark", 0)
         if offset < _SNIFFED_BYTES and (found := chunk.find(b"\0", 0, _SNIFFED_BYTES - offset)) >= 0:
-            raise NotText(place.asked, "a NUL", offset + found)
+            raise errors.NotText(place.asked, "a NUL", offset + found)
         yield offset, chunk
 
 
@@ -133,7 +119,7 @@ def _bounded(place: DirectoryEntry, pieces: Iterator[Piece], max_bytes: int) -> 
     for offset, piece in pieces:
         size += len(piece)
         if size > max_bytes:
-            raise FileTooLarge(place.asked, size, max_bytes)
+            raise errors.FileTooLarge(place.asked, size, max_bytes)
         yield offset, piece
 
 
@@ -156,7 +142,7 @@ def _decode_piece(
     try:
         return decoder.decode(piece, final)
     except UnicodeDecodeError as error:
-        raise NotText(place.asked, error.reason, offset - len(pending) + error.start) from None
+        raise errors.NotText(place.asked, error.reason, offset - len(pending) + error.start) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,16 +155,14 @@ class FileState:
     """A digest of the bytes. If they can't be read or are too many: what changes when someone writes the file."""
     text: str | None = field(default=None, compare=False, repr=False)
     """None if there is none, or if it's unknown."""
-    problem: WorkspaceError | None = field(default=None, compare=False)
+    problem: errors.WorkspaceError | None = field(default=None, compare=False)
     """Why something exists but its text is unknown."""
 
     @property
     def is_executable(self) -> bool:
-        """Whether any user may execute it."""
         return bool(self.mode & 0o111)
 
     def differences(self, before: FileState) -> Iterator[str]:
-        """What has changed since `before`, in clauses."""
         if stat.S_IFMT(self.mode) != stat.S_IFMT(before.mode):
             yield "it was deleted" if not self.mode else "something else is there" if before.mode else "it was created"
             return
@@ -201,7 +185,9 @@ def look_at(place: DirectoryEntry, max_bytes: int) -> FileState:
     if place.obstacle is not None:
         if place.obstacle.errno == errno.ENOENT:
             return NOTHING
-        return FileState(0, (place.obstacle.errno or 0,), problem=from_os_error("read", place.asked, place.obstacle))
+        return FileState(
+            0, (place.obstacle.errno or 0,), problem=errors.from_os_error("read", place.asked, place.obstacle)
+        )
     try:
         status = os.stat(place.name, dir_fd=place.directory.fd, follow_symlinks=False)
     except FileNotFoundError:
@@ -211,10 +197,10 @@ def look_at(place: DirectoryEntry, max_bytes: int) -> FileState:
             return _state_of(place, fd, max_bytes)
     except FileNotFoundError:
         return NOTHING
-    except NotAFile as error:
+    except errors.NotAFile as error:
         return FileState(stat.S_IFMT(status.st_mode), problem=error)
     except PermissionError as error:
-        return FileState(status.st_mode, _written(status), problem=from_os_error("read", place.asked, error))
+        return FileState(status.st_mode, _written(status), problem=errors.from_os_error("read", place.asked, error))
 
 
 def _state_of(place: DirectoryEntry, fd: int, max_bytes: int) -> FileState:
@@ -223,13 +209,13 @@ def _state_of(place: DirectoryEntry, fd: int, max_bytes: int) -> FileState:
     chunks = _digested(_bounded(place, _chunks(fd), max_bytes), digest)
     try:
         if status.st_size > max_bytes:
-            raise FileTooLarge(place.asked, status.st_size, max_bytes)
+            raise errors.FileTooLarge(place.asked, status.st_size, max_bytes)
         try:
             text, problem = _decode(place, _refuse_binary(place, chunks)), None
-        except NotText as error:
+        except errors.NotText as error:
             text, problem = None, error
             deque(chunks, maxlen=0)
-    except FileTooLarge as error:
+    except errors.FileTooLarge as error:
         return FileState(status.st_mode, _written(status), problem=error)
     return FileState(status.st_mode, digest.digest(), text, problem)
 
@@ -276,8 +262,6 @@ _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINV
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """The result of a write."""
-
     path: Path
     """The file itself, with links followed."""
     created: bool
@@ -317,7 +301,7 @@ class _Write:
 
     def _require(self, is_as_shown: bool) -> None:
         if not is_as_shown:
-            raise PathChanged(self.place.asked)
+            raise errors.PathChanged(self.place.asked)
 
     def _create(self) -> bool:
         """Create the file unless anything has its name. False if that wasn't atomic."""
@@ -332,7 +316,7 @@ class _Write:
                     self._fill(place.name, None)
                     return False
         except FileExistsError:
-            raise PathChanged(place.asked) from None
+            raise errors.PathChanged(place.asked) from None
         _sync_directory(directory)
         return True
 
@@ -343,7 +327,7 @@ class _Write:
             with self._temporary(old) as (temporary, ours):
                 self._replace_with(temporary, ours)
         except FileNotFoundError:
-            raise PathChanged(self.place.asked) from None
+            raise errors.PathChanged(self.place.asked) from None
         except OSError as error:
             if error.errno not in _CANNOT_REPLACE:
                 raise
@@ -356,7 +340,7 @@ class _Write:
         """Write into the open file, because it can't be replaced."""
         names = os.fstat(existing).st_nlink
         if names > 1:
-            raise SharedFile(self.place.asked, names) from why
+            raise errors.SharedFile(self.place.asked, names) from why
         self._require_as_shown()
         self._require(os.path.samestat(os.fstat(existing), self._status(self.place.name)))
         _write_through(existing, self.content)
@@ -369,11 +353,11 @@ class _Write:
             os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
             return
         found = None
-        with suppress(OSError, WorkspaceError):
+        with suppress(OSError, errors.WorkspaceError):
             found = look_at(replace(self.place, name=temporary), self.max_bytes)
         if found != self.shown:
             self._put_back(temporary, ours)
-            raise PathChanged(self.place.asked)
+            raise errors.PathChanged(self.place.asked)
         os.unlink(temporary, dir_fd=directory)
 
     def _put_back(self, temporary: str, ours: os.stat_result) -> None:
@@ -485,10 +469,7 @@ class Workspace:
         return self._boundary.roots
 
     async def locate(self, path: str) -> Location:
-        """Where a path leads, and whether that is inside. The file need not exist.
-
-        Raises: WorkspaceError.
-        """
+        """Where a path leads, and whether that is inside. The file need not exist. Raises: WorkspaceError."""
         return await to_thread.run_sync(self._locate, path, abandon_on_cancel=True)
 
     @asynccontextmanager
@@ -507,7 +488,7 @@ class Workspace:
         """Raises: PathChanged if the path now leads to another directory, WorkspaceError if it leads to none."""
         async with self.hold(path) as now:
             if not held.is_same(now):
-                raise PathChanged(path)
+                raise errors.PathChanged(path)
 
     async def read_text_file(
         self, path: str, line: int | None = None, limit: int | None = None, *, allowed_at: Path | None = None
@@ -546,14 +527,14 @@ class Workspace:
             with self._boundary.reach(path) as place:
                 return place.location
         except OSError as error:
-            raise from_os_error("find", path, error) from error
+            raise errors.from_os_error("find", path, error) from error
 
     def _hold(self, path: str) -> HeldDirectory:
         try:
             with self._boundary.reach(path) as place:
                 return hold(place)
         except OSError as error:
-            raise from_os_error("find", path, error) from error
+            raise errors.from_os_error("find", path, error) from error
 
     def _read(self, path: str, lines: LineRange, allowed_at: Path | None) -> str:
         with self._reach("read", path, allowed_at) as place:
@@ -569,21 +550,21 @@ class Workspace:
             return _Write(place, encoded, shown, self._max_read_bytes).run()
 
     @contextmanager
-    def _reach(self, action: Action, path: str, allowed_at: Path | None) -> Iterator[DirectoryEntry]:
+    def _reach(self, action: errors.Action, path: str, allowed_at: Path | None) -> Iterator[DirectoryEntry]:
         """The place of a path that may be served. Errors from the system inside the block become WorkspaceErrors."""
         try:
             with self._boundary.reach(path) as place:
                 if allowed_at is None and not place.location.inside:
-                    raise OutsideWorkspace(path, place.location.path)
+                    raise errors.OutsideWorkspace(path, place.location.path)
                 if allowed_at not in (None, place.location.path):
-                    raise PathChanged(path)
+                    raise errors.PathChanged(path)
                 yield place
         except OSError as error:
-            raise from_os_error(action, path, error) from error
+            raise errors.from_os_error(action, path, error) from error
 
 
 def _encode(path: str, content: str) -> bytes:
     try:
         return content.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise UnencodableText(path, error.start) from None
+        raise errors.UnencodableText(path, error.start) from None

@@ -66,14 +66,14 @@ def cut_characters(text: str) -> int:
     return 0 if found is None else int(found[1].replace(",", ""))
 
 
-def cut_value(value: Any, most: int = MAX_RAW) -> Any:
-    """Return a decoded JSON value with about `most` characters in its texts and keys together."""
-    return _Cutting(most).value(value)
+def cut_value(value: Any) -> Any:
+    """Return a decoded JSON value with about `MAX_RAW` characters in its texts and keys together."""
+    return _Cutting().value(value)
 
 
 class _Cutting:
-    def __init__(self, room: int) -> None:
-        self._room = room
+    def __init__(self) -> None:
+        self._room = MAX_RAW
 
     def value(self, value: Any) -> Any:
         if isinstance(value, str):

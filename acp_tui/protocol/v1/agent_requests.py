@@ -48,8 +48,6 @@ class TerminalRequest(WireModel):
 
 
 class TerminalExitStatus(WireModel):
-    """How a command ended: a code or a signal."""
-
     exit_code: Lenient[UInt32] = None
     signal: Lenient[Line] = None
 
@@ -119,8 +117,6 @@ class CancelledPermissionOutcome(WireModel):
 
 
 class SelectedPermissionOutcome(WireModel):
-    """The user chose."""
-
     outcome: Literal["selected"] = "selected"
     option_id: Short
 
@@ -131,8 +127,6 @@ RequestPermissionOutcome: TypeAlias = Annotated[
 
 
 class RequestPermissionResponse(WireModel):
-    """The answer."""
-
     outcome: RequestPermissionOutcome
 
 
@@ -140,16 +134,12 @@ class RequestPermissionResponse(WireModel):
 
 
 class EnumOption(WireModel):
-    """A value to choose, with its display name."""
-
     const: Short
     title: Line
     description: Lenient[Line] = None
 
 
 class PropertySchema(WireModel):
-    """What all kinds of fields have."""
-
     title: Lenient[Line] = None
     description: Lenient[Line] = None
 
@@ -170,8 +160,6 @@ class StringPropertySchema(PropertySchema):
 
 
 class NumberPropertySchema(PropertySchema):
-    """A number."""
-
     type: Literal["number"] = "number"
     minimum: float | None = None
     maximum: float | None = None
@@ -179,8 +167,6 @@ class NumberPropertySchema(PropertySchema):
 
 
 class IntegerPropertySchema(PropertySchema):
-    """An integer."""
-
     type: Literal["integer"] = "integer"
     minimum: Int64 | None = None
     maximum: Int64 | None = None
@@ -188,15 +174,11 @@ class IntegerPropertySchema(PropertySchema):
 
 
 class BooleanPropertySchema(PropertySchema):
-    """Yes or no."""
-
     type: Literal["boolean"] = "boolean"
     default: Lenient[bool] = None
 
 
 class StringMultiSelectItems(WireModel):
-    """Values to choose from."""
-
     type: Literal["string"] = "string"
     enum: list[Short]
 
@@ -223,8 +205,6 @@ MultiSelectItems: TypeAlias = Annotated[
 
 
 class MultiSelectPropertySchema(PropertySchema):
-    """Any number of the given values."""
-
     type: Literal["array"] = "array"
     min_items: UInt64 | None = None
     max_items: UInt64 | None = None
@@ -272,15 +252,11 @@ class ElicitationMode(WireModel):
 
 
 class ElicitationFormMode(ElicitationMode):
-    """A form to fill in."""
-
     mode: Literal["form"] = "form"
     requested_schema: ElicitationSchema
 
 
 class ElicitationUrlMode(ElicitationMode):
-    """A page to visit."""
-
     mode: Literal["url"] = "url"
     elicitation_id: Short
     url: Word

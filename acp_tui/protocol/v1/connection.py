@@ -40,17 +40,13 @@ T = TypeVar("T")
 
 
 class ConnectionV1(Connection):
-    """A connection that speaks version 1."""
-
     version: ClassVar[int] = v1.PROTOCOL_VERSION
     inbound: ClassVar[Inbound] = inbound
 
     async def authenticate(self, method_id: str) -> None:
-        """See the base class."""
         await self.request(v1.AUTHENTICATE, {"methodId": method_id}, nothing)
 
     async def logout(self) -> None:
-        """See the base class."""
         await self.request(v1.LOGOUT, {}, nothing)
 
     @property
@@ -61,14 +57,12 @@ class ConnectionV1(Connection):
         return outbound.new_session(workplace)
 
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
-        """See the base class."""
         request = outbound.list_sessions(cwd, cursor)
         return await self.request(v1.SESSION_LIST, request, inbound.read_session_page)
 
     async def set_option(
         self, session_id: SessionId, option: ConfigOption, value: str | bool, on_update: OnUpdate
     ) -> None:
-        """See the base class."""
         source = option.source if isinstance(option, SelectOption) else "config"
         method, request = outbound.set_option(session_id, option.option_id, source, value)
 
@@ -82,7 +76,6 @@ class ConnectionV1(Connection):
         await self.request(method, request, read)
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
-        """See the base class."""
         return method == v1.SESSION_LOAD
 
     # What the agent asks
@@ -167,7 +160,6 @@ class ConnectionV1(Connection):
 
 
 def create_elicitation(connection: Connection, params: Mapping[str, Any]) -> Awaitable[Any]:
-    """Ask the user a question."""
     with as_invalid_params():
         asked = read_elicitation(params, connection.offer)
     return _elicitation_response(connection.client.elicit(*asked))

@@ -59,8 +59,6 @@ class AudioContent(WireModel):
 
 
 class ResourceLink(WireModel):
-    """A resource that is referenced, not included."""
-
     type: Literal["resource_link"] = "resource_link"
     uri: Word
     name: Line
@@ -72,8 +70,6 @@ class ResourceLink(WireModel):
 
 
 class TextResourceContents(WireModel):
-    """A resource's text."""
-
     uri: Word
     text: Text
     mime_type: Lenient[Line] = None
@@ -91,8 +87,6 @@ EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResou
 
 
 class EmbeddedResource(WireModel):
-    """A resource with its contents."""
-
     type: Literal["resource"] = "resource"
     resource: EmbeddedResourceResource
     annotations: Lenient[Annotations] = None
@@ -111,8 +105,6 @@ ToolCallStatus: TypeAlias = Line
 
 
 class Content(WireModel):
-    """A content block in a tool call."""
-
     type: Literal["content"] = "content"
     content: ContentBlock
 
@@ -127,8 +119,6 @@ class Diff(WireModel):
 
 
 class Terminal(WireModel):
-    """A terminal shown in a tool call."""
-
     type: Literal["terminal"] = "terminal"
     terminal_id: Short
 

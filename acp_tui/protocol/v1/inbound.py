@@ -132,7 +132,6 @@ def _commands(update: Any) -> Updates:
 
 
 def read_command(command: updates.AvailableCommand) -> Command:
-    """Convert a slash command."""
     hint = None if command.input is None else command.input.hint
     return Command(command.name, command.description, hint, command.meta)
 

@@ -42,7 +42,6 @@ T = TypeVar("T")
 
 
 def read_block(block: content.ContentBlock) -> ContentBlock:
-    """Convert a content block."""
     match block:
         case content.TextContent():
             return Text(block.text, _annotations(block.annotations), block.meta)
@@ -95,19 +94,19 @@ def read_tool_call(call: updates.ToolCall | content.ToolCallUpdate) -> ToolCallP
     """Convert a report to a patch. Null means absent, and a list replaces the previous one (R-TOOL-2)."""
     return ToolCallPatch(
         ToolCallId(call.tool_call_id),
-        title=_given(call.title),
-        kind=_given(call.kind),
-        status=_given(call.status),
+        title=or_unset(call.title),
+        kind=or_unset(call.kind),
+        status=or_unset(call.status),
         content=_each(_tool_call_content, call.content),
         locations=_each(read_location, call.locations),
-        raw_input=_given(call.raw_input),
-        raw_output=_given(call.raw_output),
-        name=_given(call.name),
+        raw_input=or_unset(call.raw_input),
+        raw_output=or_unset(call.raw_output),
+        name=or_unset(call.name),
         meta=call.meta,
     )
 
 
-def _given(value: T | None) -> T | UnsetType:
+def or_unset(value: T | None) -> T | UnsetType:
     return UNSET if value is None else value
 
 
@@ -130,7 +129,6 @@ def _tool_call_content(item: content.ToolCallContent) -> ToolCallContent:
 
 
 def read_location(location: content.ToolCallLocation) -> Location:
-    """Convert a place in a file."""
     return Location(location.path, location.line, location.meta)
 
 
@@ -178,7 +176,6 @@ _TERMINAL_READERS: tuple[tuple[str, Callable[[TerminalId, dict[str, Any]], Sessi
 
 
 def read_turn_usage(usage: session.TurnUsage | None) -> TurnUsage | None:
-    """Return a turn's tokens, if the agent counts them."""
     if usage is None:
         return None
     return TurnUsage(

@@ -50,8 +50,6 @@ class SessionConfigOptionsCapabilities(WireModel):
 
 
 class ClientSessionCapabilities(WireModel):
-    """What the client understands in a session."""
-
     compaction: Lenient[Marker] = None
     config_options: Lenient[SessionConfigOptionsCapabilities] = None
     notices: Lenient[Marker] = None
@@ -71,8 +69,6 @@ class ElicitationCapabilities(WireModel):
 
 
 class ClientCapabilities(WireModel):
-    """What the client supports."""
-
     fs: OrEmpty[FileSystemCapabilities]
     terminal: LenientFlag = False
     session: Lenient[ClientSessionCapabilities] = None
@@ -127,8 +123,6 @@ class AgentAuthCapabilities(WireModel):
 
 
 class AgentCapabilities(WireModel):
-    """What the agent supports."""
-
     load_session: LenientFlag = False
     prompt_capabilities: OrEmpty[PromptCapabilities]
     mcp_capabilities: OrEmpty[McpCapabilities]
@@ -169,6 +163,4 @@ class InitializeResponse(WireModel):
 
 
 class AuthenticateRequest(WireModel):
-    """`authenticate`."""
-
     method_id: Short

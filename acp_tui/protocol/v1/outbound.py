@@ -77,7 +77,6 @@ def list_sessions(cwd: Path | None, cursor: str | None) -> Wire:
 
 
 def mcp_server(server: McpServer) -> Wire:
-    """Convert an MCP server."""
     if not isinstance(server, HttpServer):
         return {"name": server.name, "command": server.command, "args": list(server.args), "env": _pairs(server.env)}
     return {"type": server.kind, "name": server.name, "url": server.url, "headers": _pairs(server.headers)}

@@ -22,15 +22,11 @@ from acp_tui.protocol.wire import (
 
 
 class EnvVariable(WireModel):
-    """One variable of an environment."""
-
     name: Short
     value: Word
 
 
 class HttpHeader(WireModel):
-    """One header of a request."""
-
     name: Short
     value: Word
 
@@ -45,8 +41,6 @@ class McpServerStdio(WireModel):
 
 
 class RemoteServer(WireModel):
-    """What all kinds of servers at an address have."""
-
     name: Short
     url: Word
     headers: NullIsEmpty[HttpHeader]
@@ -71,16 +65,12 @@ McpServer: TypeAlias = Annotated[McpServerHttp | McpServerSse | McpServerStdio, 
 
 
 class SessionMode(WireModel):
-    """A way in which the agent works."""
-
     id: Short
     name: Line
     description: Lenient[Line] = None
 
 
 class SessionModeState(WireModel):
-    """A session's modes and the current one."""
-
     current_mode_id: Short
     available_modes: Items[SessionMode]
 
@@ -89,16 +79,12 @@ class SessionModeState(WireModel):
 
 
 class ModelInfo(WireModel):
-    """One of the agent's models."""
-
     model_id: Short
     name: Line
     description: Lenient[Line] = None
 
 
 class SessionModelState(WireModel):
-    """A session's models and the current one."""
-
     current_model_id: Short
     available_models: Items[ModelInfo]
 
@@ -107,8 +93,6 @@ class SessionModelState(WireModel):
 
 
 class SessionConfigSelectOption(WireModel):
-    """One value of a select option."""
-
     value: Short
     name: Line
     description: Lenient[Line] = None
@@ -131,8 +115,6 @@ SessionConfigSelectOptions: TypeAlias = Annotated[
 
 
 class SessionConfigFields(WireModel):
-    """What all kinds of options have."""
-
     # Called so in v2.
     also_read: ClassVar = {"id": "configId"}
 
@@ -143,16 +125,12 @@ class SessionConfigFields(WireModel):
 
 
 class SessionConfigSelect(SessionConfigFields):
-    """An option with a list of values."""
-
     type: Literal["select"] = "select"
     current_value: Short
     options: SessionConfigSelectOptions
 
 
 class SessionConfigBoolean(SessionConfigFields):
-    """An option that is on or off."""
-
     type: Literal["boolean"] = "boolean"
     current_value: bool
 
@@ -184,8 +162,6 @@ class SetSessionConfigOptionResponse(WireModel):
 
 
 class SessionSetup(WireModel):
-    """A session's initial state, new or not."""
-
     modes: Lenient[SessionModeState] = None
     config_options: OptionalItems[SessionConfigOption] = None
     models: Lenient[SessionModelState] = None
@@ -200,8 +176,6 @@ class NewSessionRequest(WireModel):
 
 
 class NewSessionResponse(SessionSetup):
-    """The session is open."""
-
     session_id: Short
 
 
@@ -212,8 +186,6 @@ class LoadSessionRequest(NewSessionRequest):
 
 
 class SessionInfo(WireModel):
-    """A session the agent knows."""
-
     session_id: Short
     cwd: Short
     additional_directories: Items[Short] = field(default_factory=list)
@@ -266,8 +238,6 @@ class TurnUsage(WireModel):
 
 
 class PromptResponse(WireModel):
-    """The turn is over."""
-
     stop_reason: StopReason
     usage: Lenient[TurnUsage] = None
 

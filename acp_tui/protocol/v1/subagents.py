@@ -48,8 +48,6 @@ class CancelCapabilities(WireModel):
 
 
 class ErrorObject(WireModel):
-    """An error, as in a response."""
-
     code: int
     message: Passage
     data: Raw = None

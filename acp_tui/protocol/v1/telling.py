@@ -11,22 +11,9 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any, Final, assert_never
 
-from acp_tui.conversation import UNSET
+from acp_tui.conversation import UNSET, elicitation, updates
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Elicitation,
-    Field,
-    FieldChoice,
-    Form,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-    UnknownField,
-    UrlVisit,
-)
 from acp_tui.conversation.facts import (
     BackgroundWork,
     BooleanOption,
@@ -49,29 +36,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallPatch,
     UnknownContent,
 )
-from acp_tui.conversation.updates import (
-    CommandsReplaced,
-    CompactionChanged,
-    CompactionChunk,
-    InfoChanged,
-    MessageChunk,
-    MessageReplaced,
-    NoticeShown,
-    OptionsReplaced,
-    PlanReplaced,
-    PromptJoined,
-    PromptSent,
-    Renamed,
-    Role,
-    SessionUpdate,
-    StateReported,
-    SubagentReported,
-    SubagentSaid,
-    ToolCallContentAdded,
-    ToolCallReported,
-    UnknownUpdate,
-    UsageReported,
-)
 from acp_tui.protocol import v1
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
@@ -84,17 +48,17 @@ _OF_TERMINALS: Final = frozenset({"terminal_info", "terminal_output", "terminal_
 
 
 def led(
-    session_id: SessionId, conversation: Conversation, update: SessionUpdate, change: Change
-) -> tuple[SessionId, Conversation, SessionUpdate, Change]:
+    session_id: SessionId, conversation: Conversation, update: updates.SessionUpdate, change: Change
+) -> tuple[SessionId, Conversation, updates.SessionUpdate, Change]:
     """Return the session an update is sent in, its conversation, the update itself, and what it changed there.
 
     A subagent speaks in its own session.
     """
-    while isinstance(update, SubagentSaid):
+    while isinstance(update, updates.SubagentSaid):
         said = update.update
-        if isinstance(said, StateReported):
-            return session_id, conversation, SubagentReported(update.session_id, state=said), change
-        if update.is_of_call and isinstance(said, MessageChunk | ToolCallReported):
+        if isinstance(said, updates.StateReported):
+            return session_id, conversation, updates.SubagentReported(update.session_id, state=said), change
+        if update.is_of_call and isinstance(said, updates.MessageChunk | updates.ToolCallReported):
             return session_id, conversation, update, change
         conversation = conversation.subagents[update.session_id].conversation
         change = change.subagent[1] if change.subagent is not None else Change()
@@ -102,92 +66,91 @@ def led(
     return session_id, conversation, update, change
 
 
-def told_in(conversation: Conversation, update: SessionUpdate, change: Change) -> Iterator[Wire]:
+def told_in(conversation: Conversation, update: updates.SessionUpdate, change: Change) -> Iterator[Wire]:
     """Yield all of what an update says that the protocol can express, whatever version its agent speaks.
 
     `change` is what it changed in the conversation.
     """
     match update:
-        case PromptSent(blocks) | PromptJoined(blocks):
+        case updates.PromptSent(blocks) | updates.PromptJoined(blocks):
             yield from _chunks("user", blocks, None)
-        case MessageChunk() | MessageReplaced() if update.role == "user" and not change.entries:
+        case updates.MessageChunk() | updates.MessageReplaced() if update.role == "user" and not change.entries:
             pass  # the agent repeats a prompt
-        case MessageReplaced(role, message_id, blocks):
+        case updates.MessageReplaced(role, message_id, blocks):
             yield from _chunks(role, blocks, f"{message_id} whole")  # after what the client has of it already
-        case ToolCallContentAdded(call_id):
+        case updates.ToolCallContentAdded(call_id):
             call = conversation.tool_call(call_id).call
             yield {"sessionUpdate": "tool_call_update", **tool_call_of(ToolCallPatch(call_id, content=call.content))}
-        case UsageReported(keeps_cost=True) if conversation.usage is not None:
+        case updates.UsageReported(keeps_cost=True) if conversation.usage is not None:
             yield {"sessionUpdate": "usage_update", **_usage(conversation.usage)}
-        case Renamed(title):
+        case updates.Renamed(title):
             yield {"sessionUpdate": "session_info_update", "title": title}
         case _:
             yield from updates_of(update)
 
 
-def _chunks(role: Role, blocks: Iterable[ContentBlock], message_id: str | None) -> Iterator[Wire]:
+def _chunks(role: updates.Role, blocks: Iterable[ContentBlock], message_id: str | None) -> Iterator[Wire]:
     for block in blocks:
         chunk: Wire = {"sessionUpdate": _CHUNKS[role], "content": block_of(block)}
         yield with_some(chunk, messageId=message_id)
 
 
-def updates_of(update: SessionUpdate) -> Iterator[Wire]:
+def updates_of(update: updates.SessionUpdate) -> Iterator[Wire]:
     """Yield what clients of ours are told: only what they read as the same update."""
     if (told := update_of(update)) is not None:
         yield told
 
 
-def update_of(update: SessionUpdate) -> Wire | None:
+def update_of(update: updates.SessionUpdate) -> Wire | None:
     """Return the content of a `session/update`; None for an update that doesn't come from an agent."""
     match update:
-        case MessageChunk(role, block, message_id, meta):
+        case updates.MessageChunk(role, block, message_id, meta):
             chunk: Wire = {"sessionUpdate": _CHUNKS[role], "content": block_of(block)}
             return with_some(chunk, messageId=message_id, _meta=meta)
-        case ToolCallReported(patch):
+        case updates.ToolCallReported(patch):
             return {"sessionUpdate": "tool_call_update", **tool_call_of(patch)}
-        case PlanReplaced(steps, _, meta):
+        case updates.PlanReplaced(steps, _, meta):
             return with_some({"sessionUpdate": "plan", "entries": list(map(step_of, steps))}, _meta=meta)
-        case CommandsReplaced(commands, meta):
+        case updates.CommandsReplaced(commands, meta):
             available = list(map(command_of, commands))
             return with_some({"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta)
-        case OptionsReplaced(options, meta):
+        case updates.OptionsReplaced(options, meta):
             return with_some(
                 {"sessionUpdate": "config_option_update", "configOptions": options_of(options)}, _meta=meta
             )
-        case InfoChanged(title, updated_at, meta):
+        case updates.InfoChanged(title, updated_at, meta):
             return with_some({"sessionUpdate": "session_info_update"}, _meta=meta) | given(
                 title=title, updatedAt=updated_at
             )
-        case UsageReported(usage, meta):
+        case updates.UsageReported(usage, meta):
             return with_some({"sessionUpdate": "usage_update", **_usage(usage)}, _meta=meta)
-        case NoticeShown(severity, title, description, meta):
+        case updates.NoticeShown(severity, title, description, meta):
             notice = {"sessionUpdate": "notice", "severity": severity, "title": title}
             return with_some(notice, description=description, _meta=meta)
-        case CompactionChanged(compaction_id, status, summary, error, meta):
+        case updates.CompactionChanged(compaction_id, status, summary, error, meta):
             told = {"sessionUpdate": "compaction_update", "compactionId": compaction_id}
             blocks = summary if summary is UNSET else list(map(block_of, summary))
             return with_some(told, _meta=meta) | given(status=status, summary=blocks, error=error)
-        case CompactionChunk(compaction_id, block, meta):
+        case updates.CompactionChunk(compaction_id, block, meta):
             told = {"sessionUpdate": "compaction_summary_chunk", "compactionId": compaction_id}
             return with_some({**told, "content": block_of(block)}, _meta=meta)
-        case SubagentReported(session_id, title, description, state, is_cancellable, meta):
+        case updates.SubagentReported(session_id, title, description, state, is_cancellable, meta):
             told = {"sessionUpdate": "subagent_update", "sessionId": session_id}
             offers: Any = is_cancellable if is_cancellable is UNSET else {"cancel": {} if is_cancellable else None}
-            doing: Any = reported_state(state) if isinstance(state, StateReported) else state
+            doing: Any = reported_state(state) if isinstance(state, updates.StateReported) else state
             return with_some(told, _meta=meta) | given(
                 title=title, description=description, capabilities=offers, state=doing
             )
-        case SubagentSaid(call_id, said, is_of_call=True) if (told_alone := update_of(said)) is not None:
+        case updates.SubagentSaid(call_id, said, is_of_call=True) if (told_alone := update_of(said)) is not None:
             own = {"claudeCode": {"parentToolUseId": call_id}}
             return {**told_alone, "_meta": {**told_alone.get("_meta", {}), **own}}
-        case UnknownUpdate(kind, raw):
+        case updates.UnknownUpdate(kind, raw):
             return {**raw, "sessionUpdate": kind} if isinstance(raw, dict) else None
         case _:
             return None
 
 
-def reported_state(report: StateReported) -> Wire:
-    """Convert what a session or a subagent does."""
+def reported_state(report: updates.StateReported) -> Wire:
     told = with_some(
         {"state": report.state}, stopReason=report.stop_reason, usage=_spent(report.usage), _meta=report.meta
     )
@@ -224,7 +187,6 @@ def block_of(block: ContentBlock) -> Any:
 
 
 def tool_call_of(patch: ToolCallPatch) -> Wire:
-    """Convert what a report about a tool call sets."""
     told: Wire = {"toolCallId": patch.tool_call_id}
     told |= given(
         title=patch.title,
@@ -245,7 +207,6 @@ def tool_call_of(patch: ToolCallPatch) -> Wire:
 
 
 def content_of(item: ToolCallContent) -> Any:
-    """Convert an item of a tool call's content."""
     match item:
         case BlockContent(block, meta):
             return with_some({"type": "content", "content": block_of(block)}, _meta=meta)
@@ -262,12 +223,10 @@ def content_of(item: ToolCallContent) -> Any:
 
 
 def step_of(step: PlanStep) -> Wire:
-    """Convert a step of a plan."""
     return with_some({"content": step.content, "priority": step.priority, "status": step.status}, _meta=step.meta)
 
 
 def command_of(command: Command) -> Wire:
-    """Convert a slash command."""
     hint = None if command.hint is None else {"hint": command.hint}
     return with_some({"name": command.name, "description": command.description}, input=hint, _meta=command.meta)
 
@@ -396,49 +355,49 @@ def _with_own(meta: Meta | None, own: Wire) -> Wire:
     return {**theirs, OWN_META: own | ({"meta": theirs[OWN_META]} if OWN_META in theirs else {})}
 
 
-def elicitation_request(session_id: SessionId | None, elicitation: Elicitation) -> Wire:
+def elicitation_request(session_id: SessionId | None, asked: elicitation.Elicitation) -> Wire:
     """Return the params of `elicitation/create`. Without a session, it refers to an unnamed request."""
     scope: Wire = {"requestId": None} if session_id is None else {"sessionId": session_id}
-    told = with_some({"message": elicitation.message, **scope}, toolCallId=elicitation.tool_call_id)
-    told["_meta"] = _with_own(elicitation.meta, {"key": elicitation.key})
-    match elicitation:
-        case UrlVisit(url=url, elicitation_id=elicitation_id):
+    told = with_some({"message": asked.message, **scope}, toolCallId=asked.tool_call_id)
+    told["_meta"] = _with_own(asked.meta, {"key": asked.key})
+    match asked:
+        case elicitation.UrlVisit(url=url, elicitation_id=elicitation_id):
             return {**told, "mode": "url", "url": url, "elicitationId": elicitation_id}
-        case Form(fields=fields):
+        case elicitation.Form(fields=fields):
             schema = {
                 "type": "object",
                 "properties": {field.name: _field(field) for field in fields if not _is_undescribed(field)},
                 "required": [field.name for field in fields if field.is_required],
             }
-            schema = with_some(schema, title=elicitation.title, description=elicitation.description)
+            schema = with_some(schema, title=asked.title, description=asked.description)
             return {**told, "mode": "form", "requestedSchema": schema}
         case _:
-            assert_never(elicitation)
+            assert_never(asked)
 
 
-def _is_undescribed(field: Field) -> bool:
-    return isinstance(field, UnknownField) and field.raw is None
+def _is_undescribed(field: elicitation.Field) -> bool:
+    return isinstance(field, elicitation.UnknownField) and field.raw is None
 
 
-def _field(field: Field) -> Any:
-    if isinstance(field, UnknownField):
+def _field(field: elicitation.Field) -> Any:
+    if isinstance(field, elicitation.UnknownField):
         return field.raw
     told = with_some({}, title=field.title, description=field.description)
     match field:
-        case TextField():
+        case elicitation.TextField():
             bounds = with_some({}, minLength=field.min_length, maxLength=field.max_length)
             more = with_some({}, pattern=field.pattern, format=field.format, default=field.default)
             return {"type": "string", **told, **bounds, **more}
-        case NumberField():
+        case elicitation.NumberField():
             kind = "integer" if field.is_integer else "number"
             bounds = with_some({}, minimum=field.minimum, maximum=field.maximum, default=field.default)
             return {"type": kind, **told, **bounds}
-        case BooleanField():
+        case elicitation.BooleanField():
             return with_some({"type": "boolean", **told}, default=field.default)
-        case ChoiceField():
+        case elicitation.ChoiceField():
             one_of = list(map(_field_choice, field.choices))
             return with_some({"type": "string", **told, "oneOf": one_of}, default=field.default)
-        case MultiChoiceField():
+        case elicitation.MultiChoiceField():
             any_of = {"anyOf": list(map(_field_choice, field.choices))}
             bounds = with_some({}, minItems=field.min_items, maxItems=field.max_items)
             return {"type": "array", **told, "items": any_of, **bounds, "default": list(field.default)}
@@ -446,5 +405,5 @@ def _field(field: Field) -> Any:
             assert_never(field)
 
 
-def _field_choice(choice: FieldChoice) -> Wire:
+def _field_choice(choice: elicitation.FieldChoice) -> Wire:
     return with_some({"const": choice.value, "title": choice.title}, description=choice.description)

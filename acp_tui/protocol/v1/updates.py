@@ -25,8 +25,6 @@ from acp_tui.protocol.wire import (
 
 
 class ContentChunk(WireModel):
-    """A piece of a message."""
-
     content: ContentBlock
     message_id: Lenient[Short] = None
 
@@ -38,14 +36,10 @@ class UserMessageChunk(ContentChunk):
 
 
 class AgentMessageChunk(ContentChunk):
-    """A piece of the agent's message."""
-
     session_update: Literal["agent_message_chunk"] = "agent_message_chunk"
 
 
 class AgentThoughtChunk(ContentChunk):
-    """A piece of the agent's reasoning."""
-
     session_update: Literal["agent_thought_chunk"] = "agent_thought_chunk"
 
 
@@ -69,16 +63,12 @@ class SessionToolCallUpdate(ToolCallUpdate):
 
 
 class PlanEntry(WireModel):
-    """One step of a plan."""
-
     content: Line
     priority: Line
     status: Line
 
 
 class Plan(WireModel):
-    """The whole plan."""
-
     session_update: Literal["plan"] = "plan"
     entries: Items[PlanEntry]
 
@@ -96,23 +86,17 @@ AvailableCommandInput: TypeAlias = UnstructuredCommandInput
 
 
 class AvailableCommand(WireModel):
-    """A slash command."""
-
     name: Short
     description: Line
     input: Lenient[AvailableCommandInput] = None
 
 
 class AvailableCommandsUpdate(WireModel):
-    """All commands."""
-
     session_update: Literal["available_commands_update"] = "available_commands_update"
     available_commands: Items[AvailableCommand]
 
 
 class CurrentModeUpdate(WireModel):
-    """The agent changed its mode."""
-
     session_update: Literal["current_mode_update"] = "current_mode_update"
     # An example in the documentation uses `modeId` (R-MODE-3).
     also_read: ClassVar = {"current_mode_id": "modeId"}
@@ -121,8 +105,6 @@ class CurrentModeUpdate(WireModel):
 
 
 class ConfigOptionUpdate(WireModel):
-    """All options."""
-
     session_update: Literal["config_option_update"] = "config_option_update"
     config_options: Items[SessionConfigOption]
 
@@ -131,8 +113,6 @@ class ConfigOptionUpdate(WireModel):
 
 
 class SessionInfoUpdate(WireModel):
-    """The session's changed title and time."""
-
     session_update: Literal["session_info_update"] = "session_info_update"
     title: Tristate[Line] = UNSET
     updated_at: Tristate[Line] = UNSET
@@ -167,8 +147,6 @@ class Notice(WireModel):
 
 
 class CompactionUpdate(WireModel):
-    """The agent compacts its context."""
-
     session_update: Literal["compaction_update"] = "compaction_update"
     compaction_id: Short
     status: Line
@@ -177,8 +155,6 @@ class CompactionUpdate(WireModel):
 
 
 class CompactionSummaryChunk(WireModel):
-    """A piece of a compaction's summary."""
-
     session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
     compaction_id: Short
     content: ContentBlock

@@ -35,8 +35,6 @@ T = TypeVar("T")
 
 
 class ConnectionV2(Connection):
-    """A connection that speaks version 2."""
-
     version: ClassVar[int] = 2
     inbound: ClassVar[Inbound] = inbound
     accepts_prompts: ClassVar[bool] = True
@@ -64,11 +62,9 @@ class ConnectionV2(Connection):
     # The client's calls
 
     async def authenticate(self, method_id: str) -> None:
-        """See the base class."""
         await self.request("auth/login", {"methodId": method_id}, nothing)
 
     async def logout(self) -> None:
-        """See the base class."""
         await self.request("auth/logout", {}, nothing)
 
     @property
@@ -82,14 +78,12 @@ class ConnectionV2(Connection):
         return {**params, "mcpServers": [{"type": "stdio", **server} for server in servers]}
 
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
-        """See the base class."""
         request = v1.list_sessions(cwd, cursor)
         return await self.request("session/list", request, read_session_page)
 
     async def set_option(
         self, session_id: SessionId, option: ConfigOption, value: str | bool, on_update: OnUpdate
     ) -> None:
-        """See the base class."""
         request = {
             "sessionId": session_id,
             "configId": option.option_id,
@@ -109,5 +103,4 @@ class ConnectionV2(Connection):
         return PromptRefused(TurnFailed(error.message, error.detail, error.code))
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
-        """See the base class."""
         return method == "session/resume" and params.get("replayFrom") is not None

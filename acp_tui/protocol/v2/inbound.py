@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, assert_never
 
-from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.content import Meta, Text
 from acp_tui.conversation.facts import (
     AskedCommand,
@@ -27,28 +27,13 @@ from acp_tui.conversation.tool_calls import (
     ToolCallPatch,
     UnknownContent,
 )
-from acp_tui.conversation.updates import (
-    CommandsReplaced,
-    OptionsReplaced,
-    PlanReplaced,
-    PromptAccepted,
-    TerminalExit,
-    TerminalOutput,
-    TerminalReported,
-    ToolCallContentAdded,
-    ToolCallReported,
-    TurnEnded,
-    TurnFailed,
-    UnknownUpdate,
-    UsageReported,
-)
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
 from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v1.content import Content, Terminal
 from acp_tui.protocol.v1.inbound import Updates, offers_steering
-from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_location
+from acp_tui.protocol.v1.inbound_content import or_unset, read_agent_terminals, read_block, read_location
 from acp_tui.protocol.v1.subagents import read_cancellable, read_message, read_state
 from acp_tui.protocol.v2 import models
 from acp_tui.protocol.v2.patches import Patch, read_git_patch
@@ -56,9 +41,6 @@ from acp_tui.protocol.wire import decode, is_id
 
 T = TypeVar("T")
 S = TypeVar("S")
-
-MAX_CELLS: Final = 2_000
-"""The largest width and height of a terminal. No screen is larger, and a large emulator takes memory."""
 
 MAX_PLAN_LINES: Final = 500
 """The most lines of a plan in Markdown."""
@@ -73,12 +55,12 @@ def read_update(params: Any) -> tuple[SessionId, Updates]:
 
 def _tool_call(update: Any) -> Updates:
     call = decode(models.ToolCallUpdate, update)
-    return (ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+    return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
 
 
 def _tool_call_chunk(update: Any) -> Updates:
     chunk = decode(models.ToolCallContentChunk, update)
-    return (ToolCallContentAdded(ToolCallId(chunk.tool_call_id), tuple(_content(chunk.content))),)
+    return (updates.ToolCallContentAdded(ToolCallId(chunk.tool_call_id), tuple(_content(chunk.content))),)
 
 
 def read_tool_call(call: models.ToolCallUpdate) -> ToolCallPatch:
@@ -90,17 +72,13 @@ def read_tool_call(call: models.ToolCallUpdate) -> ToolCallPatch:
         status=_cleared(call.status, PENDING),
         content=_each(_content, call.content),
         locations=_each(lambda location: (read_location(location),), call.locations),
-        raw_input=_given(call.raw_input),
-        raw_output=_given(call.raw_output),
+        raw_input=or_unset(call.raw_input),
+        raw_output=or_unset(call.raw_output),
         name=call.name,
         is_cancellable=read_cancellable(call.capabilities),
         meta=call.meta,
         cleared=frozenset(name for name in ("raw_input", "raw_output") if getattr(call, name) is None),
     )
-
-
-def _given(value: Any) -> Any:
-    return UNSET if value is None else value
 
 
 def _cleared(value: T | None | UnsetType, cleared: T) -> T | UnsetType:
@@ -155,7 +133,7 @@ def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
 def _terminal(update: Any) -> Updates:
     report = decode(models.TerminalUpdate, update)
     return (
-        TerminalReported(
+        updates.TerminalReported(
             TerminalId(report.terminal_id),
             report.command,
             report.cwd,
@@ -172,18 +150,18 @@ def _size(size: models.TerminalSize | None | UnsetType) -> tuple[int, int] | Uns
     if size is UNSET or size is None:
         return UNSET
     sides = size.cols, size.rows
-    return sides if all(0 < side <= MAX_CELLS for side in sides) else UNSET
+    return sides if all(0 < side <= updates.MAX_CELLS for side in sides) else UNSET
 
 
-def _exit(status: models.TerminalExitStatus | None | UnsetType) -> TerminalExit | None | UnsetType:
+def _exit(status: models.TerminalExitStatus | None | UnsetType) -> updates.TerminalExit | None | UnsetType:
     if status is UNSET or status is None:
         return status
-    return TerminalExit(status.exit_code, status.signal)
+    return updates.TerminalExit(status.exit_code, status.signal)
 
 
 def _terminal_chunk(update: Any) -> Updates:
     chunk = decode(models.TerminalOutputChunk, update)
-    return (TerminalOutput(TerminalId(chunk.terminal_id), chunk.data),)
+    return (updates.TerminalOutput(TerminalId(chunk.terminal_id), chunk.data),)
 
 
 def _state(update: Any) -> Updates:
@@ -198,15 +176,15 @@ def _plan(update: Any) -> Updates:
         case "items":
             entries = decode(models.PlanItems, plan).entries
             steps = tuple(PlanStep(step.content, step.priority, step.status, step.meta) for step in entries)
-            return (PlanReplaced(steps, plan_id, cut_value(plan.get("_meta"))),)
+            return (updates.PlanReplaced(steps, plan_id, cut_value(plan.get("_meta"))),)
         case "markdown":
             text = decode(models.PlanMarkdown, plan).content
-            return (PlanReplaced(tuple(_written_steps(text)), plan_id),)
+            return (updates.PlanReplaced(tuple(_written_steps(text)), plan_id),)
         case "file":
             uri = decode(models.PlanFile, plan).uri
-            return (PlanReplaced((PlanStep(f"the plan is in {uri}"),), plan_id),)
+            return (updates.PlanReplaced((PlanStep(f"the plan is in {uri}"),), plan_id),)
         case _:
-            return (UnknownUpdate("plan_update", cut_value(update)),)
+            return (updates.UnknownUpdate("plan_update", cut_value(update)),)
 
 
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)]|#{1,6})?\s*(?:\[([ xX])\]\s)?\s*(.*\S)")
@@ -223,13 +201,13 @@ def _written_steps(markdown: str) -> Iterator[PlanStep]:
 def _plan_removed(update: Any) -> Updates:
     if not is_id(plan_id := update.get("planId")):
         raise MalformedMessage("PlanRemoved", "planId: a string is wanted")
-    return (PlanReplaced((), plan_id),)
+    return (updates.PlanReplaced((), plan_id),)
 
 
 def _usage(update: Any) -> Updates:
     """Convert usage. An absent cost stays as it was; null clears it."""
     (report,) = v1.READERS["usage_update"](update)
-    assert isinstance(report, UsageReported)
+    assert isinstance(report, updates.UsageReported)
     return (report if "cost" in update else replace(report, keeps_cost=True),)
 
 
@@ -379,19 +357,19 @@ def read_opened_session(result: Any) -> Updates:
 
 def _setup(setup: models.SessionSetup) -> Updates:
     """Return only what is present: an update before the response may have sent the rest."""
-    options = (OptionsReplaced(v1.read_options(setup.config_options)),) if setup.config_options else ()
+    options = (updates.OptionsReplaced(v1.read_options(setup.config_options)),) if setup.config_options else ()
     commands = tuple(map(v1.read_command, setup.available_commands))
-    return (*options, CommandsReplaced(commands)) if commands else options
+    return (*options, updates.CommandsReplaced(commands)) if commands else options
 
 
 read_config_options: Final = v1.read_config_options
 
 
-def read_prompt_answer(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
+def read_prompt_answer(result: Any) -> updates.PromptAccepted | updates.TurnEnded | updates.TurnFailed:
     """Return that the prompt was accepted, or that the turn ended, if the agent mixes the versions."""
     if isinstance(result, dict) and "stopReason" in result and "messageId" not in result:
         return v1.read_prompt_answer(result)
     try:
-        return PromptAccepted(decode(models.PromptResponse, result).message_id or "")
+        return updates.PromptAccepted(decode(models.PromptResponse, result).message_id or "")
     except MalformedMessage as error:
-        return TurnFailed("the agent's answer to the prompt can't be read", str(error))
+        return updates.TurnFailed("the agent's answer to the prompt can't be read", str(error))

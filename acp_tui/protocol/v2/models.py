@@ -46,8 +46,6 @@ class PromptCapabilities(WireModel):
 
 
 class McpCapabilities(WireModel):
-    """The MCP servers the agent can use."""
-
     stdio: Lenient[Marker] = None
     http: Lenient[Marker] = None
 
@@ -65,8 +63,6 @@ class SessionCapabilities(WireModel):
 
 
 class AgentCapabilities(WireModel):
-    """What the agent supports."""
-
     session: OrEmpty[SessionCapabilities]
 
 
@@ -109,21 +105,15 @@ class InitializeResponse(WireModel):
 
 
 class SessionSetup(WireModel):
-    """A session's initial state, new or resumed."""
-
     config_options: Items[SessionConfigOption] = field(default_factory=list)
     available_commands: Items[AvailableCommand] = field(default_factory=list)
 
 
 class NewSessionResponse(SessionSetup):
-    """The session is open."""
-
     session_id: Short
 
 
 class PromptResponse(WireModel):
-    """The prompt was accepted."""
-
     message_id: Lenient[Short] = None
 
 
@@ -140,8 +130,6 @@ class PathChange(WireModel):
 
 
 class DiffPatch(WireModel):
-    """Changes as text."""
-
     format: Line
     text: Text
 
@@ -176,8 +164,6 @@ class ToolCallUpdate(WireModel):
 
 
 class ToolCallContentChunk(WireModel):
-    """One more item of a tool call's content."""
-
     tool_call_id: Short
     content: ToolCallContent
 
@@ -195,8 +181,6 @@ class TerminalOutput(WireModel):
 
 
 class TerminalExitStatus(WireModel):
-    """How a command ended."""
-
     exit_code: Lenient[Int64] = None
     signal: Lenient[Line] = None
 
@@ -227,20 +211,14 @@ class TerminalOutputChunk(TerminalOutput):
 
 
 class PlanItems(WireModel):
-    """A plan of steps."""
-
     entries: Items[PlanEntry]
 
 
 class PlanMarkdown(WireModel):
-    """A plan in Markdown."""
-
     content: Text
 
 
 class PlanFile(WireModel):
-    """A plan in a file."""
-
     uri: Line
 
 
@@ -248,8 +226,6 @@ class PlanFile(WireModel):
 
 
 class CommandSubject(WireModel):
-    """The command to run."""
-
     command: Passage
     cwd: Line
     tool_call_id: Lenient[Short] = None
@@ -257,8 +233,6 @@ class CommandSubject(WireModel):
 
 
 class ToolCallSubject(WireModel):
-    """The tool call to continue."""
-
     tool_call: ToolCallUpdate
 
 

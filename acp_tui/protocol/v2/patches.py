@@ -22,8 +22,6 @@ _MOVED: Final = re.compile(r"(?:rename|copy) (?:from|to) (.+)")
 
 
 class PatchedFile(NamedTuple):
-    """What a patch does to one file."""
-
     diff: TextDiff
     operation: str
     """add, delete or modify."""

@@ -10,36 +10,12 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import ConfigOption, PermissionRequest, SessionId
 from acp_tui.conversation.retelling import blocks_of
 from acp_tui.conversation.tool_calls import FileChange, TextDiff, ToolCallContent, ToolCallPatch
-from acp_tui.conversation.updates import (
-    CommandsReplaced,
-    Disconnected,
-    MessageChunk,
-    MessageReplaced,
-    OptionsReplaced,
-    PlanReplaced,
-    PromptAccepted,
-    PromptJoined,
-    PromptSent,
-    Renamed,
-    SessionUpdate,
-    StateReported,
-    TerminalExit,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
-    TerminalReported,
-    ToolCallContentAdded,
-    ToolCallReported,
-    TurnEnded,
-    TurnFailed,
-    UsageReported,
-)
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import telling as v1
 from acp_tui.protocol.v2.patches import write_git_patch
@@ -50,42 +26,42 @@ _REPLACED: Final = {"user": "user_message", "agent": "agent_message", "thought":
 elicitation_request: Final = v1.elicitation_request
 
 
-def told_in(conversation: Conversation, update: SessionUpdate, change: Change) -> Iterator[Wire]:
+def told_in(conversation: Conversation, update: updates.SessionUpdate, change: Change) -> Iterator[Wire]:
     """Yield all of what an update says that the protocol can express, whatever version its agent speaks.
 
     `change` is what it changed in the conversation, where messages have their IDs from.
     """
     match update:
-        case PromptSent(blocks, _, awaits_id):
+        case updates.PromptSent(blocks, _, awaits_id):
             if not awaits_id:  # otherwise its ID is known when the agent accepts it
                 yield _message("user", message_id_of(change), blocks)
-                yield _state(StateReported("running"))
-        case PromptJoined(blocks):
+                yield _state(updates.StateReported("running"))
+        case updates.PromptJoined(blocks):
             yield _message("user", message_id_of(change), blocks)
-        case PromptAccepted(message_id) if change.entries:
+        case updates.PromptAccepted(message_id) if change.entries:
             entry = conversation.entries[change.entries[0]]
             assert isinstance(entry, Message)
             yield _message("user", message_id, blocks_of(entry))
-        case MessageChunk() | MessageReplaced() if update.role == "user" and not change.entries:
+        case updates.MessageChunk() | updates.MessageReplaced() if update.role == "user" and not change.entries:
             pass  # the agent repeats a prompt
-        case MessageChunk(role, block, None, meta):
+        case updates.MessageChunk(role, block, None, meta):
             if change.entries:
-                yield from updates_of(MessageChunk(role, block, message_id_of(change), meta))
-        case TurnEnded(stop_reason, meta, usage):
-            yield _state(StateReported("idle", stop_reason, usage=usage, meta=meta))
-        case TurnFailed():
-            yield _state(StateReported("idle", failure=update))
-        case Disconnected(reason):
-            yield _state(StateReported("idle", failure=TurnFailed(reason)))
-        case Renamed(title):
+                yield from updates_of(updates.MessageChunk(role, block, message_id_of(change), meta))
+        case updates.TurnEnded(stop_reason, meta, usage):
+            yield _state(updates.StateReported("idle", stop_reason, usage=usage, meta=meta))
+        case updates.TurnFailed():
+            yield _state(updates.StateReported("idle", failure=update))
+        case updates.Disconnected(reason):
+            yield _state(updates.StateReported("idle", failure=updates.TurnFailed(reason)))
+        case updates.Renamed(title):
             yield {"sessionUpdate": "session_info_update", "title": title}
-        case TerminalOpened(terminal_id, command, cwd, _, columns, rows):
+        case updates.TerminalOpened(terminal_id, command, cwd, _, columns, rows):
             size = {"cols": columns, "rows": rows}
             yield _of_terminal(terminal_id, **with_some({}, command=command, cwd=cwd, size=size))
-        case TerminalOutput(terminal_id, data):
+        case updates.TerminalOutput(terminal_id, data):
             yield {"sessionUpdate": "terminal_output_chunk", "terminalId": terminal_id, **_bytes(data)}
-        case TerminalExited(terminal_id, exit_code, signal):
-            yield _of_terminal(terminal_id, exitStatus=_exit(TerminalExit(exit_code, signal)))
+        case updates.TerminalExited(terminal_id, exit_code, signal):
+            yield _of_terminal(terminal_id, exitStatus=_exit(updates.TerminalExit(exit_code, signal)))
         case _:
             yield from updates_of(update)
 
@@ -96,16 +72,15 @@ def message_id_of(change: Change) -> str:
 
 
 def state_of(conversation: Conversation) -> Wire:
-    """Return the snapshot of a session's state."""
     if conversation.is_idle:
-        return _state(StateReported("idle", background=conversation.background))
+        return _state(updates.StateReported("idle", background=conversation.background))
     waits = conversation.permissions or conversation.elicitations
-    return _state(StateReported("requires_action" if waits else "running", background=conversation.background))
+    return _state(updates.StateReported("requires_action" if waits else "running", background=conversation.background))
 
 
-def updates_of(update: SessionUpdate) -> Iterator[Wire]:
+def updates_of(update: updates.SessionUpdate) -> Iterator[Wire]:
     """Yield what clients of ours are told: only what they read as the same update."""
-    if isinstance(update, ToolCallContentAdded):
+    if isinstance(update, updates.ToolCallContentAdded):
         for item in update.content:
             told = {"sessionUpdate": "tool_call_content_chunk", "toolCallId": update.tool_call_id}
             yield {**told, "content": _content(item)}
@@ -113,32 +88,32 @@ def updates_of(update: SessionUpdate) -> Iterator[Wire]:
         yield said
 
 
-def _update_of(update: SessionUpdate) -> Wire | None:
+def _update_of(update: updates.SessionUpdate) -> Wire | None:
     match update:
-        case MessageReplaced(role, message_id, blocks, meta):
+        case updates.MessageReplaced(role, message_id, blocks, meta):
             return with_some(_message(role, message_id, blocks), _meta=meta)
-        case ToolCallReported(patch):
+        case updates.ToolCallReported(patch):
             return {"sessionUpdate": "tool_call_update", **tool_call_of(patch)}
-        case TerminalReported(terminal_id, command, cwd, output, ended, size, is_cancellable):
+        case updates.TerminalReported(terminal_id, command, cwd, output, ended, size, is_cancellable):
             sides = size if size is UNSET else {"cols": size[0], "rows": size[1]}
             printed = output if output is UNSET else _bytes(output)
-            exited: Any = _exit(ended) if isinstance(ended, TerminalExit) else ended
+            exited: Any = _exit(ended) if isinstance(ended, updates.TerminalExit) else ended
             told = {"command": command, "cwd": cwd, "output": printed, "exitStatus": exited, "size": sides}
             return _of_terminal(terminal_id, **told, capabilities=_offers(is_cancellable))
-        case StateReported():
+        case updates.StateReported():
             return _state(update)
-        case PlanReplaced((), plan_id):
+        case updates.PlanReplaced((), plan_id):
             return {"sessionUpdate": "plan_removed", "planId": plan_id}
-        case PlanReplaced(steps, plan_id, meta):
+        case updates.PlanReplaced(steps, plan_id, meta):
             plan = {"type": "items", "planId": plan_id, "entries": list(map(v1.step_of, steps))}
             return {"sessionUpdate": "plan_update", "plan": with_some(plan, _meta=meta)}
-        case UsageReported(keeps_cost=keeps_cost):
+        case updates.UsageReported(keeps_cost=keeps_cost):
             told = v1.update_of(update) or {}
             return told if keeps_cost or "cost" in told else {**told, "cost": None}
-        case CommandsReplaced(commands, meta):
+        case updates.CommandsReplaced(commands, meta):
             available = list(map(_command, map(v1.command_of, commands)))
             return with_some({"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta)
-        case OptionsReplaced(options, meta):
+        case updates.OptionsReplaced(options, meta):
             return with_some(
                 {"sessionUpdate": "config_option_update", "configOptions": options_of(options)}, _meta=meta
             )
@@ -150,7 +125,7 @@ def _message(role: str, message_id: str, blocks: Iterable[Any]) -> Wire:
     return {"sessionUpdate": _REPLACED[role], "messageId": message_id, "content": list(map(v1.block_of, blocks))}
 
 
-def _state(report: StateReported) -> Wire:
+def _state(report: updates.StateReported) -> Wire:
     return {"sessionUpdate": "state_update", **v1.reported_state(report)}
 
 
@@ -162,7 +137,7 @@ def _bytes(data: bytes) -> Wire:
     return {"data": b64encode(data).decode()}
 
 
-def _exit(ended: TerminalExit) -> Wire:
+def _exit(ended: updates.TerminalExit) -> Wire:
     return with_some({}, exitCode=ended.exit_code, signal=ended.signal)
 
 
@@ -176,7 +151,6 @@ def _command(command: Wire) -> Wire:
 
 
 def tool_call_of(patch: ToolCallPatch) -> Wire:
-    """Convert what a report about a tool call sets."""
     content = patch.content if patch.content is UNSET else [*map(_content, patch.content)]
     raw = {"raw_input": "rawInput", "raw_output": "rawOutput"}
     cleared = {raw[name]: None for name in sorted(patch.cleared)}

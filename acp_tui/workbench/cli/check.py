@@ -67,7 +67,6 @@ def _show_step(what: str) -> None:
 
 
 def _print_rules(output_format: str) -> int:
-    """Print all rules. Returns the exit status."""
     if output_format == "json":
         print(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES.values()]}, indent=2))
         return ExitCode.DONE

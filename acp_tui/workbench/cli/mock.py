@@ -34,17 +34,13 @@ def run(given: Given) -> int:
             raise UsageError(
                 "--strict and --timeout work with recordings only; a scenario expects nothing of its client"
             )
-        return _be_scripted(str(source), given)
+        return play([str(source), "--speed", f"{given.speed:g}", *(["--login"] if given.login else [])])
     if given.login:
         raise UsageError("--login works with scenarios only; a recording logs in as it was recorded")
     try:
         return anyio.run(_serve, _read(source), given)
     except ClientError as error:
         raise exit_after(error, ExitCode.ERROR) from None
-
-
-def _be_scripted(scenario: str, given: Given) -> int:
-    return play([scenario, "--speed", f"{given.speed:g}", *(["--login"] if given.login else [])])
 
 
 def _read(source: Path) -> Script:

@@ -16,8 +16,6 @@ from acp_tui.workbench.conformance.rule import Frame, Judge, read_json, shown
 
 @dataclass(frozen=True, slots=True)
 class SeenRequest:
-    """A request."""
-
     index: int
     """The index of its frame."""
     at_s: float
@@ -30,8 +28,6 @@ class SeenRequest:
 
 @dataclass(frozen=True, slots=True)
 class SeenNotification:
-    """A notification."""
-
     index: int
     at_s: float
     is_agents: bool
@@ -41,8 +37,6 @@ class SeenNotification:
 
 @dataclass(frozen=True, slots=True)
 class SeenResponse:
-    """A response to a request."""
-
     index: int
     at_s: float
     request: SeenRequest
@@ -57,7 +51,6 @@ class SeenResponse:
 
     @property
     def code(self) -> Any:
-        """The error's code; None without an error."""
         return self.error.get("code") if self.error is not None else None
 
 

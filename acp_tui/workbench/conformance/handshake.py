@@ -53,7 +53,6 @@ class HandshakeCheck(Check):
         self._names_logins = False
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         if not event.is_agents:
             return
         match event:
@@ -132,7 +131,6 @@ class OptionCheck(Check):
         """The available modes, by session."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         if isinstance(event, SeenResponse) and event.is_agents:
             self._look_at_answer(event)
         elif isinstance(event, SeenNotification) and event.is_agents and event.method == v1.SESSION_UPDATE:

@@ -72,7 +72,6 @@ class MessageCheck(Check):
         self._probed_in: int | None = None
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         if not event.is_agents:
             if isinstance(event, SeenNotification) and event.method == PROBE:
                 self._probed_in = event.index
@@ -165,9 +164,9 @@ def read(kind: Any, value: Any) -> tuple[Any, str]:
 # Well-formed but unusual
 
 
-def own_keys(value: Any, raw: Any, path: str = "") -> Iterator[str]:
+def own_keys(value: Any, raw: Any) -> Iterator[str]:
     """Yield where the raw JSON of a strict value has unknown keys, outside of `_meta`."""
-    for model, part, where in _models(value, raw, path):
+    for model, part, where in _models(value, raw, ""):
         known = _keys(type(model))
         yield from (f"{where}{key}" for key in part if key not in known)
 
@@ -250,7 +249,6 @@ class ValueCheck(Check):
     """Checks the values in each message from the agent."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         if not event.is_agents:
             return
         match event:

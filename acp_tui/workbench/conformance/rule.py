@@ -36,7 +36,6 @@ class Rule:
     severity: Severity
     sentence: str
     advice: str
-    """How to fix it."""
     page: str
     """The page in the specification."""
     requirement: str = ""
@@ -44,7 +43,6 @@ class Rule:
 
     @property
     def reference(self) -> str:
-        """The address of more information."""
         return SPECIFICATION + (self.page if self.page.startswith("v2/") else f"v1/{self.page}")
 
 
@@ -63,7 +61,6 @@ class Finding:
 
     rule: Rule
     text: str
-    """What happened."""
     frames: tuple[int, ...]
     """The frames that broke it, counted from 0 over both directions. The last one revealed it."""
 
@@ -123,6 +120,5 @@ class Judge:
 
 
 def shown(value: Any) -> str:
-    """Format an agent's value for use in a sentence."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -38,8 +38,6 @@ class Turn:
 
 @dataclass(slots=True)
 class SessionScene:
-    """One session."""
-
     opened_in: int
     """The frame where its ID first appeared."""
     cwd: Any = None
@@ -62,7 +60,6 @@ class Scene:
         self.offer: dict[str, Any] = {}
         """The client's capabilities."""
         self.capabilities: dict[str, Any] = {}
-        """The agent's capabilities."""
         self.is_whole = False
         """Whether it has seen `initialize`. Otherwise, sessions may have been opened before."""
         self.is_agreed = False
@@ -74,12 +71,10 @@ class Scene:
         """How many `session/new` requests wait for an answer."""
 
     def session(self, params: dict[str, Any]) -> SessionScene | None:
-        """Return the session named in the params."""
         session_id = params.get("sessionId")
         return self.sessions.get(session_id) if isinstance(session_id, str) else None
 
     def follow(self, event: Event) -> None:
-        """Remember what matters later."""
         match event:
             case SeenRequest(is_agents=False):
                 self._follow_request(event)
@@ -176,22 +171,18 @@ def _end_turn(session: SessionScene, answer: SeenResponse) -> None:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """Return the value if it's an object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return the value if it's a list, or an empty one."""
     return value if isinstance(value, list) else []
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list; none if it isn't a list."""
     return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def text_of(block: Any) -> str:
-    """Return the text of a text block; "" for any other."""
     text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
     return text if isinstance(text, str) else ""
 

@@ -41,7 +41,6 @@ class SessionCheck(Check):
         """The IDs on the pages so far."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         match event:
             case SeenRequest(is_agents=False, method=method, params=params) if method in OPENING:
                 if isinstance(session_id := params.get("sessionId"), str):
@@ -141,7 +140,7 @@ class SessionCheck(Check):
             self._listed = set()
         page = as_object(answer.result)
         self._look_at_folders(answer.request, objects(page.get("sessions")))
-        listed = {item["sessionId"] for item in objects(page.get("sessions")) if _has_id(item)}
+        listed = {item["sessionId"] for item in objects(page.get("sessions")) if isinstance(item.get("sessionId"), str)}
         if len(self._listed) < KEPT_LISTED:
             self._listed |= listed
         following = page.get("nextCursor")
@@ -177,10 +176,6 @@ def _is_same_folder(folder: Any, wanted: str) -> bool:
     return not is_absolute or normpath(folder) == normpath(wanted)
 
 
-def _has_id(item: dict[str, Any]) -> bool:
-    return isinstance(item.get("sessionId"), str)
-
-
 def _condensed(text: str) -> str:
     """Return the text without white space, which agents may change."""
     return "".join(text.split())
@@ -202,14 +197,12 @@ class TurnCheck(Check):
         """The frames of open prompts that the agent has reacted to."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         if isinstance(event, SeenNotification) and event.is_agents and event.method == v1.SESSION_UPDATE:
             self._look_at_update(event)
         elif isinstance(event, SeenResponse) and event.is_agents and event.request.method == v1.SESSION_PROMPT:
             self._look_at_end(event)
 
     def finish(self) -> None:
-        """End the connection."""
         for session in self._scene.sessions.values():
             if session.turn is not None:
                 text = "a prompt was never answered"

@@ -42,7 +42,6 @@ class ToolCallCheck(Check):
         """The terminals the client created, by session and terminal."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         match event:
             case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE, params=params):
                 update = as_object(params.get("update"))
@@ -128,7 +127,6 @@ class PermissionCheck(Check):
         """The frame of the answer, by session and call."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         match event:
             case SeenRequest(is_agents=True, method=v1.SESSION_REQUEST_PERMISSION):
                 self._look_at_options(objects(event.params.get("options")))
@@ -199,7 +197,6 @@ class TerminalCheck(Check):
         """The frame where its ID appeared, by session and terminal."""
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         match event:
             case SeenResponse(is_agents=False, request=request, result=result, index=index):
                 if request.method == v1.TERMINAL_CREATE:
@@ -239,7 +236,6 @@ class ElicitationCheck(Check):
         self._pages: Recent[str, None] = Recent()
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         match event:
             case SeenRequest(is_agents=True, method=v1.ELICITATION_CREATE, params={"mode": "url"} as params):
                 self._look_at_page(params)

@@ -25,8 +25,6 @@ _PIECES: Final = frozenset({"user_message_chunk", "agent_message_chunk", "agent_
 
 
 class _Session:
-    """What is remembered about a session."""
-
     def __init__(self) -> None:
         self.state: Any = "idle"
         self.told_in: int | None = None
@@ -46,7 +44,6 @@ class VersionTwoCheck(Check):
         self._sessions: Recent[str, _Session] = Recent()
 
     def see(self, event: Event) -> None:
-        """Check a message."""
         match event:
             case SeenNotification(is_agents=True, method="session/update"):
                 self._updated(event)

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.agents.configured_agents import EXAMPLE, URL_EXAMPLE, ConfiguredAgents, read_configured_agents
+from acp_tui.client.agents.configured_agents import EXAMPLE, ConfiguredAgents, read_configured_agents
 
 COMMAND = 'command = ["run"]'
+URL_WITH_HEADERS = """\
+[agents.build]
+url = "wss://build.example/acp"
+headers = { Authorization = "Bearer ${BUILD_TOKEN}" }
+"""
 URL = '[agents.a]\nurl = "wss://build/acp"\n'
 
 
@@ -37,7 +42,7 @@ def test_the_example_of_the_hint_is_valid(file: Path):
 
 
 def test_an_entry_with_an_address_is_an_agent_elsewhere_with_its_headers(file: Path):
-    command = read(file, f'{URL_EXAMPLE}cwd = "/srv/it"', BUILD_TOKEN="s3cret").agents["build"].command
+    command = read(file, f'{URL_WITH_HEADERS}cwd = "/srv/it"', BUILD_TOKEN="s3cret").agents["build"].command
     assert command.address is not None
     assert command.address.headers == {"Authorization": "Bearer s3cret"}
     assert (command.argv, command.is_elsewhere, command.cwd) == (

@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.terminals import ExitStatus, TerminalOutputSnapshot, Terminals
+from acp_tui.client.terminals import ExitStatus, Terminals
+from acp_tui.client.terminals.terminals import TerminalOutputSnapshot
 from support.waiting import LIMIT_S
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from acp_tui.client.terminals import TerminalSpawnFailed
 from acp_tui.client.terminals import terminals as terminals_module
-from acp_tui.client.terminals.pty import READ_BYTES, WAKE_BYTES, ReadBudget
+from acp_tui.client.terminals.pty import READ_BYTES, WAKE_BYTES, ReadBudget, TerminalSpawnFailed
 from acp_tui.conversation.buffers import ByteRing
 from support.waiting import LIMIT_S
 

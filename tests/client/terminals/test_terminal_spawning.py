@@ -14,7 +14,7 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import start_of
-from acp_tui.client.terminals import TerminalSpawnFailed
+from acp_tui.client.terminals.pty import TerminalSpawnFailed
 from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:

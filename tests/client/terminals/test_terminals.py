@@ -13,14 +13,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_tui.client.terminals import (
-    ExitStatus,
-    TerminalInputFull,
-    Terminals,
-    TerminalsClosed,
-    UnknownTerminal,
-)
-from acp_tui.client.terminals.pty import MAX_WAITING_BYTES
+from acp_tui.client.terminals import ExitStatus, Terminals
+from acp_tui.client.terminals.pty import MAX_WAITING_BYTES, TerminalInputFull, TerminalsClosed, UnknownTerminal
 from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:

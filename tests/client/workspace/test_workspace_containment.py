@@ -11,13 +11,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.workspace import (
-    Location,
-    OutsideWorkspace,
-    PathChanged,
-    Workspace,
-    WorkspaceError,
-)
+from acp_tui.client.workspace import Location, Workspace
+from acp_tui.client.workspace.errors import OutsideWorkspace, PathChanged, WorkspaceError
 from support.waiting import LIMIT_S
 
 SECRET = "secret"

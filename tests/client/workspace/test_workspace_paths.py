@@ -5,7 +5,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.workspace import InvalidPath, NotAbsolute, TooManyLinks, UnusablePath, Workspace
+from acp_tui.client.workspace import Workspace
+from acp_tui.client.workspace.errors import InvalidPath, NotAbsolute, TooManyLinks, UnusablePath
 from support.waiting import LIMIT_S
 
 

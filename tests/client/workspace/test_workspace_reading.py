@@ -7,7 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.workspace import (
+from acp_tui.client.workspace import Workspace
+from acp_tui.client.workspace import workspace as reading_module
+from acp_tui.client.workspace.errors import (
     AccessDenied,
     FileTooLarge,
     IsDirectory,
@@ -15,9 +17,7 @@ from acp_tui.client.workspace import (
     NotFound,
     NotText,
     SpecialFile,
-    Workspace,
 )
-from acp_tui.client.workspace import workspace as reading_module
 from support.waiting import LIMIT_S
 
 TWO_LINES = "one\ntwo\n"

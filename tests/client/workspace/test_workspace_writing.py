@@ -14,10 +14,10 @@ import anyio
 import anyio.from_thread
 import pytest
 
-from acp_tui.client.workspace import (
+from acp_tui.client.workspace import FileState, Workspace, WriteResult
+from acp_tui.client.workspace.errors import (
     AccessDenied,
     DiskFailure,
-    FileState,
     IsDirectory,
     NotADirectory,
     NotFound,
@@ -26,8 +26,6 @@ from acp_tui.client.workspace import (
     SharedFile,
     SpecialFile,
     UnencodableText,
-    Workspace,
-    WriteResult,
 )
 from acp_tui.client.workspace.exchange import exchange
 from support.waiting import LIMIT_S

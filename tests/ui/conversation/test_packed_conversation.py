@@ -12,7 +12,7 @@ from textual.widgets import Input
 from acp_tui.client.export.outline import ExportFacts, sections
 from acp_tui.client.set_aside import EntryStore
 from acp_tui.client.terminals import plain_text
-from acp_tui.conversation import conversation as state
+from acp_tui.conversation import entry_list
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import snapshot
 from acp_tui.conversation.tool_calls import BlockContent, TextDiff
@@ -70,8 +70,8 @@ async def everything_seen(page: Page) -> dict[str, Any]:
 async def test_it_is_as_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     for kept in (10_000, 5):
-        monkeypatch.setattr(state, "KEPT", kept)
-        monkeypatch.setattr(state, "PACKED_AT_ONCE", 3)
+        monkeypatch.setattr(entry_list, "KEPT", kept)
+        monkeypatch.setattr(entry_list, "PACKED_AT_ONCE", 3)
         monkeypatch.setattr(column_module, "MAX_DRAWN", kept)
         async with open_page(*map(said, range(ENTRIES))) as page:
             entries = page.session.conversation.entries
@@ -83,8 +83,8 @@ async def test_it_is_as_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_entries_that_were_never_drawn_cache_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "KEPT", 5)
-    monkeypatch.setattr(state, "PACKED_AT_ONCE", 5)
+    monkeypatch.setattr(entry_list, "KEPT", 5)
+    monkeypatch.setattr(entry_list, "PACKED_AT_ONCE", 5)
     async with open_page() as page:
         for number in range(500):
             page.session.apply(agent("word", f"m{number}"))

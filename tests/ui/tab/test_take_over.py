@@ -11,7 +11,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from acp_tui.client.sessions.session import Listener
-from acp_tui.client.terminals import TerminalInputFull
+from acp_tui.client.terminals.pty import TerminalInputFull
 from acp_tui.conversation.elicitation import Form
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TerminalId
