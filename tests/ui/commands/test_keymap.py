@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
 from itertools import groupby
-from pkgutil import walk_packages
 
 import pytest
-from textual.binding import Binding
 from textual.dom import DOMNode
 
 import acp_tui.ui
-import acp_tui.workbench
 from acp_tui.client.settings.tree import KeyChoice
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import PLACES
-from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, FIXED_KEYS, NEEDED, keymap_of
+from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, NEEDED, keymap_of
 from acp_tui.ui.commands.table import COMMANDS, bindings
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
@@ -40,9 +35,7 @@ from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.shell.dialogs import Board
 from acp_tui.ui.shell.settings.screen import SettingEditor, SettingsScreen
 from acp_tui.ui.tab.entries import PromptPicker
-from acp_tui.workbench.inspector.frame_list import FrameList
-from acp_tui.workbench.inspector.frame_view import FrameView
-from acp_tui.workbench.inspector.screen import InspectorScreen
+from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
 
 PROMPT = ("prompt", "session", "app")
 CARD = ("card", "session", "app")
@@ -59,9 +52,6 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "review": (FullRequest, PermissionReview),
     "find": (FindBar,),
     "sidebar": (Sidebar,),
-    "inspector": (InspectorScreen,),
-    "frames": (FrameList,),
-    "frame": (FrameView,),
     "replay": (ReplayScreen,),
     "sessions": (SessionsDialog,),
     "prompts": (PromptPicker,),
@@ -90,7 +80,8 @@ def test_every_command_has_a_name_of_its_own() -> None:
 
 
 def test_the_widgets_of_all_places_are_known_here() -> None:
-    assert {*PLACES} - {"session", "app", "terminal"} == {*WIDGETS}  # a terminal takes all keys but one
+    not_here = {"session", "app", "inspector", "frames", "frame"} | {"terminal"}  # which takes all keys but one
+    assert {*PLACES} - not_here == {*WIDGETS}
 
 
 def test_in_one_place_a_key_means_one_thing() -> None:
@@ -104,35 +95,17 @@ def test_in_one_place_a_key_means_one_thing() -> None:
 
 @pytest.mark.parametrize("place", WIDGETS)
 def test_the_table_and_the_widgets_have_the_same_keys(place: str) -> None:
-    bound = {key for kind in WIDGETS[place] for key, _ in kind._merge_bindings()}
-    in_table = {key for id_, keys in AS_BUILT.keys.items() if BY_ID[id_].where == place for key in keys}
-
     # The text area itself handles what moves the cursor in the prompt.
-    assert in_table - bound <= {"up", "down"}
+    assert keys_not_bound(place, *WIDGETS[place]) <= {"up", "down"}
 
 
 def test_each_key_of_ours_is_in_the_table_or_means_the_same_everywhere() -> None:
-    assert {(kind.__name__, key) for kind, key in _bound_otherwise() if key not in FIXED_KEYS} == set()
-
-
-def _bound_otherwise() -> Iterator[tuple[type, str]]:
-    """Keys that have no row in the table."""
-    for package in (acp_tui.ui, acp_tui.workbench):
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
-            for kind in vars(import_module(module.name)).values():
-                if isinstance(kind, type) and kind.__module__ == module.name:
-                    for binding in Binding.make_bindings(vars(kind).get("BINDINGS", ())):
-                        is_refusal = binding.action.startswith("refuse(")  # in a replay, where they'd need a session
-                        if binding.id not in BY_ID and not is_refusal:
-                            yield kind, binding.key
+    assert keys_without_rows(acp_tui.ui) == []
 
 
 @pytest.mark.parametrize("place", [place for place in WIDGETS if place != "dialog"])
 def test_each_action_in_the_table_is_a_method(place: str) -> None:
-    named = [command.own or command.action for command in COMMANDS if command.where == place]
-    ours = [action.partition("(")[0] for action in named if action and not action.startswith(("screen.", "app."))]
-    assert ours
-    assert [name for name in ours if not any(hasattr(kind, f"action_{name}") for kind in WIDGETS[place])] == []
+    assert actions_without_methods(place, *WIDGETS[place]) == []
 
 
 def test_no_binding_of_the_session_takes_what_is_typed() -> None:
