@@ -107,7 +107,7 @@ REPLAY_COMMANDS: Final = (
     _replay("leave", "q,escape", "app.quit", "Quit"),
 )
 
-WIDGET_COMMANDS: Final = (
+COMMANDS: Final = (
     # In the prompt
     _own("prompt", "send", "enter", "send", "Send the prompt", "queues it while the agent works"),
     _own("prompt", "steer", "alt+t", "send_other_way", "Send the prompt into the running turn",
@@ -304,10 +304,6 @@ WIDGET_COMMANDS: Final = (
          has_priority=True),
     _own("setting", "setting_save", "ctrl+s,ctrl+enter", "accept", "Write it", has_priority=True),
     _own("setting", "setting_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
-)
-
-COMMANDS: Final = (
-    *WIDGET_COMMANDS,
     *_INSPECTOR,
     *REPLAY_COMMANDS,
     # With a session
@@ -405,16 +401,12 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
     return None
 
 
-_WIDGETS_OWN: Final = {command.id: command for command in (*WIDGET_COMMANDS, *_INSPECTOR)}
-
-
 def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
     """A widget's bindings: for these commands of its own, or for all commands of a place."""
-    commands = [_WIDGETS_OWN[id_] for id_ in ids] + [one for one in _WIDGETS_OWN.values() if one.where == place]
     return [
         Binding(one.keys, one.own, one.title, show=False, priority=one.has_priority, id=one.id)
-        for one in commands
-        if one.own and one.keys
+        for one in COMMANDS
+        if (one.id in ids or one.where == place) and one.own and one.keys
     ]
 
 
