@@ -23,6 +23,7 @@ from textual.geometry import Size
 from textual.pilot import Pilot
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.frame_log import FrameLog
@@ -216,6 +217,8 @@ class World:
     async def is_right(self) -> bool:
         """Check all that must hold once it has come to rest. False if the user has quit."""
         await self.come_to_rest()
+        if self.app._exception is not None:
+            raise self.app._exception  # the app has ended, and nothing else that it shows counts
         await self.close_dialogs()
         if not self.app._exit:
             self.check()
@@ -302,7 +305,13 @@ def _terminal(world: World, session: Session) -> None:
 
 
 def _turn(world: World, session: Session) -> None:
-    session.apply(prompt("Go") if session.conversation.is_idle else TurnEnded("end_turn"))
+    connection = cast(RecordedConnection, session.connection)
+    if session.conversation.is_idle:
+        session.apply(prompt("Go"))
+    elif connection.prompts:
+        connection.end_turn()  # whatever waits in the queue is sent next
+    else:
+        session.apply(TurnEnded("end_turn"))
 
 
 def _subagent(world: World, session: Session) -> None:
@@ -369,7 +378,7 @@ class AnyOrderApp(AcpTuiApp):
     """The app whose first tab attaches to a session."""
 
     def __init__(self, loop: OwnTimeLoop) -> None:
-        hub: Any = SimpleNamespace(agents=[], preload=lambda: None)
+        hub = SessionHub(cast(Any, None))  # which starts no agent here
         settings = Settings(appearance=Appearance(DARK.name, reduced_motion=True))
         super().__init__(hub, AgentCommand("agent", ("agent",)), Path("/project"), settings=settings)
         self.clock = loop.time  # type: ignore[method-assign]
