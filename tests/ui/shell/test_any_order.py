@@ -260,7 +260,8 @@ class World:
         assert panel.card.display is bool(wanted)
         is_planned = any(plan.current is not None for plan in conversation.plans.values())
         assert panel.plan.display or not is_planned or panel.plan.has_class("-crowded-out")
-        assert tab.focused is None or (tab.focused.is_attached and tab.focused.display), f"{tab.focused} has the focus"
+        places = tab.focused.ancestors_with_self if tab.focused is not None else []
+        assert all(place.is_attached and place.display for place in places), f"{tab.focused} has the focus"
         assert tab.questions.card is (cards[0] if cards else None)
         rows(self.pilot)
 
