@@ -21,6 +21,7 @@ from rich.segment import Segment
 from textual import message_pump
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.await_remove import AwaitRemove
 from textual.binding import Binding
 from textual.events import Key, Paste
@@ -157,6 +158,28 @@ def focus_nothing_that_leaves() -> None:
             set_focus(self, widget, *how, **options)
 
     Screen.set_focus = set_focus_if_it_stays  # type: ignore[method-assign]  # Textual has no hook for it
+
+
+@cache
+def dismiss_no_other_screen() -> None:
+    """Make Textual dismiss the screen that it is asked to, in the whole process: now, or once no other covers it.
+
+    It removed the top screen. Enter or Escape pressed again before a dialog was gone ended the app, or removed what was
+    below; pressed just before another dialog came up, it removed that one.
+    """
+
+    @wraps(dismiss := Screen.dismiss)
+    def dismiss_itself(self: Screen[Any], result: Any = None) -> AwaitComplete:
+        def close() -> None:
+            if self.is_active and self.is_running:
+                dismiss(self, result)
+
+        if self.is_active:
+            return dismiss(self, result)
+        self.watch(self, "stack_updates", close, init=False)
+        return AwaitComplete()
+
+    Screen.dismiss = dismiss_itself  # type: ignore[method-assign]  # Textual has no hook for it
 
 
 class Removal(AwaitRemove):
