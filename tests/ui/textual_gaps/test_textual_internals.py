@@ -44,6 +44,7 @@ OVERRIDDEN = (
     (TextArea, "_recompute_cursor_offset"),
     (linux_driver, "XTermParser"),
     (message_pump, "Timer"),
+    (Screen, "_reset_focus"),
     (Screen, "dismiss"),
     (Screen, "set_focus"),
     (Widget, "mount"),
