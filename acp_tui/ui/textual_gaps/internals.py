@@ -150,11 +150,15 @@ def mount_nothing_at_the_end() -> None:
 
 @cache
 def focus_nothing_that_leaves() -> None:
-    """Make Textual give no keyboard to a widget that is being removed, in the whole process: it would swallow keys."""
+    """Make Textual give no keyboard to a widget that is being removed, in the whole process: it would swallow keys.
+
+    Textual marks what there is when the removal begins. What a widget composes after that leaves unmarked, with it or
+    before it.
+    """
 
     @wraps(set_focus := Screen.set_focus)
     def set_focus_if_it_stays(self: Screen[Any], widget: Widget | None, *how: Any, **options: Any) -> None:
-        if widget is None or not widget._pruning:
+        if widget is None or (widget.is_attached and not any(place._pruning for place in widget.ancestors_with_self)):
             set_focus(self, widget, *how, **options)
 
     Screen.set_focus = set_focus_if_it_stays  # type: ignore[method-assign]  # Textual has no hook for it

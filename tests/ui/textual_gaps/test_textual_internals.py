@@ -147,6 +147,15 @@ async def test_a_dialog_dismissed_below_another_goes_when_that_is_gone() -> None
         assert results == ["chosen"]
 
 
+async def test_what_is_not_on_the_screen_gets_no_keyboard() -> None:
+    async with BaseApp().run_test() as pilot:
+        screen, field = pilot.app.screen, Input()
+        await screen.mount(field)
+        screen.set_focus(field)
+        screen.set_focus(Input())  # as one that was composed while what it is in was removed
+        assert screen.focused is field
+
+
 class Lingering(Widget):
     """A widget that is removed only when it is let go."""
 
