@@ -204,7 +204,7 @@ class World:
     async def come_to_rest(self) -> None:
         quiet = 0
         for _ in range(60):
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.47)  # not in step with what ticks every second
             if self.app._exit:
                 return
             pumps = [self.app, *self.app.screen.walk_children(with_self=True)]
