@@ -31,7 +31,6 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, WORDS, count_words, state_words
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.frame import close_when_in_front
 from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
@@ -388,7 +387,7 @@ class ReviewScreen(ModalScreen[None]):
             self._say(str(error))
         else:
             self.notify(make_visible(str(error)), severity="error", markup=False)
-            close_when_in_front(self)
+            self.dismiss()
 
     @property
     def _drawing(self) -> ReviewDrawing | None:
