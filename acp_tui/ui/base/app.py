@@ -39,6 +39,7 @@ from acp_tui.ui.textual_gaps.driver import Pacing
 from acp_tui.ui.textual_gaps.internals import (
     Removal,
     bindings_of_key,
+    dismiss_no_other_screen,
     focus_nothing_that_leaves,
     forget_callbacks,
     mount_nothing_at_the_end,
@@ -176,6 +177,7 @@ class BaseApp(App[None]):
         use_sure_timers()
         mount_nothing_at_the_end()
         focus_nothing_that_leaves()
+        dismiss_no_other_screen()
         super().__init__()
         # Textual prints tracebacks with it, and our stderr shows every ESC as a character, so no colors.
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)

@@ -34,7 +34,6 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.frame import close_when_in_front
 from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
@@ -375,7 +374,7 @@ class ReviewScreen(ModalScreen[None]):
             self._say(str(error))
         else:
             self.notify(make_visible(str(error)), severity="error", markup=False)
-            close_when_in_front(self)
+            self.dismiss()
 
     @property
     def _drawing(self) -> ReviewDrawing | None:

@@ -654,8 +654,11 @@ class ConversationView(Widget, can_focus=True):
         return self
 
     def allow_focus(self) -> bool:
-        """Whether the view itself can have the focus: only if there is no entry to focus."""
-        return self.tab_stop not in self._pool.views
+        """Whether the view itself can have the focus: only if there is no entry to focus.
+
+        Not below a welcome, where it is hidden: the keyboard would be nowhere.
+        """
+        return self.display and self.tab_stop not in self._pool.views
 
     def note_focus(self, view: EntryView[Entry] | None) -> None:
         """Move the cursor to the entry that got the focus. None means that an entry lost it."""

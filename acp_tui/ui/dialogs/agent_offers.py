@@ -29,7 +29,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
-from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
+from acp_tui.ui.kit.frame import Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import PickerRow, aligned
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.values import dataclass
@@ -354,7 +354,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
             parts = filter(None, (str(error), error.detail, error.hint))
             self._said.update(shown("\n".join(parts), "$text-error"))
         else:
-            close_when_in_front(self, method)
+            self.dismiss(method)
         finally:
             self._waiting = None
 

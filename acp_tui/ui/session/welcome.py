@@ -76,6 +76,7 @@ class Welcome(Vertical, can_focus=True):
     def __init__(self, agent: str = "", greeting: str = "") -> None:
         """`agent` is the agent's name with its version; `greeting` is the text of its command."""
         super().__init__()
+        self.can_focus = False  # until there are sessions to choose from
         self._agent = make_visible_line(agent)
         self._greeting = greeting
         self._folder = ""

@@ -6,6 +6,7 @@ Loaded after the start, or with the first command.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final, TypeAlias
 
 from anyio import to_thread
@@ -45,11 +46,12 @@ from acp_tui.ui.tab.tabs import Tab, Tabs
 
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
 ShowHosted: TypeAlias = Callable[[HostedSession], Coroutine[Any, Any, None]]
+Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 KEYS: Final = "Enter go to it · {board_up} {board_down} move · {board_pin} pin · {board_archive} archive"
 
 
-class Board(ModalScreen[None]):
-    """Lists the tabs with their current states."""
+class Board(ModalScreen[Act | None]):
+    """Lists the tabs with their current states. Returns what to do once it is gone, which happens once."""
 
     PLACE: ClassVar[Place] = "board"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -169,17 +171,15 @@ class Board(ModalScreen[None]):
         """Close the tab at the cursor. The board closes first, because it may be above that tab."""
         tab = self._tab
         if tab is not None:
-            self.dismiss(None)
-            self.app.run_worker(self._close(tab))
+            self.dismiss(partial(self._close, tab))
 
-    async def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Go to the chosen tab or session."""
-        tab = self._tab
-        self.dismiss(None)
-        if tab is not None:
-            await self._tabs.go_to(tab)
-        else:
-            self.app.run_worker(self._show_hosted(message.row.value))
+        chosen: HostedSession | Tab = message.row.value
+        if isinstance(chosen, HostedSession):
+            self.dismiss(partial(self._show_hosted, chosen))
+        elif chosen in self._tabs:  # it may have been closed just now
+            self.dismiss(partial(self._tabs.go_to, chosen))
 
 
 class Dialogs:
@@ -204,8 +204,10 @@ class Dialogs:
         return await choose_agent(self._app, worktrees=worktrees)
 
     async def show_board(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
-        """Show all tabs, and what each one is about."""
-        await self._app.push_screen_wait(Board(tabs, close, show_hosted))
+        """Show all tabs, and what each one is about. Go to the one that is chosen."""
+        act = await self._app.push_screen_wait(Board(tabs, close, show_hosted))
+        if act is not None:
+            await act()
 
     async def hosted_again(self, session_id: SessionId, recordings: RecordingSettings) -> AgentCommand:
         """Start a host that continues a recorded session, and return it as an agent. Raises ClientError."""

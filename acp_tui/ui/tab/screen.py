@@ -39,6 +39,8 @@ from acp_tui.ui.tab.tabs import FIRST_MODE, TabLine
 from acp_tui.ui.tab.writing import PromptController
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.conversation import Conversation
@@ -532,6 +534,12 @@ class SessionScreen(Screen[None]):
         """Focus the card that waits; without one, the prompt."""
         if not self._focus_card():
             self.action_focus_prompt()
+
+    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
+        # When a widget is removed, hidden, or disabled, Textual focuses another one nearby. A search that ended with
+        # its session gave the keyboard to the next session's welcome.
+        if self.focused is widget:
+            self.set_focus(None if self.prompt in (avoiding or ()) else self.prompt)
 
     # Events
 
