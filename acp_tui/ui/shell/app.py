@@ -27,7 +27,7 @@ from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
-from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.host import Opening, Shell
 from acp_tui.ui.tab.loading import BEFORE_AN_AGENT, preload_in_thread
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.tabs import FIRST_MODE, Tab, Tabs
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.shell.notifier import Notifier
     from acp_tui.ui.shell.settings.follower import SettingsDesk
     from acp_tui.ui.tab.reopening import LeftSession
+
+    def _as_shell(app: AcpTuiApp) -> Shell:
+        """Tabs cast the app to this, so the type checker compares them here."""
+        return app
 
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
