@@ -1,6 +1,6 @@
 """The room's commands by key. `acp_tui.ui.commands.table` takes these rows in, if the room is there.
 
-The names of their places are in `ui.commands.command` and `ui.commands.keymap`, with those of all places.
+The names of their places are in `ui.commands.command`, with those of all places.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ INSPECT: tuple[Command, ...] = (
         "Inspect the messages between acp-tui and the agent",
         "every frame, and broken rules",
         "alt+i",
-        "app.inspect",
+        "do('inspect')",
         has_priority=True,
         slash="inspect",
     ),

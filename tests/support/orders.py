@@ -9,25 +9,30 @@ from __future__ import annotations
 import asyncio
 import random
 import selectors
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, Final
+from zlib import crc32
 
 import pytest
 from anyio import to_thread
-from textual import _time
 from textual.dom import DOMNode
 from textual.events import Compose, Mount, Resize, Unmount
 from textual.message_pump import MessagePump
 from textual.messages import Prune
 from textual.widget import Widget
 
+from acp_tui.client.sessions.hub import SessionHub
+from acp_tui.ui.kit.question_screen import QuestionScreen
+
 MAX_ROUNDS: Final = 60_000
 """Of the loop, for one order. The longest take a tenth of it."""
 LATE: Final = (Compose, Mount, Resize, Unmount, Prune)
 """What begins, ends, or places a widget is delayed longest."""
+CLOCKS: Final = (time.monotonic, time.perf_counter, time.time)
 
 
 class Frozen(AssertionError):
@@ -105,6 +110,8 @@ class Scheduler:
         self._loop = loop
         self._chance = random.Random(0)
         self._slow: dict[type, bool] = {}
+        self.mark = 0
+        """Tells whether two lives were the same to the last message: who got it, and when."""
         loop.late_s = lambda: self._chance.choice((0.0, 0.001, 0.02))
 
     def begin(self, seed: str) -> random.Random:
@@ -118,6 +125,7 @@ class Scheduler:
     async def delay(self, of: object, *, is_late: bool) -> None:
         """Let others go first."""
         chance, kind = self._chance, type(of)
+        self.mark = crc32(f"{kind.__name__} {self._loop.time()}".encode(), self.mark)
         if kind not in self._slow:
             self._slow[kind] = chance.random() < 0.2
         most = 24 if is_late else 4
@@ -153,7 +161,17 @@ class Scheduler:
             patch.setattr(MessagePump, "_dispatch_message", dispatch_late)
             patch.setattr(Widget, "_message_loop_exit", leave_late)
             patch.setattr(to_thread, "run_sync", run_sync)
-            patch.setattr(time, "monotonic", loop.time)
-            patch.setattr(_time, "time", loop.time)
-            patch.setattr(_time, "get_time", loop.time)
+            for owner, name in _clocks():
+                patch.setattr(owner, name, loop.time)
             yield
+
+
+def _clocks() -> Iterator[tuple[object, str]]:
+    """Wherever a widget may read the time, also under a name that it imported: what shows for five seconds would go
+    in another round each time."""
+    SessionHub.preload()  # what is loaded only in an order would keep its clock
+    yield from ((time, clock.__name__) for clock in CLOCKS)
+    for module in [*sys.modules.values()]:
+        if module.__name__.startswith(("textual.", "acp_tui.")):
+            yield from ((module, name) for name, value in vars(module).items() if value in CLOCKS)
+    yield QuestionScreen, "clock"

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
+from acp_tui.client.errors import ClientError
+
 if TYPE_CHECKING:
     # Importing an agent loads the wire types, which must not delay the first frame.
     from acp_tui.client.agents.command import AgentCommand, Phase
@@ -87,7 +89,11 @@ class SessionHub:
         task = asyncio.ensure_future(work)
         self._works.add(task)
         task.add_done_callback(self._works.discard)
-        await asyncio.shield(task)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(_note_failure)
+            raise
 
     async def _run(self, agent: Agent, *, task_status: TaskStatus[None]) -> None:
         try:
@@ -107,6 +113,15 @@ class SessionHub:
         async with anyio.create_task_group() as tasks:
             for agent in list(self.agents):
                 tasks.start_soon(agent.stop)
+
+
+def _note_failure(work: asyncio.Task[object]) -> None:
+    """Note what failed when nobody awaited it anymore. Otherwise asyncio would call any failure an internal error."""
+    error = None if work.cancelled() else work.exception()
+    if isinstance(error, ClientError):
+        log.info("failed after its caller was canceled: %s", error)  # the conversation shows it
+    elif error is not None:
+        log.error("failed after its caller was canceled", exc_info=error)
 
 
 @asynccontextmanager

@@ -39,6 +39,7 @@ from acp_tui.ui.textual_gaps.driver import Pacing
 from acp_tui.ui.textual_gaps.internals import (
     Removal,
     bindings_of_key,
+    dismiss_no_other_screen,
     focus_nothing_that_leaves,
     forget_callbacks,
     mount_nothing_at_the_end,
@@ -156,9 +157,9 @@ class BaseApp(App[None]):
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - Textual has no ClassVar here either
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="quit"),
         # Without priority, Textual ignores the app's bindings while a dialog is open.
-        Binding("f1", "help_dialog", "Help", show=False, priority=True),
+        Binding("f1", "help_dialog", "Help", show=False, priority=True, id="dialog_help"),
     ]
 
     keymap: var[Keymap] = var(AS_BUILT, init=False)
@@ -173,6 +174,7 @@ class BaseApp(App[None]):
         use_sure_timers()
         mount_nothing_at_the_end()
         focus_nothing_that_leaves()
+        dismiss_no_other_screen()
         super().__init__()
         # Textual prints tracebacks with it, and our stderr shows every ESC as a character, so no colors.
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)

@@ -20,6 +20,9 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, change_segments, count_words, in_full
 from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.frame import shown
 from acp_tui.ui.kit.question_screen import QuestionScreen
@@ -30,7 +33,10 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
 
-KEYS: Final = "Enter review · x revert · X revert all · u undo · g refresh · Esc back"
+KEYS: Final = (
+    "Enter review · {changes_revert} revert · {changes_revert_all} revert all · {changes_undo} undo"
+    " · {changes_reload} refresh · Esc back"
+)
 
 
 class ChangeList(RowList, can_focus=True):
@@ -95,12 +101,10 @@ class ChangeList(RowList, can_focus=True):
 class ChangesScreen(ModalScreen[None]):
     """Lists the changes, opens their reviews, and reverts whole files."""
 
+    PLACE: ClassVar[Place] = "changes"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
-        Binding("x", "revert", "Revert the file", show=False),
-        Binding("X", "revert_all", "Revert all files", show=False),
-        Binding("u", "undo", "Undo the last revert", show=False),
-        Binding("g,f5", "rescan", "Read all files again", show=False),
+        *bindings_of(place=PLACE),
     ]
 
     def __init__(self, desk: ChangesDesk | ChangesSince) -> None:
@@ -123,7 +127,7 @@ class ChangesScreen(ModalScreen[None]):
         self._is_writing = False
 
     def compose(self) -> ComposeResult:
-        keys = Static(KEYS, classes="changes-keys", markup=False)
+        keys = Static(keys_in_force(self).hint(KEYS), classes="changes-keys", markup=False)
         with Vertical(id="changes"):
             yield from (self._title, self._since, self._list, self._notes, self._about, keys)
 
@@ -184,10 +188,8 @@ class ChangesScreen(ModalScreen[None]):
                 if is_answer or not is_asked:
                     await self.run_action(binding.action)
                 else:
-                    self._warn_too_soon(event.key)
-
-    def _warn_too_soon(self, key: str) -> None:
-        self.notify(self._guard.why_not(f"press {key} again"), severity="warning")
+                    again = keys_in_force(self).hint(f"press {{{binding.id}}} again")
+                    self.notify(self._guard.why_not(again), severity="warning")
 
     def action_revert(self) -> None:
         """Ask first; then revert the file, if it hasn't changed since."""
@@ -214,7 +216,8 @@ class ChangesScreen(ModalScreen[None]):
         self._doomed = review
         counts = " ".join(filter(None, count_words(review.change)))
         self._guard.arm()
-        self._say(f"press x again to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
+        again = keys_in_force(self).hint("press {changes_revert} again")
+        self._say(f"{again} to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
 
     async def _revert(self, doomed: Review) -> str:
         try:
@@ -222,7 +225,8 @@ class ChangesScreen(ModalScreen[None]):
         except ChangedMeanwhile:
             self.app.push_screen(ReviewScreen(self._desk, doomed.path, earlier=doomed, note=NOT_REVERTED))
             return ""
-        return f"{make_visible_path(doomed.path)} is back to what it was at {self._desk.since}; u undoes this"
+        undo = keys_in_force(self).hint("; {changes_undo} undoes this")
+        return f"{make_visible_path(doomed.path)} is back to what it was at {self._desk.since}{undo}"
 
     def action_revert_all(self) -> None:
         """Ask first; then revert every file that can be reverted."""
@@ -233,7 +237,8 @@ class ChangesScreen(ModalScreen[None]):
             self.on_change_list_moved()
             self._all_doomed = True
             self._guard.arm()
-            self._say(f"press X again to revert {_files(len(self._desk.changes))}", "$text-warning")
+            again = keys_in_force(self).hint("press {changes_revert_all} again")
+            self._say(f"{again} to revert {_files(len(self._desk.changes))}", "$text-warning")
 
     async def _revert_all(self) -> str:
         paths, failures = sorted(self._desk.changes), []
@@ -245,7 +250,8 @@ class ChangesScreen(ModalScreen[None]):
         if failures:
             done = _files(len(paths) - len(failures))
             raise ChangesError("", f"{done} reverted. {failures[0]}" + _more(len(failures) - 1))
-        return f"{_files(len(paths))} as at {self._desk.since}; press u to undo them one by one"
+        undo = keys_in_force(self).hint("; press {changes_undo} to undo them one by one")
+        return f"{_files(len(paths))} as at {self._desk.since}{undo}"
 
     def action_undo(self) -> None:
         self._doomed = None

@@ -30,8 +30,10 @@ from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, WORDS, count_words, state_words
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.frame import close_when_in_front
 from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
@@ -270,34 +272,18 @@ class _BarredLines(Lines):
 NOT_REVERTED: Final = "The file has changed in the meantime, so nothing was reverted. This is its current state."
 NOT_UNDONE: Final = "The file has changed since the revert, which wasn't undone. This is its current state."
 NOT_SHOWN: Final = "Ignored: the file was shown only after you pressed the key. Press it again."
-OUTDATED: Final = "The file has changed since it was shown. Press g to see its current state."
-WAY_TO_EARLIER: Final = "Press o to see what was there before."
-EARLIER: Final = "This is what was shown before the file changed. Press o to see its current state."
+OUTDATED: Final = "The file has changed since it was shown. Press {diff_reload} to see its current state."
+WAY_TO_EARLIER: Final = "Press {diff_earlier} to see what was there before."
+EARLIER: Final = "This is what was shown before the file changed. Press {diff_earlier} to see its current state."
 
 
 class ReviewScreen(ModalScreen[None]):
     """Reviews one file at a time."""
 
+    PLACE: ClassVar[Place] = "diff"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
-        Binding("up", "scroll_by(-1)", "Line up", show=False),
-        Binding("down", "scroll_by(1)", "Line down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown,space", "page(1)", "Page down", show=False),
-        Binding("home", "go_to_end(-1)", "To the beginning", show=False),
-        Binding("end", "go_to_end(1)", "To the end", show=False),
-        Binding("j", "go_to_hunk(1)", "Next hunk", show=False),
-        Binding("k", "go_to_hunk(-1)", "Previous hunk", show=False),
-        Binding("right_square_bracket", "go_to_file(1)", "Next file", show=False),
-        Binding("left_square_bracket", "go_to_file(-1)", "Previous file", show=False),
-        Binding("s", "toggle_columns", "One column or two", show=False),
-        Binding("c", "toggle_context", "The whole file, or the changes", show=False),
-        Binding("x", "revert_hunk", "Revert the hunk", show=False),
-        Binding("X", "revert_file", "Revert the file", show=False),
-        Binding("u", "undo", "Undo the last revert of the file", show=False),
-        Binding("o", "toggle_earlier", "What was shown before, or the current state", show=False),
-        Binding("g,f5", "reload", "Show its current state", show=False),
-        Binding("e", "edit", "Open it in the editor", show=False),
+        *bindings_of(place=PLACE),
     ]
 
     def __init__(
@@ -380,7 +366,7 @@ class ReviewScreen(ModalScreen[None]):
             self._say(str(error))
         else:
             self.notify(make_visible(str(error)), severity="error", markup=False)
-            close_when_in_front(self)
+            self.dismiss()
 
     @property
     def _drawing(self) -> ReviewDrawing | None:
@@ -421,10 +407,11 @@ class ReviewScreen(ModalScreen[None]):
         return lines + (wrap([(note, palette.warning)], self._width) if note else [])
 
     def _shown_note(self) -> str:
+        hint = keys_in_force(self).hint
         if self._sees_earlier:
-            return EARLIER
-        note = OUTDATED if self._is_outdated else self._note
-        return f"{note} {WAY_TO_EARLIER}" if note and self._earlier is not None else note
+            return hint(EARLIER)
+        note = hint(OUTDATED) if self._is_outdated else self._note
+        return f"{note} {hint(WAY_TO_EARLIER)}" if note and self._earlier is not None else note
 
     def _position(self, review: Review) -> str:
         changes = self._desk.changes
@@ -437,17 +424,18 @@ class ReviewScreen(ModalScreen[None]):
         is_brief = self._width < BRIEF_CELLS
         keys = [
             "↑↓: read" if is_brief else "↑↓ PgUp PgDn: read",
-            "j k: hunks",
-            "[ ]: files",
-            "s: one column" if self._layout == "columns" else "s: side by side",
-            "c: changes only" if self._shows_whole_file else "c: whole file",
-            "x: revert hunk",
-            "X: file" if is_brief else "X: revert file",
-            "u: undo",
-            "g: refresh",
-            "e: edit",
+            "{diff_next_hunk} {diff_previous_hunk}: hunks",
+            "{diff_previous_file} {diff_next_file}: files",
+            "{diff_columns}: one column" if self._layout == "columns" else "{diff_columns}: side by side",
+            "{diff_context}: changes only" if self._shows_whole_file else "{diff_context}: whole file",
+            "{diff_revert_hunk}: revert hunk",
+            "{diff_revert_file}: file" if is_brief else "{diff_revert_file}: revert file",
+            "{diff_undo}: undo",
+            "{diff_reload}: refresh",
+            "{diff_edit}: edit",
             "Esc: back",
         ]
+        keys = [key for key in map(keys_in_force(self).hint, keys) if key]
         return keys_lines(keys, self._palette.muted, self._width)
 
     def _say(self, note: str) -> None:
@@ -546,14 +534,16 @@ class ReviewScreen(ModalScreen[None]):
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
-            self._write(partial(self._desk.revert_hunk, shown, hunk), "Reverted the hunk. Press u to undo.")
+            done = keys_in_force(self).hint("Reverted the hunk. Press {diff_undo} to undo.")
+            self._write(partial(self._desk.revert_hunk, shown, hunk), done)
         elif shown is not None:
-            self._say("There is no hunk. Press X to revert the file.")
+            self._say(keys_in_force(self).hint("There is no hunk. Press {diff_revert_file} to revert the file."))
 
     def action_revert_file(self) -> None:
         shown = self._revertible
         if shown is not None:
-            self._write(partial(self._desk.revert_file, shown), "Reverted the file. Press u to undo.")
+            done = keys_in_force(self).hint("Reverted the file. Press {diff_undo} to undo.")
+            self._write(partial(self._desk.revert_file, shown), done)
 
     def action_undo(self) -> None:
         if self._now is not None and not self._sees_earlier:

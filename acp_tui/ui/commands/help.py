@@ -32,7 +32,10 @@ NARROW_CELLS: Final = 60
 class HelpScreen(ModalScreen[str | None]):
     """Returns the action of the command that the user chose; None if they only read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1", "dismiss(None)", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Close", show=False),
+        Binding("f1", "dismiss(None)", "Close", show=False, id="dialog_help"),
+    ]
 
     KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · Enter runs it · Esc close"
 
@@ -170,21 +173,23 @@ OURS: Final = "acp_tui."
 class DialogHelp(ReadingScreen):
     """A page with the keys of a dialog."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "dismiss", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "dismiss", "Close", show=False, id="dialog_help")]
 
     def __init__(self, dialog: Screen[Any]) -> None:
         super().__init__("Help", keys_told(dialog))
 
 
 def keys_told(dialog: Screen[Any]) -> str:
-    """One line for each action, with the keys that work at the focus."""
+    """One line for each action, with the keys in force that work at the focus."""
     keys: dict[str, list[str]] = {}
     known: set[str] = set()
+    in_force = keys_in_force(dialog).keys
     for node in (dialog.focused or dialog).ancestors_with_self:
         for binding in _bindings(node):
-            if binding.key not in known and node is not dialog.app:
-                known.add(binding.key)
-                keys.setdefault(binding.description, []).append(shown_key(binding.key))
+            for key in in_force.get(binding.id or "", (binding.key,)):
+                if key not in known and node is not dialog.app:
+                    known.add(key)
+                    keys.setdefault(binding.description, []).append(shown_key(key))
     return "\n".join(f"{_joined(each):<{KEY_CELLS}}  {what}" for what, each in keys.items())
 
 

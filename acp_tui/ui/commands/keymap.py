@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from textual.dom import DOMNode
+from textual.screen import ModalScreen
 
 from acp_tui.client.settings.tree import KeyChoice
 from acp_tui.ui.commands.command import PLACES, Command, Place
@@ -210,30 +211,27 @@ NEEDED: Final = frozenset(
 """Without a key for these, there would be no way to leave, to answer, or to reach the agent."""
 _KEPT: Final = frozenset({"enter", "tab", "escape", "up", "down", "left", "right", "space", "backspace", "delete"})
 """Every widget needs these keys, so commands of the whole screen can't have them."""
+FIXED_KEYS: Final = _KEPT | {
+    *("shift+tab", "home", "end", "pageup", "pagedown", "ctrl+home", "ctrl+end"),
+    *("y", "n", "a", "q", *"0123456789"),
+}
+"""These need no row in the table. They mean the same in every dialog: move, choose, answer (`y`, `n`, `a`, digits),
+or close what is only read (`q`, like Esc). If they differed, nobody could answer a question that they didn't expect.
+
+Neither do keys that are part of a text, such as those of Vim's modes, or that accept what completion offers.
+"""
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
-_APART: Final[tuple[Place, ...]] = ("inspector", "frames", "frame", "replay")
+_TEXT_FIELDS: Final[tuple[Place, ...]] = ("prompt", "find", "prompts", "agents", "board", "settings", "setting", "app")
+"""There, a key that types a character does that."""
+_LISTS: Final[tuple[Place, ...]] = ("sessions", "agent", "changes", "diff")
+"""Dialogs in which letters are keys."""
+_APART: Final[tuple[Place, ...]] = (
+    *("inspector", "frames", "frame", "replay", "prompts", "agents", "board", "settings", "setting", "dialog"),
+    *_LISTS,
+)
 """Screens other than a session's. There, only commands of the place "app" also work."""
 _REFERENCE: Final = re.compile(r"\{(\w+)\}")
-_TEXTUAL: Final[dict[str, Place]] = {
-    "PromptInput": "prompt",
-    "QueueLines": "queue",
-    "HistorySearch": "history",
-    "ConversationView": "conversation",
-    "PlanView": "plan",
-    "Welcome": "welcome",
-    "PermissionCard": "card",
-    "QuestionCard": "question",
-    "FullRequest": "review",
-    "FindBar": "find",
-    "SessionScreen": "session",
-    "TakeOver": "terminal",
-    "Sidebar": "sidebar",
-    "InspectorScreen": "inspector",
-    "FrameList": "frames",
-    "FrameView": "frame",
-    "ReplayScreen": "replay",
-}
-"""The place of each widget's keys, by class name, because most widgets are loaded later than this module."""
+_BETWEEN_PARTS: Final = re.compile(r"(; | · |(?<=\.) )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,13 +255,19 @@ class Keymap:
         return shown_key(self.keys[id_][0]) if self.keys[id_] else ""
 
     def hint(self, text: str) -> str:
-        """The text with keys in place of `{find}` and the like. Parts between semicolons without a key are left out."""
+        """The text with keys in place of `{find}` and the like.
+
+        Parts without a key are left out. Between them are semicolons, dots, or the ends of sentences.
+        """
 
         def key_of(name: re.Match[str]) -> str:
             return (self.shown(name[1]) if name[1] in self.keys else "") or "\0"  # the inspector may not be there
 
-        parts = (_REFERENCE.sub(key_of, part) for part in text.split("; "))
-        return "; ".join(part for part in parts if "\0" not in part)
+        first, *rest = _BETWEEN_PARTS.split(text)
+        parts = (("", first), *zip(rest[::2], rest[1::2], strict=True))
+        told = [(before, _REFERENCE.sub(key_of, part)) for before, part in parts]
+        told = [(before, part) for before, part in told if "\0" not in part]
+        return "".join(before * (at > 0) + part for at, (before, part) in enumerate(told))
 
     def all_shown(self, id_: str) -> str:
         """All keys of a command, or what is typed for it."""
@@ -292,8 +296,11 @@ def _is_bound(command: Command, key: str) -> bool:
 
 
 def places_of(focused: DOMNode) -> tuple[Place, ...]:
-    """The current places, from the focus outwards."""
-    found = [_TEXTUAL[name] for node in focused.ancestors_with_self if (name := type(node).__name__) in _TEXTUAL]
+    """The current places, from the focus outwards: the `PLACE` of each widget that has keys of its own."""
+    nodes = focused.ancestors_with_self
+    found: list[Place] = [node.PLACE for node in nodes if hasattr(node, "PLACE")]
+    if any(isinstance(node, ModalScreen) for node in nodes):
+        found.append("dialog")
     return ("terminal",) if "terminal" in found else (*found, "app")
 
 
@@ -382,9 +389,9 @@ def _unknown(name: str) -> str:
 def _objection(command: Command, key: str, accepted: _Chosen) -> str:
     """Why a command can't have this key; "" if it can."""
     where = PLACES[command.where].lower()
-    if is_typed(key) and command.where in ("prompt", "find", "app"):
+    if is_typed(key) and command.where in _TEXT_FIELDS:
         return f"{where} it types a character"
-    if command.where in ("card", "question", "review", *_ALL_OVER) and (
+    if command.where in ("card", "question", "review", *_LISTS, *_ALL_OVER) and (
         key.isdigit() or key in BY_ID["answer_by_kind"].typed.split()
     ):
         return "digits and y, a, n always answer permission requests"

@@ -29,6 +29,7 @@ from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Entry, OwnCommand, Subagent
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, Scene
@@ -64,7 +65,8 @@ class ConversationView(Widget, can_focus=True):
     ALLOW_SELECT = False
     DEFAULT_CSS = "ConversationView { height: 1fr; overflow: hidden hidden; }" + stylesheet("conversation")
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="conversation")
+    PLACE: ClassVar[Place] = "conversation"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class FollowingChanged(Message):
         """Posted when the view starts or stops following the end, or entries are added below."""
@@ -640,8 +642,11 @@ class ConversationView(Widget, can_focus=True):
         return self
 
     def allow_focus(self) -> bool:
-        """Whether the view itself can have the focus: only if there is no entry to focus."""
-        return self.tab_stop not in self._pool.views
+        """Whether the view itself can have the focus: only if there is no entry to focus.
+
+        Not below a welcome, where it is hidden: the keyboard would be nowhere.
+        """
+        return self.display and self.tab_stop not in self._pool.views
 
     def note_focus(self, view: EntryView[Entry] | None) -> None:
         """Move the cursor to the entry that got the focus. None means that an entry lost it."""

@@ -25,8 +25,11 @@ from acp_tui.client.errors import ClientError
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
-from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
+from acp_tui.ui.kit.frame import Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import PickerRow, aligned
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.values import dataclass
@@ -118,11 +121,10 @@ CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() 
 class CapabilityCard(ModalScreen[None]):
     """Shows what this agent can do."""
 
+    PLACE: ClassVar[Place] = "agent"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", show=False),
-        Binding("c", "copy", "Copy as text", show=False),
-        Binding("space", "unfold", "Unfold what is folded", show=False),
-        Binding("f", "forget", "Forget what may be done without asking", show=False),
+        *bindings_of(place=PLACE),
     ]
 
     def __init__(self, facts: AgentFacts, forget: Callable[[], None] = lambda: None) -> None:
@@ -135,11 +137,11 @@ class CapabilityCard(ModalScreen[None]):
         self._page = VerticalScroll(self._body, classes="dialog-body")
 
     def compose(self) -> ComposeResult:
-        unfold = "Space unfold · " if self._facts.capabilities.meta else ""
-        forget = "f forget what you decided · " if self._facts.unasked else ""
+        unfold = "{agent_unfold} unfold · " if self._facts.capabilities.meta else ""
+        forget = "{agent_forget} forget what you decided · " if self._facts.unasked else ""
         yield Frame(
             shown_line(self._facts.title),
-            f"↑ ↓ PgUp PgDn read · {unfold}{forget}c copy as text · Esc close",
+            keys_in_force(self).hint(f"↑ ↓ PgUp PgDn read · {unfold}{forget}{{agent_copy}} copy as text · Esc close"),
             self._page,
         )
 
@@ -345,7 +347,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
             parts = filter(None, (str(error), error.detail, error.hint))
             self._said.update(shown("\n".join(parts), "$text-error"))
         else:
-            close_when_in_front(self, method)
+            self.dismiss(method)
         finally:
             self._waiting = None
 

@@ -18,6 +18,10 @@ from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalog
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keymap import Keymap
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import FilteredList
@@ -179,11 +183,10 @@ async def choose_agent(app: App[Any], *, worktrees: bool = False) -> Choice | No
 class AgentsScreen(ModalScreen[ListedAgent | None]):
     """Returns the chosen agent, which can run; None if none was chosen."""
 
+    PLACE: ClassVar[Place] = "agents"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", show=False),
-        Binding("f5", "update", "Fetch the registry", show=False),
-        Binding("ctrl+y", "copy", "Copy the command", show=False),
-        Binding("ctrl+t", "switch_worktree", "In a worktree, or here", show=False, priority=True),
+        *bindings_of(place=PLACE),
         *(
             Binding(str(number), f"choose({number - 1})", "Choose", show=False, priority=True)
             for number in range(1, 10)
@@ -222,13 +225,14 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
     def _show_worktree(self) -> None:
         self._worktree_line.set_class(not self._worktrees, "-off")
         where = "in a new git worktree of this folder" if self.is_in_worktree else "in this folder"
-        self._worktree_line.update(f"It works {where} · Ctrl+T: {WHERE[not self.is_in_worktree]}")
+        told = f"It works {where} · {{agents_worktree}}: {WHERE[not self.is_in_worktree]}"
+        self._worktree_line.update(keys_in_force(self).hint(told))
 
     @work(exclusive=True)
     async def _show_catalogue(self) -> None:
         catalogue = await to_thread.run_sync(self._read)
         self._list.show_agents(catalogue.agents)
-        self._said.update(_said_of(catalogue))
+        self._said.update(_said_of(catalogue, keys_in_force(self)))
 
     @work(exclusive=True)
     async def action_update(self) -> None:
@@ -255,7 +259,9 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
     @property
     def _keys(self) -> str:
         start = "Enter starts" if self._list.is_narrowed else "Enter or 1-9 start"
-        return f"{start} · F5 fetch the registry · Ctrl+Y copy · Esc close"
+        return keys_in_force(self).hint(
+            f"{start} · {{agents_update}} fetch the registry · {{agents_copy}} copy · Esc close"
+        )
 
     def on_filtered_list_moved(self) -> None:
         """Update the keys shown: in a search, digits are part of it."""
@@ -265,15 +271,15 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         self.dismiss(message.row.value)
 
 
-def _said_of(catalogue: Catalogue) -> Content:
+def _said_of(catalogue: Catalogue, keymap: Keymap) -> Content:
     """Problems in the user's file, which matter more than the age of the registry."""
     if len(catalogue.notes) > 1:
         count = len(catalogue.notes)
         return Content.styled(f"{count} problems in agents.toml; to list them: acp-tui agents", "$text-warning")
-    return shown(catalogue.notes[0], "$text-warning") if catalogue.notes else Content(_age(catalogue))
+    return shown(catalogue.notes[0], "$text-warning") if catalogue.notes else Content(_age(catalogue, keymap))
 
 
-def _age(catalogue: Catalogue) -> str:
+def _age(catalogue: Catalogue, keymap: Keymap) -> str:
     if catalogue.fetched_at is None:
-        return "Press F5 to fetch the agent registry"
+        return keymap.hint("Press {agents_update} to fetch the agent registry")
     return f"Includes the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"

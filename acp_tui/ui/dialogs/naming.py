@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from acp_tui.client.errors import ClientError
 from acp_tui.client.saving import FileExists
 from acp_tui.client.sessions.marks import MAX_NAME
-from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
+from acp_tui.ui.kit.frame import Frame, shown, shown_line
 
 
 class NameDialog(ModalScreen[str | None]):
@@ -78,7 +78,7 @@ class ExportDialog(ModalScreen[Path | None]):
             self._to_replace = path if exists else None
             self._say("\n".join(filter(None, (str(error), "Enter again replaces it" if exists else error.hint))))
         else:
-            close_when_in_front(self, path)
+            self.dismiss(path)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.value == self._tried:

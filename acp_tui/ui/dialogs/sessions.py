@@ -19,6 +19,9 @@ from textual.worker import Worker
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
 from acp_tui.conversation.facts import SessionPage, SessionSummary
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.session_rows import ARCHIVED, OpenMode, session_rows
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
@@ -173,8 +176,8 @@ class SessionList(FilteredList):
 
 
 KEYS: Final = (
-    "Enter open · c new · t rename · p pin · z archive · d delete · e export · f {other} · v {archived}"
-    " · / search · Esc close"
+    "Enter open · {sessions_new} new · {sessions_rename} rename · {sessions_pin} pin · {sessions_archive} archive"
+    " · {sessions_delete} delete · {sessions_export} export"
 )
 HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
@@ -200,20 +203,12 @@ class Question:
 class SessionsDialog(ModalScreen[SessionChoice | None]):
     """Lists sessions, and returns the chosen one. Deletes and exports sessions while it stays open."""
 
+    PLACE: ClassVar[Place] = "sessions"
     BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(place=PLACE),
         Binding("escape", "back", "Close", show=False),
-        Binding("c", "new", "New session", show=False),
-        Binding("d", "delete", "Delete the session", show=False),
         Binding("y", "confirm", "Yes, delete it", show=False),
         Binding("n", "refuse", "No, keep it", show=False),
-        Binding("e", "export", "Write it to a file", show=False),
-        Binding("t", "change('rename')", "Rename it", show=False),
-        Binding("p", "change('pin')", "Pin or unpin it", show=False),
-        Binding("z", "change('archive')", "Archive it, or bring it back", show=False),
-        Binding("v", "switch_archived", "Show or hide archived sessions", show=False),
-        Binding("f", "switch_folders", "All folders or this one", show=False),
-        Binding("g", "retry", "Load again", show=False),
-        Binding("slash", "search", "Search", show=False),
     ]
 
     def __init__(self, source: Source, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now) -> None:
@@ -309,7 +304,11 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
     @property
     def _keys(self) -> str:
         other = HERE if self._is_everywhere else EVERYWHERE
-        return KEYS.format(other=other, archived=ARCHIVED[self._shows_archived])
+        archived = ARCHIVED[self._shows_archived]
+        return keys_in_force(self).hint(
+            f"{KEYS} · {{sessions_folders}} {other} · {{sessions_archived}} {archived}"
+            " · {sessions_search} search · Esc close"
+        )
 
     def action_switch_archived(self) -> None:
         self._shows_archived = not self._shows_archived
@@ -345,8 +344,8 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
             return "Loading …"
         if self._troubles:
             return "Couldn't list any sessions"
-        elsewhere = "" if self._is_everywhere else " in this folder; press f for all folders"
-        return f"No sessions yet{elsewhere}; press c to start one"
+        elsewhere = "" if self._is_everywhere else " in this folder; press {sessions_folders} for all folders"
+        return keys_in_force(self).hint(f"No sessions yet{elsewhere}; press {{sessions_new}} to start one")
 
     def _say_how_it_stands(self) -> None:
         if self._questions:
@@ -360,7 +359,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         if self._waiting:
             return "Loading …"
         if self._troubles:
-            return "g: load again"
+            return keys_in_force(self).hint("{sessions_reload}: load again")
         if self._listing.is_at_end:
             return found if self._past else ""
         return f"{found} so far · ↓ at the end loads more"

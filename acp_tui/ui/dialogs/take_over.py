@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -34,6 +34,7 @@ from acp_tui.client.terminals.screen import (
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.conversation.terminals import TerminalScreens, state_of_command, strip_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
@@ -312,6 +313,8 @@ class KeyboardLine(Static):
 
 class TakeOver(Screen[None]):
     """Gives keyboard and mouse to the program in a terminal. Closes when the user leaves."""
+
+    PLACE: ClassVar[Place] = "terminal"
 
     def __init__(
         self, session: Session, state: TerminalState, screens: TerminalScreens, *, clock: Callable[[], float]

@@ -212,9 +212,6 @@ class Picker(ModalScreen[V | None], Generic[V]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
 
-    keys: ClassVar[str] = "↑ ↓ move · Enter choose · Esc close"
-    """What the frame says of the keys."""
-
     def __init__(
         self, title: str, rows: Sequence[PickerRow[V]], *, search: bool = True, empty: str = "Nothing to choose from"
     ) -> None:
@@ -226,6 +223,11 @@ class Picker(ModalScreen[V | None], Generic[V]):
 
     def compose(self) -> ComposeResult:
         yield Frame(shown_line(self._heading), self.keys, self.rows)
+
+    @property
+    def keys(self) -> str:
+        """What the frame says of the keys."""
+        return "↑ ↓ move · Enter choose · Esc close"
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)

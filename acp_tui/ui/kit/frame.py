@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from typing import Final
 
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Size
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -75,22 +74,3 @@ class Frame(Vertical):
 
     def show_keys(self, keys: str) -> None:
         self._keys.update(keys)
-
-
-T = TypeVar("T")
-
-
-def close_when_in_front(dialog: Screen[T], result: T | None = None) -> None:
-    """Close the dialog, now or once no other screen covers it.
-
-    Textual's `dismiss` removes the top screen, even if that is another one, such as the help.
-    """
-
-    def close() -> None:
-        if dialog.is_active and dialog.is_running:
-            dialog.dismiss(result)
-
-    if dialog.is_active:
-        close()
-    else:
-        dialog.watch(dialog, "stack_updates", close, init=False)

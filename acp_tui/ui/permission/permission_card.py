@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from acp_tui.conversation.request_outline import ShownRequest
+from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
@@ -103,6 +104,7 @@ BRIEF_KEYS: Final = ("{review}: full", "{raw}: raw", "{reject_and_say_why}: no +
 class PermissionCard(RequestPane):
     """The card where the user answers. It can be left without an answer."""
 
+    PLACE: ClassVar[KeyPlace] = "card"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("option_above", "option_below", "review"),
         Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),

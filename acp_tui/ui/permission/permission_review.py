@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from acp_tui.conversation.request_outline import ShownRequest
+from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import Typing
@@ -63,6 +64,7 @@ class FullRequest(RequestPane):
 
     _place: WholeScreen
 
+    PLACE: ClassVar[KeyPlace] = "review"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(
         "review_up",
         "review_down",

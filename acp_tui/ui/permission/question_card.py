@@ -34,6 +34,7 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import GUARD_S, HELD, WARNING_S, AnswerGuard, Typing
@@ -82,8 +83,9 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     DEFAULT_CSS = "QuestionCard { height: auto; }"
 
+    PLACE: ClassVar[Place] = "question"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(place="question"),
+        *bindings_of(place=PLACE),
         Binding("enter", "confirm", "Answer with the chosen row", show=False),
         Binding("up", "step(-1)", "Row above", show=False),
         Binding("down", "step(1)", "Row below", show=False),

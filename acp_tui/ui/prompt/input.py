@@ -20,6 +20,7 @@ from textual.timer import Timer
 from textual.widgets.text_area import EditResult
 
 from acp_tui.conversation.wording import reason_prompt
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.editor import edit_text
@@ -152,7 +153,8 @@ class PromptInput(DraftArea):
 
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="prompt")
+    PLACE: ClassVar[Place] = "prompt"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class Submitted(Message):
         """The user wants to send this text from the draft. If it isn't sent after all, pass it to `take_back`."""

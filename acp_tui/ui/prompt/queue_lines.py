@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class QueueLines(Static, can_focus=True):
 
     DEFAULT_CSS = "QueueLines { display: none; height: auto; max-height: 7; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="queue")
+    PLACE: ClassVar[Place] = "queue"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class EditRequested(_AboutPrompt):
         """The user wants this prompt back in the draft."""

@@ -25,6 +25,7 @@ from textual.widgets import Input, Static
 from acp_tui.client.prompts import DraftKey, PastPrompt, PromptHistory, PromptMemory, Query
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, short_folder, short_time
@@ -137,7 +138,8 @@ class HistorySearch(Vertical):
     HistorySearch Horizontal > Static { width: auto; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="history")
+    PLACE: ClassVar[Place] = "history"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class Chosen(Message):
         """The user wants this prompt in the draft."""

@@ -50,6 +50,7 @@ class RecordedPanel(SessionPanel):
 class RecordedView(ConversationView):
     """A read-only conversation. All other keys belong to the replay."""
 
+    PLACE = "replay"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "toggle_entry", "Fold or unfold", show=False),
         Binding("space", "screen.toggle_playing", "Play or pause", show=False),

@@ -59,8 +59,8 @@ class PictureScreen(Screen[None]):
     """The screen of a recorded session. It only shows; it can't act."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+t", "toggle_plan", "Fold the plan", show=False, priority=True),
-        Binding("ctrl+o", "toggle_all", "Unfold everything", show=False, priority=True),
+        Binding("ctrl+t", "toggle_plan", "Fold the plan", show=False, priority=True, id="toggle_plan"),
+        Binding("ctrl+o", "toggle_all", "Unfold everything", show=False, priority=True, id="toggle_all"),
     ]
 
     def __init__(self, film: Film, settings: Settings) -> None:

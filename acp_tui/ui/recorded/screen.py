@@ -23,7 +23,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
-from acp_tui.ui.commands.command import Command
+from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import BY_ID, Keymap
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
@@ -52,7 +52,7 @@ NEEDS_A_SESSION: Final = {
 """Keys of a session that do nothing in a replay, and what they would need."""
 
 _ALIVE: Final = frozenset(command.like for command in REPLAY_COMMANDS) - {"interrupt"}
-_PLACES: Final = ("app", "find", "replay")
+_PLACES: Final = ("app", "dialog", "find", "replay")
 
 
 def replay_keymap(chosen: Keymap) -> Keymap:
@@ -64,7 +64,7 @@ def replay_keymap(chosen: Keymap) -> Keymap:
 
 def bindings() -> list[Binding]:
     return [
-        *(Binding(each.keys, each.action, each.title, show=False) for each in REPLAY_COMMANDS),
+        *(Binding(each.keys, each.action, each.title, show=False, id=each.id) for each in REPLAY_COMMANDS),
         *(
             Binding(key, f"refuse({what!r})", "Not available in a replay", show=False)
             for key, what in NEEDS_A_SESSION.items()
@@ -123,6 +123,7 @@ def _lines(film: Film) -> Iterator[str]:
 class ReplayScreen(Screen[None]):
     """Shows one session of the recording at a time."""
 
+    PLACE: ClassVar[Place] = "replay"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
 
     def __init__(
@@ -377,14 +378,14 @@ class ReplayScreen(Screen[None]):
     def action_tell_about(self) -> None:
         self.app.push_screen(ReadingScreen("The recording", about(self.film)))
 
-    def action_do(self, name: str) -> None:
+    def action_do(self, id_: str) -> None:
         """Refuse: a replay opens no editor and writes no file."""
         refused = {
-            "actions.entries.edit_location": "opening a file in the editor",
-            "actions.entries.stop_one": "stopping a tool call",
-            "actions.entries.save_attached": "saving; acp-tui render -o FILE writes files",
+            "edit_location": "opening a file in the editor",
+            "stop_one": "stopping a tool call",
+            "save_attached": "saving; acp-tui render -o FILE writes files",
         }
-        self.action_refuse(refused[name])
+        self.action_refuse(refused[id_])
 
     def action_refuse(self, what: str) -> None:
         """Tell the user why a key of a session does nothing."""

@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.rendering.wrapping import SEPARATOR, width_cells
@@ -34,7 +35,8 @@ class FindBar(Horizontal):
     FindBar Static { width: auto; height: 1; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="find")
+    PLACE: ClassVar[Place] = "find"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self, view: ConversationView, query: str = "") -> None:
         """It takes the focus once it is mounted, and searches for `query`, if it isn't empty."""

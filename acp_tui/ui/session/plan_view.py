@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 from acp_tui.conversation.facts import Plan, PlanStep
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.themes import palette_for
@@ -32,7 +33,8 @@ class PlanView(StripView, can_focus=True):
 
     DEFAULT_CSS = "PlanView { height: auto; display: none; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="plan")
+    PLACE: ClassVar[Place] = "plan"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)

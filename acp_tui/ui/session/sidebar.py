@@ -19,6 +19,7 @@ from acp_tui.conversation.facts import Plan, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import count_words, cut_left, note_in_place_of_counts
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.subagents import GLYPHS, state_style
@@ -202,7 +203,8 @@ class Sidebar(LineView, can_focus=True):
     FOCUS_ON_CLICK = False
     DEFAULT_CSS = "Sidebar { dock: right; height: 100%; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="sidebar")
+    PLACE: ClassVar[Place] = "sidebar"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class FileChosen(Message):
         """Posted when the user wants to see how this file has changed."""

@@ -15,6 +15,7 @@ from textual.strip import Strip
 
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.line_window import StripView
@@ -62,7 +63,8 @@ class Welcome(Vertical, can_focus=True):
 
     DEFAULT_CSS = "Welcome { height: 1fr; display: none; } Welcome > RowList { height: auto; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="welcome")
+    PLACE: ClassVar[Place] = "welcome"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class Chosen(Message):
         """Posted when the user wants to open this session."""
@@ -74,6 +76,7 @@ class Welcome(Vertical, can_focus=True):
     def __init__(self, agent: str = "", greeting: str = "") -> None:
         """`agent` is the agent's name with its version; `greeting` is the text of its command."""
         super().__init__()
+        self.can_focus = False  # until there are sessions to choose from
         self._agent = make_visible_line(agent)
         self._greeting = greeting
         self._folder = ""

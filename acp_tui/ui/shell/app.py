@@ -27,7 +27,7 @@ from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
-from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.host import Opening, Shell
 from acp_tui.ui.tab.loading import BEFORE_AN_AGENT, preload_in_thread
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.tabs import FIRST_MODE, Tab, Tabs
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.shell.notifier import Notifier
     from acp_tui.ui.shell.settings.follower import SettingsDesk
     from acp_tui.ui.tab.reopening import LeftSession
+
+    def _as_shell(app: AcpTuiApp) -> Shell:
+        """Tabs cast the app to this, so the type checker compares them here."""
+        return app
 
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
@@ -116,7 +120,7 @@ class AcpTuiApp(BaseApp):
         """Let the user choose an agent if none was named, and summarize problems in the settings."""
         if self._command is None and self.opening is None:
             self._read_other_stylesheets()
-            self.call_after_refresh(self.action_choose_agent)  # over a screen that has its size
+            self.call_after_refresh(self.choose_agent)  # over a screen that has its size
         self.tell_notes(self._notes)
 
     def on_ready(self) -> None:
@@ -188,7 +192,7 @@ class AcpTuiApp(BaseApp):
         """Await work that goes on if the screen is left."""
         await self._hub.outlasting(work)
 
-    def action_move_into_host(self) -> None:
+    def move_into_host(self) -> None:
         """Have the sessions go on in a host, and show the one in front from there."""
         front = self.tabs.front
         if front is not None and front.session is not None and self._can_leave(front):
@@ -203,7 +207,7 @@ class AcpTuiApp(BaseApp):
         return self.can_leave and agent is not None and not agent.command.is_host
 
     @work
-    async def action_detach(self) -> None:
+    async def detach(self) -> None:
         """Leave the session of the tab in front running in its host. Without another tab, quit.
 
         If no host has it yet, all sessions go on in one.
@@ -299,7 +303,7 @@ class AcpTuiApp(BaseApp):
         return self._dialogs.left_sessions(tabs)
 
     @work
-    async def action_choose_agent(self) -> None:
+    async def choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front. Without a tab, canceling quits."""
         front = self.tabs.front
         choice = await self._dialogs.choose_agent(worktrees=front is not None)
@@ -313,7 +317,7 @@ class AcpTuiApp(BaseApp):
             self.exit()
 
     @work
-    async def action_inspect(self) -> None:
+    async def inspect(self) -> None:
         if self.tabs.front is not None:
             await self._dialogs.inspect(self.tabs.front)
 
@@ -360,22 +364,8 @@ class AcpTuiApp(BaseApp):
             self._memory = PromptMemory(state_folder() if history.keep else None, history.max_entries)
         return self._memory
 
-    async def action_step_tab(self, direction: int) -> None:
-        """Go to the tab to the right (1) or to the left (-1)."""
-        await self.tabs.step(direction)
-
-    async def action_go_to_tab(self, number: int) -> None:
-        """Go to a tab by its number, from 1."""
-        tabs = tuple(self.tabs)
-        if number <= len(tabs):
-            await self.tabs.go_to(tabs[number - 1])
-
-    async def action_next_needing(self) -> None:
-        if not await self.tabs.go_to_next_needing():
-            self.notify("No other tab needs you.")
-
     @work
-    async def action_close_tab(self) -> None:
+    async def close_front(self) -> None:
         if self.tabs.front is not None:
             await self.close_tab(self.tabs.front)
 
@@ -401,7 +391,7 @@ class AcpTuiApp(BaseApp):
                 self._changes.pop(cwd).end()
 
     @work
-    async def action_show_board(self) -> None:
+    async def show_board(self) -> None:
         await self._dialogs.show_board(self.tabs, self.close_tab, self._show_hosted)
 
     async def _show_hosted(self, hosted: HostedSession) -> None:
@@ -419,7 +409,7 @@ class AcpTuiApp(BaseApp):
     # Settings
 
     @work
-    async def action_show_settings(self) -> None:
+    async def show_settings(self) -> None:
         desk = await self._loaded_settings_desk()
         await self._dialogs.show_settings(desk, self.looks.choose_theme)
 

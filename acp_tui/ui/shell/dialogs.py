@@ -6,6 +6,7 @@ Loaded after the start, or with the first command.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final, TypeAlias
 
 from anyio import to_thread
@@ -26,7 +27,8 @@ from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Command, Place
-from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import COMMANDS, bindings_of
 from acp_tui.ui.dialogs.agents import Choice, choose_agent
 from acp_tui.ui.dialogs.session_rows import ARCHIVED, PINNED
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
@@ -44,20 +46,17 @@ from acp_tui.ui.tab.tabs import Tab, Tabs
 
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
 ShowHosted: TypeAlias = Callable[[HostedSession], Coroutine[Any, Any, None]]
-KEYS: Final = "Enter go to it · Alt+↑ ↓ move · Alt+P pin · Alt+X archive · Alt+V {archived} · Alt+W close · Esc back"
+Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+KEYS: Final = "Enter go to it · {board_up} {board_down} move · {board_pin} pin · {board_archive} archive"
 
 
-class Board(ModalScreen[None]):
-    """Lists the tabs with their current states."""
+class Board(ModalScreen[Act | None]):
+    """Lists the tabs with their current states. Returns what to do once it is gone, which happens once."""
 
+    PLACE: ClassVar[Place] = "board"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", show=False),
-        Binding("alt+up", "move(-1)", "Move the tab up", show=False, priority=True),
-        Binding("alt+p", "pin", "Pin the tab's session", show=False, priority=True),
-        Binding("alt+x", "archive", "Archive the tab's session", show=False, priority=True),
-        Binding("alt+v", "switch_archived", "Show or hide tabs of archived sessions", show=False, priority=True),
-        Binding("alt+w", "close_tab", "Close the tab", show=False, priority=True),
-        Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
+        *bindings_of(place=PLACE),
     ]
 
     def __init__(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
@@ -115,7 +114,8 @@ class Board(ModalScreen[None]):
 
     @property
     def _keys(self) -> str:
-        return KEYS.format(archived=ARCHIVED[self._shows_archived])
+        archived = ARCHIVED[self._shows_archived]
+        return keys_in_force(self).hint(f"{KEYS} · {{board_archived}} {archived} · {{board_close}} close · Esc back")
 
     def action_pin(self) -> None:
         self._change(Mark.pinned_or_not)
@@ -165,16 +165,14 @@ class Board(ModalScreen[None]):
         """Close the tab at the cursor. The board closes first, because it may be above that tab."""
         tab = self._tab
         if tab is not None:
-            self.dismiss(None)
-            self.app.run_worker(self._close(tab))
+            self.dismiss(partial(self._close, tab))
 
-    async def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        tab = self._tab
-        self.dismiss(None)
-        if tab is not None:
-            await self._tabs.go_to(tab)
-        else:
-            self.app.run_worker(self._show_hosted(message.row.value))
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        chosen: HostedSession | Tab = message.row.value
+        if isinstance(chosen, HostedSession):
+            self.dismiss(partial(self._show_hosted, chosen))
+        elif chosen in self._tabs:  # it may have been closed just now
+            self.dismiss(partial(self._tabs.go_to, chosen))
 
 
 class Dialogs:
@@ -199,7 +197,10 @@ class Dialogs:
         return await choose_agent(self._app, worktrees=worktrees)
 
     async def show_board(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
-        await self._app.push_screen_wait(Board(tabs, close, show_hosted))
+        """Show all tabs, and what each one is about. Go to the one that is chosen."""
+        act = await self._app.push_screen_wait(Board(tabs, close, show_hosted))
+        if act is not None:
+            await act()
 
     async def hosted_again(self, session_id: SessionId, recordings: RecordingSettings) -> AgentCommand:
         """Start a host that continues a recorded session, and return it as an agent. Raises ClientError."""

@@ -1,4 +1,4 @@
-"""One method for each command that acts on a tab, as in `do('find')`, and the conditions for offering it.
+"""What the commands of a tab do, and when the palette offers them. `ui/commands/table` has their keys and words.
 
 The palette hides commands that can't do anything now; their keys work, or say why not. This module imports everything
 its methods need, so it is loaded after the start, or with the first key.
@@ -7,11 +7,10 @@ its methods need, so it is loaded after the start, or with the first key.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from anyio import to_thread
 
@@ -80,11 +79,8 @@ class ActingHost(StartingHost, Protocol):
 class Actions:
     """The commands of one tab. Coroutines wait for the user, so run them in a worker."""
 
-    AT_ONCE: Final = ("find", "search_history")
-    """These are awaited, so that the next keys go to the field they open."""
-
     def __init__(self, host: ActingHost) -> None:
-        self._host = host
+        self.tab = host
         self.worktrees = WorktreesController(host)
         self.entries = EntriesController(host)
         self.terminals = TerminalsController(host)
@@ -92,15 +88,24 @@ class Actions:
     @property
     def history(self) -> HistoryController:
         """The dialog of earlier sessions."""
-        return HistoryController(self._host, self._host.sessions, self._host.opener.is_under_way.wait)
+        return HistoryController(self.tab, self.tab.sessions, self.tab.opener.is_under_way.wait)
 
     @property
     def _panel(self) -> SessionPanel | None:
-        return self._host.panel
+        return self.tab.panel
 
     @property
     def _prompt(self) -> PromptInput:
-        return self._host.prompt
+        return self.tab.prompt
+
+    async def do(self, id_: str, words: str) -> None:
+        """Run a command; `words` is what follows its slash command. What waits for the user goes on in a worker."""
+        done = DONE_BY[id_]
+        doing = done.run(self, words)
+        if done.is_awaited and isinstance(doing, Coroutine):
+            await doing
+        elif isinstance(doing, Coroutine):
+            self.tab.run(doing)
 
     # Conversation
 
@@ -117,11 +122,11 @@ class Actions:
     async def find(self, query: str = "") -> None:
         """Search the conversation for a text."""
         if self._panel is None:
-            self._host.say("Nothing to search yet.")
+            self.tab.say("Nothing to search yet.")
             return
-        opened = next((bar for bar in self._host.screen.query(FindBar) if bar.display), None)
+        opened = next((bar for bar in self.tab.screen.query(FindBar) if bar.display), None)
         if opened is None:
-            await self._host.screen.mount(FindBar(self._panel.view, query), before="#prompt-frame")
+            await self.tab.screen.mount(FindBar(self._panel.view, query), before="#prompt-frame")
         else:
             opened.begin(query)
 
@@ -132,7 +137,7 @@ class Actions:
 
     def show_standing(self, standing: SearchState) -> None:
         """Show the state of the search in the search bar."""
-        for bar in self._host.screen.query(FindBar):
+        for bar in self.tab.screen.query(FindBar):
             bar.show_standing(standing)
 
     def toggle_all(self) -> None:
@@ -142,12 +147,12 @@ class Actions:
 
     def toggle_plan(self) -> None:
         """Unfold or fold the plan, in the sidebar if that is shown."""
-        if self._panel is not None and not self._host.sidebar.toggle_plan():
+        if self._panel is not None and not self.tab.sidebar.toggle_plan():
             self._panel.toggle_plan()
 
     async def help(self) -> None:
         """Show the commands with their keys, and run the chosen one."""
-        screen = self._host.screen
+        screen = self.tab.screen
         action = await screen.app.push_screen_wait(HelpScreen(places_of(screen.focused or screen)))
         if action is not None:
             await screen.run_action(action)
@@ -157,30 +162,30 @@ class Actions:
 
         If the agent asks something, cancel the turn and its questions, and keep the draft.
         """
-        screen, panel, session, prompt = self._host.screen, self._panel, self._host.session, self._prompt
+        screen, panel, session, prompt = self.tab.screen, self._panel, self.tab.session, self._prompt
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
         if screen.app.screen is not screen:
             self._stop_asking()
         elif selected:
-            self._host.run(copy(screen, selected))
+            self.tab.run(copy(screen, selected))
             if panel is not None:
                 panel.view.clear_selection()
-        elif self._host.questions.card is not None:
+        elif self.tab.questions.card is not None:
             self._stop_asking()
         elif prompt.text or prompt.images:
             prompt.discard_draft()
         elif session is not None and not session.conversation.is_idle:
-            self._host.writing.cancel(session)
+            self.tab.writing.cancel(session)
         else:
-            prompt.say(self._host.hint("{quit} quits"))
+            prompt.say(self.tab.hint("{quit} quits"))
 
     def _stop_asking(self) -> None:
         """Cancel the turn, and cancel every question of the agent. The draft stays."""
-        session = self._host.session
+        session = self.tab.session
         if session is not None and not session.conversation.is_idle:
-            self._host.writing.cancel(session)
-        self._host.questions.cancel_all()
+            self.tab.writing.cancel(session)
+        self.tab.questions.cancel_all()
 
     # Prompt
 
@@ -188,15 +193,15 @@ class Actions:
         """Search earlier prompts."""
         if self._prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
             return
-        if self._host.writing.recall is None:
-            self._host.say("Your earlier prompts are still being loaded.")
+        if self.tab.writing.recall is None:
+            self.tab.say("Your earlier prompts are still being loaded.")
         else:
-            await self._host.writing.recall.search()
+            await self.tab.writing.recall.search()
 
     async def show_prompts(self) -> None:
         """List the prompts of the conversation in view, and go to the chosen one."""
         if self._panel is None:
-            self._host.say(NO_SESSION)
+            self.tab.say(NO_SESSION)
             return
         view = self._panel.view
         prompt = await self._choose_prompt(view.conversation, prompts_in(view.conversation), "Go to a prompt")
@@ -206,8 +211,8 @@ class Actions:
 
     async def edit_earlier_prompt(self) -> None:
         """Put an earlier prompt of the session into the draft, to edit and send again."""
-        if self._host.session is not None:
-            conversation = self._host.session.conversation
+        if self.tab.session is not None:
+            conversation = self.tab.session.conversation
             title = "Edit an earlier prompt · the agent still remembers what came after it"
             prompt = await self._choose_prompt(conversation, prompts_in(conversation), title)
             if prompt is not None:
@@ -219,7 +224,7 @@ class Actions:
         """Let the user choose a prompt. None if they didn't, or copied it or put it into the draft instead."""
         match await self.entries.choose_prompt(conversation, prompts, question):
             case ("copy", prompt):
-                await copy(self._host.screen, message_text(conversation, prompt))
+                await copy(self.tab.screen, message_text(conversation, prompt))
             case ("edit", prompt):
                 self._edit(message_text(conversation, prompt))
             case ("choose", prompt):
@@ -229,31 +234,31 @@ class Actions:
     def _edit(self, text: str) -> bool:
         """Put a text into the draft. If something is written there, say so and return False."""
         if self._prompt.draft:
-            self._host.say("Your draft isn't empty: send or clear it first.", severity="warning")
+            self.tab.say("Your draft isn't empty: send or clear it first.", severity="warning")
             return False
         self._prompt.set_draft(text)
-        self._host.screen.set_focus(self._prompt)
+        self.tab.screen.set_focus(self._prompt)
         return True
 
     async def paste(self) -> None:
         """Paste the desktop's clipboard into the prompt."""
-        await paste_from_clipboard(self._prompt, self._host.link.agent)
+        await paste_from_clipboard(self._prompt, self.tab.link.agent)
 
     def edit_queue(self) -> None:
         """Focus the queued prompts."""
-        if not self._host.queue_lines.enter():
-            self._host.say(NOTHING_QUEUED)
+        if not self.tab.queue_lines.enter():
+            self.tab.say(NOTHING_QUEUED)
 
     # Agent and sessions
 
     async def rename_session(self, name: str = "") -> None:
         """Rename the session; without a name, ask for it."""
-        session, agent = self._host.session, self._host.link.agent
+        session, agent = self.tab.session, self.tab.link.agent
         if session is None:
-            self._host.say(NO_SESSION)
+            self.tab.say(NO_SESSION)
             return
         if not name:
-            asked = await self._host.ask(NameDialog(session.conversation.shown_title))
+            asked = await self.tab.ask(NameDialog(session.conversation.shown_title))
             name = asked or ""
         if not name:
             return
@@ -262,25 +267,25 @@ class Actions:
             if agent is not None:
                 SessionMarks().change(agent.command.name, session.session_id, lambda mark: replace(mark, name=name))
         except ClientError as error:
-            self._host.say_error(error)
+            self.tab.say_error(error)
 
     async def pin_session(self) -> None:
         """Pin the session above the others, or unpin it."""
         mark = await self._marked(Mark.pinned_or_not)
         if mark is not None:
-            self._host.say("Pinned." if mark.is_pinned else "No longer pinned.")
+            self.tab.say("Pinned." if mark.is_pinned else "No longer pinned.")
 
     async def archive_session(self) -> None:
         """Archive the session, or restore it. Its tab stays open."""
         mark = await self._marked(Mark.archived_or_not)
         if mark is not None:
-            self._host.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
+            self.tab.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
 
     async def _marked(self, change: Callable[[Mark], Mark]) -> Mark | None:
         """Change the session's marks, and return the new ones; None after a notice if that isn't possible."""
-        session, agent = self._host.session, self._host.link.agent
+        session, agent = self.tab.session, self.tab.link.agent
         if session is None or agent is None:
-            self._host.say(NO_SESSION)
+            self.tab.say(NO_SESSION)
             return None
         marks, name = SessionMarks(), agent.command.name
         before = marks.of(name, session.session_id)
@@ -289,111 +294,114 @@ class Actions:
                 await agent.archive_session(session.session_id, not before.is_archived)
             return marks.change(name, session.session_id, change)
         except ClientError as error:
-            self._host.say_error(error)
+            self.tab.say_error(error)
             return None
 
     async def begin_session(self) -> None:
         """Start a session in a new tab; in this tab if its session couldn't be opened."""
-        if self._host.agent.agent_or_say() is None:
+        if self.tab.agent.agent_or_say() is None:
             return
-        if self._panel is not None and self._host.session is None:
-            await self._host.begin_anew()
+        if self._panel is not None and self.tab.session is None:
+            await self.tab.begin_anew()
         else:
-            await self._host.shell.open_tab(self._host.link, self._host.cwd)
+            await self.tab.shell.open_tab(self.tab.link, self.tab.cwd)
 
     async def fork_session(self) -> None:
         """Open a new tab with a fork of this session."""
-        source, agent = self._host.session, self._host.agent.agent_or_say()
+        source, agent = self.tab.session, self.tab.agent.agent_or_say()
         if source is None or agent is None:
             return
         if not agent.capabilities.fork_session:
-            self._host.say(f"{agent.title} can't fork sessions.")
+            self.tab.say(f"{agent.title} can't fork sessions.")
             return
         await self._fork(source)
 
     async def _fork(self, source: Session) -> Tab:
         title = source.conversation.shown_title or "the session above"
-        return await self._host.shell.open_tab(
-            self._host.link, source.cwd, lambda sessions: sessions.fork(source, title)
-        )
+        return await self.tab.shell.open_tab(self.tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
 
     async def fork_from_prompt(self) -> None:
         """Continue from an earlier prompt: here, in a fork, or in a new session that is told what came before."""
-        session = self._host.session
+        session = self.tab.session
         if session is None:
-            self._host.say(NO_SESSION)
+            self.tab.say(NO_SESSION)
             return
         conversation = session.conversation
         prompts = prompts_in(conversation)
         if not prompts:
-            self._host.say("There is no prompt to continue from yet.")
+            self.tab.say("There is no prompt to continue from yet.")
             return
         prompt = await self._choose_prompt(conversation, prompts, "Continue from which prompt?")
         if prompt is not None:
             await self._go_on_from(session, prompt)
 
     async def _go_on_from(self, session: Session, prompt: EntryId) -> None:
-        agent = self._host.link.agent
+        agent = self.tab.link.agent
         can_fork = agent is not None and agent.lost is None and agent.capabilities.fork_session
         way = await self.entries.choose_way_on(can_fork=can_fork)
         text = message_text(session.conversation, prompt)
         if way == "again":
             if self._edit(text):
-                self._host.say("Your prompt is in the draft. The agent still remembers what came after it.")
+                self.tab.say("Your prompt is in the draft. The agent still remembers what came after it.")
         elif way == "fork":
             tab = await self._fork(session)
             tab.prompt.set_draft(text)
         elif way == "anew":
             told = without_mentions(digest(session.conversation, (), prompt))
-            tab = await self._host.shell.open_tab(self._host.link, session.cwd)
+            tab = await self.tab.shell.open_tab(self.tab.link, session.cwd)
             tab.prompt.set_draft(told)
 
     async def hand_over(self) -> None:
         """Continue with another agent in a new tab. What was said here becomes the draft there."""
-        session, changes = self._host.session, self._host.changes
+        session, changes = self.tab.session, self.tab.changes
         if session is None or session.conversation.is_blank:
-            self._host.say("Nothing to hand over yet.")
+            self.tab.say("Nothing to hand over yet.")
             return
-        choice = await choose_agent(self._host.screen.app)
+        choice = await choose_agent(self.tab.screen.app)
         if choice is None:
             return
         command = choice.command
         told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
         text = without_mentions(told)  # otherwise an agent could have files of its choice attached
-        cwd = command.cwd or self._host.cwd
-        tab = await self._host.shell.open_tab(self._host.shell.link_to(command, cwd), cwd)
+        cwd = command.cwd or self.tab.cwd
+        tab = await self.tab.shell.open_tab(self.tab.shell.link_to(command, cwd), cwd)
         tab.prompt.set_draft(text)
+
+    async def next_needing(self) -> None:
+        """Go to the next tab that waits for the user."""
+        if not await self.tab.shell.tabs.go_to_next_needing():
+            self.tab.say("No other tab needs you.")
 
     async def begin_in_worktree(self, name: str = "") -> None:
         """Start a session in a new git worktree of this folder, in a new tab."""
-        if self._host.agent.agent_or_say() is not None:
+        if self.tab.agent.agent_or_say() is not None:
             await self.worktrees.begin(name)
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""
-        self._host.screen.run_worker(self._host.opener.restart(), exclusive=True, group="restart")
+        self.tab.screen.run_worker(self.tab.opener.restart(), exclusive=True, group="restart")
 
     def dismiss_visits(self) -> None:
         """Dismiss the pages that the agent asked for; it may never report them as done (R-ELIC-12)."""
-        if self._host.session is not None:
-            for visit in tuple(self._host.session.conversation.visits):
-                self._host.session.dismiss_visit(visit)
+        if self.tab.session is not None:
+            for visit in tuple(self.tab.session.conversation.visits):
+                self.tab.session.dismiss_visit(visit)
 
     # Terminals and changes
 
     def show_changes(self) -> None:
         """List the files that have changed."""
-        changes = self._host.changes
+        changes = self.tab.changes
         if changes is None:
-            self._host.say(NO_SESSION)
+            self.tab.say(NO_SESSION)
         elif changes.is_listed_or_say():
-            self._host.screen.app.push_screen(ChangesScreen(changes))
+            self.tab.screen.app.push_screen(ChangesScreen(changes))
 
     async def undo_turn(self) -> None:
         """Revert files to their state before a prompt, and put the prompt into the draft."""
-        session, moments = self._host.session, self._host.moments
+        session, moments = self.tab.session, self.tab.moments
         if session is None or moments is None or not moments.prompts:
-            self._host.say("There is no turn to undo yet.")
+            self.tab.say("There is no turn to undo yet.")
             return
         question = "Undo the file changes since which prompt?"
         prompt = await self._choose_prompt(session.conversation, moments.prompts, question)
@@ -403,22 +411,22 @@ class Actions:
         try:
             await since.rescan()
         except ChangesError as error:
-            self._host.say(str(error), severity="error")
+            self.tab.say(str(error), severity="error")
             return
         had_changes = bool(since.changes)
-        await self._host.ask(ChangesScreen(since))
+        await self.tab.ask(ChangesScreen(since))
         if had_changes and not since.changes:
             await self._go_on_from(session, prompt)
 
     def review(self, changes: ChangesDesk, path: str) -> None:
         """Show how the file has changed."""
-        self._host.screen.app.push_screen(ReviewScreen(changes, path))
+        self.tab.screen.app.push_screen(ReviewScreen(changes, path))
 
     # An empty session
 
     def welcoming(self) -> Welcoming:
         """What the welcome of an empty session shows."""
-        return Welcoming(self._host, self.history)
+        return Welcoming(self.tab, self.history)
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:
@@ -454,15 +462,12 @@ def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
 
 
 Condition: TypeAlias = Callable[[TabHost], bool]
-_GO_TO: Final = re.compile(r"tab_(\d)")
 
 
 def is_possible(command: Command, tab: TabHost) -> bool:
     """Whether the command would do anything now."""
-    if number := _GO_TO.fullmatch(command.id):
-        return 1 < len(tab.shell.tabs) >= int(number[1])
-    condition = CONDITIONS.get(command.id)
-    return condition is None or condition(tab)
+    done = DONE_BY.get(command.id)
+    return done is None or done.can_run(tab)
 
 
 def _of_session(condition: Callable[[Session], bool]) -> Condition:
@@ -475,6 +480,10 @@ def _of_conversation(condition: Callable[[Conversation], bool]) -> Condition:
 
 def _of_entries(found_in: Callable[[Entry], Sequence[object]]) -> Condition:
     return _of_conversation(lambda conversation: any(map(found_in, conversation.entries)))
+
+
+def _always(tab: TabHost) -> bool:
+    return True
 
 
 def _has_agent(tab: TabHost) -> bool:
@@ -495,6 +504,22 @@ def _can_fork(tab: TabHost) -> bool:
     return tab.session is not None and agent is not None and agent.capabilities.fork_session
 
 
+def _can_mark(tab: TabHost) -> bool:
+    return tab.session is not None and tab.link.agent is not None
+
+
+def _can_detach(tab: TabHost) -> bool:
+    return tab.link.is_hosted or tab.shell.can_leave
+
+
+def _can_move(tab: TabHost) -> bool:
+    return tab.shell.can_leave and not tab.link.is_hosted
+
+
+def _follows_changes(tab: TabHost) -> bool:
+    return tab.changes is not None
+
+
 def _offers(category: str) -> Condition:
     """Whether the agent has an option of this category with more than one choice."""
     return _of_conversation(
@@ -509,42 +534,103 @@ def _is_running(terminal: TerminalState) -> bool:
     return terminal.is_ours and not terminal.has_exited
 
 
-def _has_tabs(tab: TabHost) -> bool:
-    return len(tab.shell.tabs) > 1
+def _has_tab(number: int) -> Condition:
+    """Whether there is another tab, and one of this number."""
+    return lambda tab: 1 < len(tab.shell.tabs) >= number
 
 
+_has_session: Final = _of_session(lambda session: True)
+_has_options: Final = _of_conversation(lambda conversation: bool(conversation.options))
+_has_plan: Final = _of_conversation(lambda conversation: bool(conversation.plans))
+_has_visits: Final = _of_conversation(lambda conversation: bool(conversation.visits))
+_has_reply: Final = _of_conversation(lambda conversation: bool(last_reply(conversation)))
+_has_code: Final = _of_conversation(lambda conversation: bool(last_code(conversation)))
+_can_stop: Final = _of_conversation(lambda conversation: bool(stoppable_in(conversation)))
 _was_said: Final = _of_conversation(lambda conversation: not conversation.is_blank)
 _runs_command: Final = _of_conversation(lambda conversation: any(map(_is_running, conversation.terminals.values())))
+_has_queued: Final = _of_session(lambda session: bool(session.queue.prompts))
+_has_locations: Final = _of_entries(locations_of)
+_has_attached: Final = _of_entries(attached_to)
 
-CONDITIONS: Final[Mapping[str, Condition]] = {
-    **dict.fromkeys(("find", "show_prompts", "prompt_above", "prompt_below", "follow"), _was_said),
-    **dict.fromkeys(("toggle_all", "export", "interrupt"), _was_said),
-    **dict.fromkeys(("take_over", "interrupt_terminal", "end_terminal"), _runs_command),
-    **dict.fromkeys(("next_tab", "previous_tab", "next_needing"), _has_tabs),
-    **dict.fromkeys(("show_agent", "show_mcp", "inspect"), _has_agent),
-    **dict.fromkeys(("restart", "begin_session", "begin_in_worktree"), _can_start),
-    "detach": lambda tab: tab.link.is_hosted or tab.shell.can_leave,
-    "move_into_host": lambda tab: tab.shell.can_leave and not tab.link.is_hosted,
-    "log_out": _can_log_out,
-    "next_mode": _offers("mode"),
-    "choose_mode": _offers("mode"),
-    "choose_model": _offers("model"),
-    "choose_option": _of_conversation(lambda conversation: bool(conversation.options)),
-    "toggle_plan": _of_conversation(lambda conversation: bool(conversation.plans)),
-    "dismiss_visits": _of_conversation(lambda conversation: bool(conversation.visits)),
-    "edit_location": _of_entries(locations_of),
-    "save_attached": _of_entries(attached_to),
-    "stop_one": _of_conversation(lambda conversation: bool(stoppable_in(conversation))),
-    "copy_reply": _of_conversation(lambda conversation: bool(last_reply(conversation))),
-    "copy_code": _of_conversation(lambda conversation: bool(last_code(conversation))),
-    **dict.fromkeys(("edit_queue", "send_queued_now"), _of_session(lambda session: bool(session.queue.prompts))),
-    "fork_session": _can_fork,
-    "rename_session": lambda tab: tab.session is not None,
-    "pin_session": lambda tab: tab.session is not None and tab.link.agent is not None,
-    "archive_session": lambda tab: tab.session is not None and tab.link.agent is not None,
-    "fork_from_prompt": _was_said,
-    "hand_over": _was_said,
-    "undo_turn": lambda tab: tab.changes is not None,
-    "show_changes": lambda tab: tab.changes is not None,
-    "sidebar": lambda tab: tab.session is not None,
+
+class Done(NamedTuple):
+    """How a command of a tab is run."""
+
+    run: Callable[[Actions, str], object]
+    """Gets what follows the slash command; "" if nothing does. A coroutine waits for the user, or is awaited."""
+    can_run: Condition = _always
+    """Whether the palette offers it."""
+    is_awaited: bool = False
+    """Whether the next keys wait for it, because they go to what it shows."""
+
+
+def _by(run: Callable[[Actions], object], can_run: Condition = _always, *, is_awaited: bool = False) -> Done:
+    return Done(lambda actions, words: run(actions), can_run, is_awaited)
+
+
+def _go_to_tab(number: int) -> Done:
+    return _by(lambda do: do.tab.shell.tabs.go_to_number(number), _has_tab(number), is_awaited=True)
+
+
+# fmt: off
+DONE_BY: Final[Mapping[str, Done]] = {
+    "next_mode": _by(lambda do: do.tab.agent.next_mode(), _offers("mode")),
+    "find": Done(lambda do, words: do.find(words), _was_said, is_awaited=True),
+    "find_here": _by(lambda do: do.find(), _was_said, is_awaited=True),
+    "next_match_here": _by(lambda do: do.find_next(1)),
+    "previous_match_here": _by(lambda do: do.find_next(-1)),
+    "search_history": _by(lambda do: do.search_history(), is_awaited=True),
+    "edit_queue": _by(lambda do: do.edit_queue(), _has_queued),
+    "send_queued_now": _by(lambda do: do.tab.writing.send_next_now(), _has_queued),
+    "prompt_above": _by(lambda do: do.to_prompt(-1), _was_said),
+    "prompt_below": _by(lambda do: do.to_prompt(1), _was_said),
+    "prompt_above_here": _by(lambda do: do.to_prompt(-1), _was_said),
+    "prompt_below_here": _by(lambda do: do.to_prompt(1), _was_said),
+    "show_prompts": _by(lambda do: do.show_prompts(), _was_said),
+    "follow": _by(lambda do: do.follow(), _was_said),
+    "toggle_all": _by(lambda do: do.toggle_all(), _was_said),
+    "toggle_plan": _by(lambda do: do.toggle_plan(), _has_plan),
+    "sidebar": _by(lambda do: do.tab.sidebar.turn(), _has_session),
+    "choose_option": _by(lambda do: do.tab.agent.choose_option(), _has_options),
+    "choose_model": _by(lambda do: do.tab.agent.choose_value("model"), _offers("model")),
+    "choose_mode": _by(lambda do: do.tab.agent.choose_value("mode"), _offers("mode")),
+    "choose_session": _by(lambda do: do.history.choose()),
+    "rename_session": Done(lambda do, name: do.rename_session(name), _has_session),
+    "pin_session": _by(lambda do: do.pin_session(), _can_mark),
+    "archive_session": _by(lambda do: do.archive_session(), _can_mark),
+    "show_agent": _by(lambda do: do.tab.agent.show_agent(), _has_agent),
+    "show_mcp": _by(lambda do: do.tab.agent.show_mcp(), _has_agent),
+    "show_changes": _by(lambda do: do.show_changes(), _follows_changes),
+    "undo_turn": _by(lambda do: do.undo_turn(), _follows_changes),
+    "begin_session": _by(lambda do: do.begin_session(), _can_start),
+    "fork_session": _by(lambda do: do.fork_session(), _can_fork),
+    "fork_from_prompt": _by(lambda do: do.fork_from_prompt(), _was_said),
+    "hand_over": _by(lambda do: do.hand_over(), _was_said),
+    "begin_in_worktree": Done(lambda do, name: do.begin_in_worktree(name), _can_start),
+    "choose_agent": _by(lambda do: do.tab.shell.choose_agent()),
+    "next_tab": _by(lambda do: do.tab.shell.tabs.step(1), _has_tab(2), is_awaited=True),
+    "previous_tab": _by(lambda do: do.tab.shell.tabs.step(-1), _has_tab(2), is_awaited=True),
+    **{f"tab_{number}": _go_to_tab(number) for number in range(1, 10)},
+    "next_needing": _by(lambda do: do.next_needing(), _has_tab(2), is_awaited=True),
+    "board": _by(lambda do: do.tab.shell.show_board()),
+    "close_tab": _by(lambda do: do.tab.shell.close_front()),
+    "detach": _by(lambda do: do.tab.shell.detach(), _can_detach),
+    "move_into_host": _by(lambda do: do.tab.shell.move_into_host(), _can_move),
+    "restart": _by(lambda do: do.restart(), _can_start),
+    "take_over": _by(lambda do: do.terminals.take_over(), _runs_command),
+    "interrupt_terminal": _by(lambda do: do.terminals.interrupt(), _runs_command),
+    "end_terminal": _by(lambda do: do.terminals.end(), _runs_command),
+    "inspect": _by(lambda do: do.tab.shell.inspect(), _has_agent),
+    "copy_reply": _by(lambda do: do.entries.copy_reply(), _has_reply),
+    "copy_code": _by(lambda do: do.entries.copy_code(), _has_code),
+    "export": Done(lambda do, file: do.entries.export(file), _was_said),
+    "edit_location": _by(lambda do: do.entries.edit_location(), _has_locations),
+    "save_attached": _by(lambda do: do.entries.save_attached(), _has_attached),
+    "stop_one": _by(lambda do: do.entries.stop_one(), _can_stop),
+    "dismiss_visits": _by(lambda do: do.dismiss_visits(), _has_visits),
+    "log_out": _by(lambda do: do.tab.agent.log_out(), _can_log_out),
+    "interrupt": _by(lambda do: do.interrupt(), _was_said),
+    "settings": _by(lambda do: do.tab.shell.show_settings()),
+    "help": _by(lambda do: do.help()),
 }
+# fmt: on

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 
 from anyio import to_thread
 from markdown_it import MarkdownIt
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.saving import Saveable, SavingFailed, save_block
@@ -31,6 +31,9 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.naming import ExportDialog
@@ -253,12 +256,15 @@ PromptChoice: TypeAlias = tuple[PromptUse, EntryId]
 class PromptPicker(Picker[PromptChoice]):
     """Gives the prompt under the cursor, and what to do with it; or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+y", "use('copy')", "Copy the prompt", show=False, priority=True),
-        # In the search line it would go to the end.
-        Binding("ctrl+e", "use('edit')", "Put it into the draft", show=False, priority=True),
-    ]
-    keys = "Enter choose · Ctrl+Y copy · Ctrl+E into the draft · Esc close"
+    PLACE: ClassVar[Place] = "prompts"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+
+    @property
+    def keys(self) -> str:
+        """Those in force."""
+        return keys_in_force(self).hint(
+            "Enter choose · {prompts_copy} copy · {prompts_edit} into the draft · Esc close"
+        )
 
     def action_use(self, use: PromptUse) -> None:
         """Do this with the prompt under the cursor."""

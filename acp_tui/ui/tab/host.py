@@ -86,6 +86,29 @@ class Shell(Protocol):
     def begin_to_follow(self) -> None:
         """Start what could wait until the first tab is shown."""
 
+    # Commands
+
+    def choose_agent(self) -> object:
+        """Start an agent in a new tab."""
+
+    def show_board(self) -> object:
+        """Show all tabs."""
+
+    def close_front(self) -> object:
+        """Close the tab in front."""
+
+    def detach(self) -> object:
+        """Leave the session of the tab in front running in its host."""
+
+    def move_into_host(self) -> None:
+        """Have the sessions go on in a host."""
+
+    def inspect(self) -> object:
+        """Show the frames between acp-tui and the agent of the tab in front."""
+
+    def show_settings(self) -> object:
+        """Let the user change the settings."""
+
 
 class TabHost(Tab, Protocol):
     """A tab, as its controllers know it."""

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
@@ -25,6 +24,7 @@ from textual.screen import Screen
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
@@ -39,6 +39,8 @@ from acp_tui.ui.tab.tabs import FIRST_MODE, TabLine
 from acp_tui.ui.tab.writing import PromptController
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.conversation import Conversation
@@ -65,6 +67,7 @@ MIN_AGENT: Final = 4
 class SessionScreen(Screen[None]):
     """Shows one session; without one, how far the agent's start is, or why it failed."""
 
+    PLACE: ClassVar[Place] = "session"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         # Use bindings, not key methods: after a key method, the key would still move the focus away from the prompt.
@@ -519,17 +522,9 @@ class SessionScreen(Screen[None]):
 
     # Actions
 
-    async def action_do(self, name: str, *arguments: Any) -> None:
-        """Run a command of the command table: a method of `Actions`, or of a controller, as in "agent.log_out".
-
-        If it waits for the user, it continues in a worker.
-        """
-        controller, _, method = name.rpartition(".")
-        doing = getattr(attrgetter(controller or "actions")(self), method)(*arguments)
-        if name in self.actions.AT_ONCE:
-            await doing
-        elif doing is not None:
-            self.run(doing)
+    async def action_do(self, id_: str, words: str = "") -> None:
+        """Run a command of the command table."""
+        await self.actions.do(id_, words)
 
     def action_focus_prompt(self) -> None:
         """Focus the prompt, from anywhere else."""
@@ -539,6 +534,12 @@ class SessionScreen(Screen[None]):
         """Focus the card that waits; without one, the prompt."""
         if not self._focus_card():
             self.action_focus_prompt()
+
+    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
+        # When a widget is removed, hidden, or disabled, Textual focuses another one nearby. A search that ended with
+        # its session gave the keyboard to the next session's welcome.
+        if self.focused is widget:
+            self.set_focus(None if self.prompt in (avoiding or ()) else self.prompt)
 
     # Events
 
@@ -634,9 +635,9 @@ class SessionScreen(Screen[None]):
         """Turn the last queued prompt into the draft again."""
         self.writing.pull_back()
 
-    async def on_prompt_input_paste_requested(self) -> None:
+    def on_prompt_input_paste_requested(self) -> None:
         """Paste the desktop's clipboard into the prompt."""
-        await self.action_do("paste")
+        self.run(self.actions.paste())
 
     def on_prompt_input_drop_requested(self) -> None:
         """Don't send the last output along with the next prompt."""
@@ -644,8 +645,9 @@ class SessionScreen(Screen[None]):
 
     def on_prompt_input_escape_requested(self) -> None:
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""
-        if self.panel is None or not self.panel.leave_subagent():
-            self.writing.escape()
+        has_left = self.panel is not None and self.panel.leave_subagent()
+        if not has_left and self.writing.escape():
+            self.run(self.actions.edit_earlier_prompt())
 
     def take_up_request(self) -> None:
         """Focus the permission card or the form that waits: the user came to this tab for it."""

@@ -163,6 +163,11 @@ class Tabs:
             at = self._tabs.index(self.front) + direction
             await self.go_to(self._tabs[at % len(self)])
 
+    async def go_to_number(self, number: int) -> None:
+        """Go to a tab by its number, from 1."""
+        if number <= len(self):
+            await self.go_to(self._tabs[number - 1])
+
     async def go_to_next_needing(self) -> bool:
         """Go to the next tab that waits for the user, or else to one that failed or is done.
 

@@ -239,18 +239,19 @@ class PromptController:
             self._show_changed(session)
         session.cancel()
 
-    def escape(self) -> None:
-        """Cancel the turn. Pressed twice in an empty prompt without a turn, go back to an earlier prompt."""
+    def escape(self) -> bool:
+        """Cancel the turn. Returns True to go back to an earlier prompt: twice in an empty prompt, without a turn."""
         session = self._host.session
         if session is None:
-            return
+            return False
         if not session.conversation.is_idle:
             self.cancel(session)
         elif not self._prompt.draft:
             now = self._host.clock()
             before, self._escaped_at = self._escaped_at, now
             if now - before <= ESCAPE_AGAIN_S:
-                self._host.screen.run_worker(self._host.screen.run_action("do('edit_earlier_prompt')"))
+                return True
+        return False
 
     # The queue
 

@@ -21,6 +21,7 @@ from rich.segment import Segment
 from textual import message_pump
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.await_remove import AwaitRemove
 from textual.binding import Binding
 from textual.events import Key, Paste
@@ -149,14 +150,40 @@ def mount_nothing_at_the_end() -> None:
 
 @cache
 def focus_nothing_that_leaves() -> None:
-    """Make Textual give no keyboard to a widget that is being removed, in the whole process: it would swallow keys."""
+    """Make Textual give no keyboard to a widget that is being removed, in the whole process: it would swallow keys.
+
+    Textual marks what there is when the removal begins. What a widget composes after that leaves unmarked, with it or
+    before it.
+    """
 
     @wraps(set_focus := Screen.set_focus)
     def set_focus_if_it_stays(self: Screen[Any], widget: Widget | None, *how: Any, **options: Any) -> None:
-        if widget is None or not widget._pruning:
+        if widget is None or (widget.is_attached and not any(place._pruning for place in widget.ancestors_with_self)):
             set_focus(self, widget, *how, **options)
 
     Screen.set_focus = set_focus_if_it_stays  # type: ignore[method-assign]  # Textual has no hook for it
+
+
+@cache
+def dismiss_no_other_screen() -> None:
+    """Make Textual dismiss the screen that it is asked to, in the whole process: now, or once no other covers it.
+
+    It removed the top screen. Enter or Escape pressed again before a dialog was gone ended the app, or removed what was
+    below; pressed just before another dialog came up, it removed that one.
+    """
+
+    @wraps(dismiss := Screen.dismiss)
+    def dismiss_itself(self: Screen[Any], result: Any = None) -> AwaitComplete:
+        def close() -> None:
+            if self.is_active and self.is_running:
+                dismiss(self, result)
+
+        if self.is_active:
+            return dismiss(self, result)
+        self.watch(self, "stack_updates", close, init=False)
+        return AwaitComplete()
+
+    Screen.dismiss = dismiss_itself  # type: ignore[method-assign]  # Textual has no hook for it
 
 
 class Removal(AwaitRemove):

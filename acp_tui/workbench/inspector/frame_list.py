@@ -13,6 +13,7 @@ from textual.reactive import Reactive
 from textual.strip import Strip
 from textual.timer import Timer
 
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.frames import FRAME_S, Frames
@@ -39,7 +40,8 @@ class FrameList(LineView, can_focus=True):
     """Follows the end while the cursor is on the last frame."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frames")
+    PLACE: ClassVar[Place] = "frames"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
     virtual_size = Reactive(Size(0, 0))
     """Textual's would lay out the screen for each frame that arrives."""
 

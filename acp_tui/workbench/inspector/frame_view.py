@@ -15,6 +15,7 @@ from textual.strip import Strip
 
 from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.line_window import LineView
@@ -81,7 +82,8 @@ class FrameView(LineView, can_focus=True):
     """The frame selected in the list."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frame")
+    PLACE: ClassVar[Place] = "frame"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self) -> None:
         super().__init__(id="frame")

@@ -23,6 +23,7 @@ from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
+from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
@@ -64,7 +65,8 @@ class InspectorScreen(Screen[None]):
     """Inspects one agent or one recording."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - Textual has no ClassVar here either
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="inspector")
+    PLACE: ClassVar[Place] = "inspector"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self, inspection: Inspection, title: str, *, folder: Path, grows: Path | None = None) -> None:
         """`folder` is where files are written; `grows` is a recording that may still grow, None for a running agent."""

@@ -7,28 +7,62 @@ from itertools import groupby
 import pytest
 from textual.dom import DOMNode
 
+import acp_tui.ui
 from acp_tui.client.settings.tree import KeyChoice
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.changes.list import ChangesScreen
+from acp_tui.ui.changes.review import ReviewScreen
+from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, NEEDED, keymap_of
 from acp_tui.ui.commands.table import COMMANDS, bindings
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.dialogs.agent_offers import CapabilityCard
+from acp_tui.ui.dialogs.agents import AgentsScreen
+from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
 from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
+from acp_tui.ui.permission.question_card import QuestionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import PLACEHOLDER
+from acp_tui.ui.prompt.queue_lines import QueueLines
+from acp_tui.ui.prompt.recall import HistorySearch
+from acp_tui.ui.recorded.screen import ReplayScreen
 from acp_tui.ui.session.find_bar import KEYS, FindBar
 from acp_tui.ui.session.plan_view import PlanView
+from acp_tui.ui.session.sidebar import Sidebar
 from acp_tui.ui.session.status_line import STATES
+from acp_tui.ui.session.welcome import Welcome
+from acp_tui.ui.shell.dialogs import Board
+from acp_tui.ui.shell.settings.screen import SettingEditor, SettingsScreen
+from acp_tui.ui.tab.entries import PromptPicker
+from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
 
 PROMPT = ("prompt", "session", "app")
 CARD = ("card", "session", "app")
 CONVERSATION = ("conversation", "session", "app")
 WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "prompt": (PromptInput,),
+    "queue": (QueueLines,),
+    "history": (HistorySearch,),
     "conversation": (ConversationView,),
     "plan": (PlanView,),
+    "welcome": (Welcome,),
     "card": (PermissionCard,),
+    "question": (QuestionCard,),
     "review": (FullRequest, PermissionReview),
     "find": (FindBar,),
+    "sidebar": (Sidebar,),
+    "replay": (ReplayScreen,),
+    "sessions": (SessionsDialog,),
+    "prompts": (PromptPicker,),
+    "agents": (AgentsScreen,),
+    "agent": (CapabilityCard,),
+    "board": (Board,),
+    "changes": (ChangesScreen,),
+    "diff": (ReviewScreen,),
+    "settings": (SettingsScreen,),
+    "setting": (SettingEditor,),
+    "dialog": (BaseApp,),
 }
 
 
@@ -45,6 +79,11 @@ def test_every_command_has_a_name_of_its_own() -> None:
     assert len(BY_ID) == len(COMMANDS)
 
 
+def test_the_widgets_of_all_places_are_known_here() -> None:
+    not_here = {"session", "app", "inspector", "frames", "frame"} | {"terminal"}  # which takes all keys but one
+    assert {*PLACES} - not_here == {*WIDGETS}
+
+
 def test_in_one_place_a_key_means_one_thing() -> None:
     at = sorted(
         ("all" if command.where in ("session", "app") else command.where, key, command.id)
@@ -56,11 +95,17 @@ def test_in_one_place_a_key_means_one_thing() -> None:
 
 @pytest.mark.parametrize("place", WIDGETS)
 def test_the_table_and_the_widgets_have_the_same_keys(place: str) -> None:
-    bound = {key for kind in WIDGETS[place] for key, _ in kind._merge_bindings()}
-    in_table = {key for id_, keys in AS_BUILT.keys.items() if BY_ID[id_].where == place for key in keys}
-
     # The text area itself handles what moves the cursor in the prompt.
-    assert in_table - bound <= {"up", "down"}
+    assert keys_not_bound(place, *WIDGETS[place]) <= {"up", "down"}
+
+
+def test_each_key_of_ours_is_in_the_table_or_means_the_same_everywhere() -> None:
+    assert keys_without_rows(acp_tui.ui) == []
+
+
+@pytest.mark.parametrize("place", [place for place in WIDGETS if place != "dialog"])
+def test_each_action_in_the_table_is_a_method(place: str) -> None:
+    assert actions_without_methods(place, *WIDGETS[place]) == []
 
 
 def test_no_binding_of_the_session_takes_what_is_typed() -> None:
@@ -119,6 +164,14 @@ def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> 
     assert keymap_of(chosen(help="f1")).meaning(CARD, "question_mark") == "question_mark"
 
 
+def test_a_dialog_has_keys_to_choose_and_help_follows_that_of_the_session() -> None:
+    keymap = keymap_of(chosen(sessions_delete="ctrl+x", help="f11"))
+    sessions, board = ("sessions", "dialog", "app"), ("board", "dialog", "app")
+    assert [keymap.meaning(sessions, key) for key in ("ctrl+x", "d", "y")] == ["d", "", "y"]
+    assert [keymap.meaning(board, key) for key in ("f11", "f1")] == ["f1", ""]
+    assert keymap.notes == ()
+
+
 # What a choice costs, and what isn't possible
 
 
@@ -153,6 +206,8 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("find", "nokey", "there is no such key"),
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
+        ("board_pin", "p", "in the list of tabs it types a character"),
+        ("sessions_export", "y", "digits and y, a, n always answer permission requests"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),
         ("find", "3", "digits and y, a, n always answer permission requests"),
@@ -205,6 +260,9 @@ def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
 
     assert keymap.hint("look; {find} finds; {toggle_plan} folds") == "look; Ctrl+F finds"
     assert keymap.hint("{toggle_plan} folds") == ""
+    assert keymap.hint("↑ ↓ read · {toggle_plan} fold · Esc close") == "↑ ↓ read · Esc close"
+    assert keymap.hint("It is folded. Press {toggle_plan} to unfold it.") == "It is folded."
+    assert keymap.hint(" · {find}") == " · Ctrl+F"
 
 
 @pytest.mark.parametrize(

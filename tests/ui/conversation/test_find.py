@@ -11,7 +11,7 @@ from acp_tui.conversation.tool_calls import BlockContent, TerminalContent, Termi
 from acp_tui.conversation.updates import TerminalOpened, TerminalOutput
 from acp_tui.ui.session.find_bar import FindBar
 from support.folding import agent, call, prompt, thought
-from support.screens import Page, open_page
+from support.screens import Page, new_session, open_page, show
 
 LONG = [agent(f"Paragraph {number}: a needle in the hay.\n\n") for number in range(60)]
 
@@ -146,3 +146,11 @@ async def test_enter_goes_on_from_the_match_of_all_that_was_typed_before_it() ->
             standings.append(int(standing[1]))
     nearest, next_one = standings
     assert next_one == nearest + 1
+
+
+async def test_another_session_ends_the_search_and_what_is_typed_is_the_draft() -> None:
+    async with open_page(*LONG) as page:
+        await look_for(page, "needle")
+        await show(page.pilot, new_session())
+        assert page.pilot.app.focused is page.prompt
+        assert not page.pilot.app.screen.query(FindBar)

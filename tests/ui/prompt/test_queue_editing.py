@@ -153,7 +153,7 @@ async def test_a_queued_prompt_is_sent_now_and_the_others_follow_in_order() -> N
 
 async def test_the_next_queued_prompt_is_sent_now_from_anywhere() -> None:
     async with queued("one", "two") as page:
-        await page.pilot.app.run_action("do('writing.send_next_now')", page.pilot.app.screen)
+        await page.pilot.app.run_action("do('send_queued_now')", page.pilot.app.screen)
         assert page.connection.cancels == 1
         await page.end_turn("cancelled")
         assert page.connection.prompts == ["at work", "one"]

@@ -17,6 +17,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.updates import ClientRemark, CommandsReplaced
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
+from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.history import TIPS
@@ -153,7 +154,9 @@ async def test_escape_leads_back_to_the_prompt(past: None, open_desk: OpenDesk) 
 
 async def test_without_recent_sessions_tab_has_nowhere_to_go() -> None:
     async with open_page() as page:
-        await page.press("tab", "a")
+        await page.press("tab")
+        assert isinstance(page.pilot.app.focused, PromptInput)  # not the conversation, which is hidden
+        await page.press("a")
         assert page.draft == "a"
         assert "Recent" not in page.text
 

@@ -72,6 +72,19 @@ async def test_the_cards_keys_can_be_others_and_typing_stays_typing() -> None:
         assert page.prompt.has_focus
 
 
+async def test_the_keys_of_a_dialog_can_be_others_and_its_help_names_them() -> None:
+    async with open_page() as page:
+        await use_keys(page, board_archived="f8", help="f2", choose_option="")
+        await page.press("f10")
+        assert "F8 with archived" in page.words
+        await page.press("f2")
+        assert "F8 Show or hide tabs of archived sessions" in page.words
+        await page.press("f2")
+        assert "F8 Show or hide tabs of archived sessions" not in page.words
+        await page.press("f8")
+        assert "F8 without archived" in page.words
+
+
 async def test_with_the_vim_preset_letters_move_through_the_conversation() -> None:
     async with open_page(*(call(f"c{number}", title=f"Read {number}") for number in range(3))) as page:
         await use_keys(page, preset="vim")

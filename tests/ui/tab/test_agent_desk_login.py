@@ -260,7 +260,7 @@ async def test_an_agent_that_offers_no_logout_is_not_asked_for_it(open_desk: Ope
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
         assert "Log out of the agent" not in await desk.offers()
-        await desk.do("agent.log_out")
+        await desk.do("log_out")
         await desk.shows("doesn't offer logging out")
         assert desk.sent("logout") == []
 

@@ -170,7 +170,7 @@ async def test_a_file_that_does_not_exist_is_said_and_no_editor_started(
 async def test_an_entry_without_a_file_is_said(open_project: OpenPage, edited: Callable[[], list[str]]) -> None:
     async with open_project(agent("Done.")) as page:
         assert "Open a tool call's file in your editor" not in await page.offers()
-        await page.do("actions.entries.edit_location")
+        await page.do("edit_location")
         await page.shows("The conversation names no file.")
         await page.press("tab", "ctrl+e")
         await page.shows("This entry names no file.")

@@ -270,7 +270,7 @@ async def test_a_terminal_that_was_taken_over_leaves_no_listener_behind(
         assert len(subscriptions) == 2
         below = page.pilot.app.screen_stack[0]
         assert isinstance(below, SessionScreen)
-        await below.action_do("sidebar.turn")
+        await below.action_do("sidebar")
         await page.press(LEAVE_KEY)
         await page.until(lambda: not page.is_taken_over)
         assert subscriptions == [panel]

@@ -16,7 +16,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Resize
 from textual.geometry import Size
 from textual.pilot import Pilot
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
@@ -44,6 +44,8 @@ OVERRIDDEN = (
     (TextArea, "_recompute_cursor_offset"),
     (linux_driver, "XTermParser"),
     (message_pump, "Timer"),
+    (Screen, "_reset_focus"),
+    (Screen, "dismiss"),
     (Screen, "set_focus"),
     (Widget, "mount"),
 )
@@ -119,6 +121,39 @@ async def test_a_timer_fires_once_even_if_it_was_late_from_the_beginning(monkeyp
         timer = pilot.app.set_timer(1 / 120, fired.set)
         await until(fired.is_set, pilot.pause)
         timer.stop()
+
+
+async def test_a_dialog_dismissed_twice_removes_nothing_below() -> None:
+    async with BaseApp().run_test() as pilot:
+        below, dialog, results = Screen[None](), ModalScreen[str](), list[str | None]()
+        await pilot.app.push_screen(below)
+        await pilot.app.push_screen(dialog, results.append)
+        dialog.dismiss("first")
+        dialog.dismiss("second")
+        await until(lambda: not dialog.is_attached, pilot.pause)
+        assert [results, pilot.app.screen] == [["first"], below]
+
+
+async def test_a_dialog_dismissed_below_another_goes_when_that_is_gone() -> None:
+    async with BaseApp().run_test() as pilot:
+        below, above, results = ModalScreen[str](), ModalScreen[None](), list[str | None]()
+        await pilot.app.push_screen(below, results.append)
+        await pilot.app.push_screen(above)
+        below.dismiss("chosen")
+        await pilot.pause()
+        assert [results, pilot.app.screen] == [[], above]
+        above.dismiss()
+        await until(lambda: not below.is_attached, pilot.pause)
+        assert results == ["chosen"]
+
+
+async def test_what_is_not_on_the_screen_gets_no_keyboard() -> None:
+    async with BaseApp().run_test() as pilot:
+        screen, field = pilot.app.screen, Input()
+        await screen.mount(field)
+        screen.set_focus(field)
+        screen.set_focus(Input())  # as one that was composed while what it is in was removed
+        assert screen.focused is field
 
 
 class Lingering(Widget):

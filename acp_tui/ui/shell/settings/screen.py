@@ -30,11 +30,11 @@ from acp_tui.client.settings.tree import READ_ELSEWHERE, KeyChoice, Settings
 from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.commands.command import PLACES, Command
+from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.help import key_notes
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, keymap_of, parse_key, shown_key, written_key
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.commands.table import COMMANDS, bindings_of
 from acp_tui.ui.kit.editor import edit
 from acp_tui.ui.kit.editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
@@ -186,10 +186,10 @@ _SWITCH: Final = ("true", "false")
 class SettingEditor(ModalScreen[object]):
     """Returns the value to write, RESET, or None to leave the setting unchanged."""
 
+    PLACE: ClassVar[Place] = "setting"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Leave it unchanged", show=False),
-        Binding("ctrl+s,ctrl+enter", "accept", "Write it", show=False, priority=True),
-        Binding("ctrl+r", "reset", "Use the default", show=False, priority=True),
+        *bindings_of(place=PLACE),
     ]
 
     def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
@@ -203,12 +203,12 @@ class SettingEditor(ModalScreen[object]):
 
     def compose(self) -> ComposeResult:
         is_long = isinstance(self._control, TextArea)
-        write = "one per line · Ctrl+S save" if is_long else "Enter write"
+        write = "one per line · {setting_save} save" if is_long else "Enter write"
         if self._item.command is not None:
             write = "keys separated by spaces, none for no key · Enter save"
         yield Frame(
             shown_line(self._item.key),
-            f"{write} · Ctrl+R default · Esc leave it unchanged",
+            keys_in_force(self).hint(f"{write} · {{setting_reset}} default · Esc leave it unchanged"),
             Static(shown(self._about), classes="setting-about", markup=False),
             self._control,
             self._wrong,
@@ -264,18 +264,16 @@ def _control_for(one: DeclaredSetting | None, value: str) -> Widget:
 
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
-KEYS: Final = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc close"
+KEYS: Final = "Enter change · {settings_reset} default · {settings_file} open the file · Esc close"
 
 
 class SettingsScreen(ModalScreen[None]):
     """Shows the settings until the user presses Esc."""
 
+    PLACE: ClassVar[Place] = "settings"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", show=False),
-        Binding("ctrl+r", "reset", "Use the default", show=False, priority=True),
-        Binding("ctrl+o", "open_file", "Open the file in the editor", show=False, priority=True),
-        Binding("ctrl+n", "show_notes", "Show the problems", show=False, priority=True),
-        Binding("ctrl+t", "ask_for_project", "Decide on the project's file", show=False, priority=True),
+        *bindings_of(place=PLACE),
     ]
 
     def __init__(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
@@ -288,7 +286,8 @@ class SettingsScreen(ModalScreen[None]):
         self._about = Static(classes="setting-about", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield Frame(shown_line(f"Settings · {self._desk.file}"), KEYS, self._notes, self._list, self._about)
+        keys = keys_in_force(self).hint(KEYS)
+        yield Frame(shown_line(f"Settings · {self._desk.file}"), keys, self._notes, self._list, self._about)
 
     def on_mount(self) -> None:
         self._desk.listeners.append(self._show)
@@ -298,13 +297,16 @@ class SettingsScreen(ModalScreen[None]):
         self._desk.listeners.remove(self._show)
 
     def _show(self) -> None:
-        rows = item_rows(self._desk, self._desk.settings, keys_in_force(self))
-        self._list.show_rows(rows)
+        keymap = keys_in_force(self)
+        self.query_one(Frame).show_keys(keymap.hint(KEYS))
+        self._list.show_rows(item_rows(self._desk, self._desk.settings, keymap))
         notes = self._desk.notes
         problems = "1 problem" if len(notes) == 1 else f"{len(notes)} problems"
-        lines = [f"✗ {problems} (Ctrl+N): {make_visible_line(notes[0])}"] if notes else []
+        key = keymap.hint(" ({settings_notes})")
+        lines = [f"✗ {problems}{key}: {make_visible_line(notes[0])}"] if notes else []
         if self._desk.pending is not None:
-            lines.insert(0, f"? {self._desk.project_file.name} has changed: press Ctrl+T to decide whether to use it")
+            what_now = keymap.hint(": press {settings_project} to decide whether to use it")
+            lines.insert(0, f"? {self._desk.project_file.name} has changed{what_now}")
         self._notes.update(Content.styled("\n".join(lines), "$text-warning"))
         self._notes.display = bool(lines)
         self._show_about()
