@@ -40,6 +40,7 @@ from acp_tui.ui.textual_gaps.internals import (
     Removal,
     bindings_of_key,
     dismiss_no_other_screen,
+    finish_what_is_awaited,
     focus_nothing_that_leaves,
     forget_callbacks,
     mount_nothing_at_the_end,
@@ -175,6 +176,7 @@ class BaseApp(App[None]):
         mount_nothing_at_the_end()
         focus_nothing_that_leaves()
         dismiss_no_other_screen()
+        finish_what_is_awaited()
         super().__init__()
         # Textual prints tracebacks with it, and our stderr shows every ESC as a character, so no colors.
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)

@@ -186,6 +186,21 @@ def dismiss_no_other_screen() -> None:
     Screen.dismiss = dismiss_itself  # type: ignore[method-assign]  # Textual has no hook for it
 
 
+@cache
+def finish_what_is_awaited() -> None:
+    """Let the closing of a screen go on if a task that awaits it is cancelled, in the whole process.
+
+    The app awaits it, too, so it ended with a CancelledError if a worker was cancelled at that moment.
+    """
+
+    def await_shielded(self: AwaitComplete) -> Generator[Any, None, Any]:
+        if self._pre_await is not None:
+            self._pre_await()
+        return asyncio.shield(self._future).__await__()
+
+    AwaitComplete.__await__ = await_shielded  # type: ignore[method-assign]  # Textual has no hook for it
+
+
 class Removal(AwaitRemove):
     """A removal that continues even if the task that awaits it is cancelled.
 

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from textual import _time, message_pump
 from textual._compositor import Compositor
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.containers import Vertical
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
@@ -44,6 +45,7 @@ OVERRIDDEN = (
     (TextArea, "_recompute_cursor_offset"),
     (linux_driver, "XTermParser"),
     (message_pump, "Timer"),
+    (AwaitComplete, "__await__"),
     (Screen, "_reset_focus"),
     (Screen, "dismiss"),
     (Screen, "set_focus"),
@@ -145,6 +147,21 @@ async def test_a_dialog_dismissed_below_another_goes_when_that_is_gone() -> None
         above.dismiss()
         await until(lambda: not below.is_attached, pilot.pause)
         assert results == ["chosen"]
+
+
+async def test_a_dialog_closes_though_the_task_that_awaits_it_is_cancelled() -> None:
+    async with BaseApp().run_test() as pilot:
+        app, dialog = pilot.app, ModalScreen[None]()
+        await app.push_screen(dialog)
+
+        async def close() -> None:
+            await app.pop_screen()
+
+        closing = asyncio.ensure_future(close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await until(lambda: not dialog.is_attached, pilot.pause)
+        assert closing.cancelled()
 
 
 async def test_what_is_not_on_the_screen_gets_no_keyboard() -> None:
