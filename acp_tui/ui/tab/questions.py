@@ -41,8 +41,9 @@ class QuestionsController:
 
     @property
     def card(self) -> QuestionCard | None:
-        """The card on this tab's screen, or in the login dialog above it."""
-        return self._shown[2] if self._shown is not None else None
+        """The card on this tab's screen, or in the login dialog above it. It goes with that, and then comes anew."""
+        card = self._shown[2] if self._shown is not None else None
+        return card if card is not None and card.is_attached else None
 
     def look_for_questions(self, session: Session | None = None) -> None:
         """Show the next question, and remove one that was withdrawn. Cheap if there are none.
@@ -50,10 +51,10 @@ class QuestionsController:
         Without `session`, the agent's own questions have changed; the last session's questions still count.
         """
         self._session = session or self._session
-        owner, asked, card = self._shown or (None, None, None)
+        owner, asked, _ = self._shown or (None, None, None)
         is_ours = owner is not None and (owner is self._session or owner is self._agent())
-        if is_ours and asked is not None and asked.key in _waiting(owner) and card is not None and card.is_attached:
-            card.show_count(self._count)
+        if is_ours and asked is not None and asked.key in _waiting(owner) and self.card is not None:
+            self.card.show_count(self._count)
         else:
             had_keyboard = self._take_away()
             following = self._whose_turn()
