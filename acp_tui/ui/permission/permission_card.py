@@ -139,7 +139,7 @@ class PermissionCard(RequestPane):
 
     def show_request(self, asked: ShownRequest | None) -> None:
         """Show it, also on the full screen if that is open."""
-        if asked is None and self.has_focus:
+        if asked is None and self.has_focus_within:  # has_focus comes later: with an event to the card
             note_question_gone(self)
             self.post_message(self.Left())
         if asked is not None and self.asked is None:

@@ -92,7 +92,7 @@ class QueueLines(Static, can_focus=True):
         if waiting.prompts and self._selected not in self._keys:
             self._selected = self._keys[min(at, len(self._keys) - 1)]
         self.display = bool(waiting.prompts or waiting.outputs)
-        if self.has_focus and not waiting.prompts:
+        if self.has_focus_within and not waiting.prompts:
             self.post_message(self.Left())
         self._draw()
 

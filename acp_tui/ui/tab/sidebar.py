@@ -95,7 +95,7 @@ class SidebarController:
         return self._widget
 
     def _hide(self, sidebar: Sidebar) -> None:
-        if sidebar.has_focus:
+        if sidebar.has_focus_within:
             self._host.screen.set_focus(self._host.prompt)
         sidebar.display = False
         self._host.screen.remove_class("-with-sidebar")
