@@ -87,6 +87,10 @@ class BareCard(PermissionCard):
 
     has_focus = False
 
+    @property
+    def has_focus_within(self) -> bool:
+        return self.has_focus
+
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock=clock)
         self.told: list[Message] = []
