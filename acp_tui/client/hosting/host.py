@@ -548,6 +548,9 @@ class Client:
         finally:
             del self._held_back[opened.session_id]
         for update, change in held_back:
+            if isinstance(update, updates.PermissionAsked):
+                # The question is asked below, if it still waits, but its call began here.
+                update = updates.ToolCallReported(update.patch)
             self.tell(opened, update, change)
         self.look_at_questions()
         return self._setup(opened)

@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from acp_tui.client.hosting import host as host_module
 from acp_tui.client.hosting import own_methods
 from acp_tui.client.hosting.host import WHY_AGAIN
 from acp_tui.client.sessions.access import ALLOW, IN_SESSION, NEVER, REFUSE
@@ -77,6 +78,29 @@ async def test_the_other_terminals_say_what_was_answered(tmp_path: Path) -> None
         one.answer_permission(key_of(one), "no")  # type: ignore[arg-type]
         await until(other, lambda: not waits(other))
         assert decisions(other) == decisions(one) == decisions(its.session) == ["no"]
+
+
+async def test_a_call_that_is_asked_about_while_a_terminal_attaches_stays_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_module, "UPDATES_PER_SLICE", 1)
+    async with hosted(tmp_path) as its:
+        for number in range(100):
+            await its.wire.send(update({"sessionUpdate": "tool_call", "toolCallId": str(number), "title": "Look"}))
+        attached = list[Session]()
+
+        async def attach() -> None:
+            attached.append(await its.attach("late"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(attach)
+            while not its.host.clients or not its.host.clients[0].has_open(its.session.session_id):
+                await anyio.sleep(0)  # a turn of the loop
+            await its.wire.send(asked("p", "yes"))
+            await its.wire.send(update({"sessionUpdate": "tool_call", "toolCallId": "last", "title": "Last"}))
+        (late,) = attached
+        await until(late, lambda: waits(late))
+        assert [call.call.title for call in calls(late)] == [call.call.title for call in calls(its.session)]
 
 
 async def test_a_question_that_the_agent_withdrew_is_told_so_once_in_all_terminals(tmp_path: Path) -> None:
