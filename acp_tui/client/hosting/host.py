@@ -214,6 +214,8 @@ class Host:
         for client in tuple(self.clients):
             if client is not asker:
                 client.tell(told, update, change)
+            elif Fact.PLAN in change.facts:
+                client.tell_plans(told)  # it has those that were on their way as it sent its prompt
         is_about_questions = Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts
         if is_about_questions:
             self.tell_attendance()  # watchers see in it what waits
@@ -400,6 +402,8 @@ class Client:
         self.follows = False
         """Whether it understands `UPDATE`, for what ACP can't express."""
         self._open: set[SessionId] = set()
+        self._plans: set[str] = set()
+        """The IDs of plans that it was told of."""
         self._held_back: dict[SessionId, list[tuple[updates.SessionUpdate, Change]]] = {}
         """What happens in a session while its history is being sent."""
         self._elicits: ElicitationCapabilities | None = None
@@ -661,6 +665,8 @@ class Client:
     def tell(self, told: Session, update: updates.SessionUpdate, change: Change) -> None:
         if told.session_id not in self._open:
             return
+        if isinstance(update, updates.PlanReplaced):
+            self._plans.add(update.plan_id)
         held_back = self._held_back.get(told.session_id)
         if held_back is not None:
             held_back.append((update, change))
@@ -670,6 +676,13 @@ class Client:
             self._say(told, updates.OptionsReplaced(told.conversation.options), change)
         else:
             self._say(told, update, change)
+
+    def tell_plans(self, told: Session) -> None:
+        """Say which plans there are: a prompt ends those whose steps are done."""
+        plans = told.conversation.plans
+        for plan_id in {*self._plans, *plans}:
+            steps = plans[plan_id].steps if plan_id in plans else ()
+            self.tell(told, updates.PlanReplaced(steps, plan_id), Change())
 
     @property
     def hears_itself(self) -> bool:

@@ -16,7 +16,7 @@ from acp_tui.conversation.facts import SelectOption, Turn
 from conversation.test_retelling import shown
 from support.agents import REPLY, agent_texts, asked, said, until
 from support.folding import texts
-from support.hosted import hosted
+from support.hosted import Link, hosted
 from support.peers import notification, request, settle
 
 pytestmark = pytest.mark.anyio
@@ -72,6 +72,24 @@ async def test_two_clients_see_each_others_prompts_and_turns(tmp_path: Path) -> 
             await until(client, lambda client=client: client.conversation.is_idle)  # type: ignore[misc]
         assert same(its.session, one, other)
         assert texts(other.conversation)[-1] == ("TurnEnd", "")
+
+
+async def test_a_plan_on_its_way_as_a_client_sends_a_prompt_ends_with_it_there(tmp_path: Path) -> None:
+    done = {"content": "Step", "priority": "medium", "status": "completed"}
+    link = Link()
+    async with hosted(tmp_path) as its, anyio.create_task_group() as tasks:
+        client = await its.attach(link=link)
+        link.hold("to_client")
+        await its.wire.send(
+            notification("session/update", {"sessionId": "s1", "update": {"sessionUpdate": "plan", "entries": [done]}})
+        )
+        await until(its.session, lambda: bool(its.session.conversation.plans))
+        tasks.start_soon(client.send_prompt, REPLY)
+        prompt = await its.wire.expect("session/prompt")
+        link.open()
+        await its.wire.answer(prompt, {"stopReason": "end_turn"})
+        await until(client, lambda: client.conversation.is_idle)
+        assert client.conversation.plans == its.session.conversation.plans == {}
 
 
 async def test_a_turn_goes_on_where_its_client_has_gone(tmp_path: Path) -> None:
