@@ -14,8 +14,8 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 async def _canceled(hub: SessionHub, work: asyncio.Future[None]) -> None:
     """Return when someone awaits the work, and no longer."""
     caller = asyncio.ensure_future(hub.outlasting(_await(work)))
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # the caller begins
+    await asyncio.sleep(0)  # and the work that it awaits
     caller.cancel()
     with suppress(asyncio.CancelledError):
         await caller

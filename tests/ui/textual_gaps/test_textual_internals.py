@@ -158,7 +158,7 @@ async def test_a_dialog_closes_though_the_task_that_awaits_it_is_cancelled() -> 
             await app.pop_screen()
 
         closing = asyncio.ensure_future(close())
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # it awaits the closing now
         closing.cancel()
         await until(lambda: not dialog.is_attached, pilot.pause)
         assert closing.cancelled()
