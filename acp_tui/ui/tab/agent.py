@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -44,7 +44,7 @@ from acp_tui.ui.dialogs.agent_offers import (
 from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.rendering.wrapping import cut
-from acp_tui.ui.tab.host import NO_SESSION, TabHost
+from acp_tui.ui.tab.host import NO_SESSION, Opening, TabHost
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.textual_gaps.fence import fence_of
 
@@ -314,6 +314,8 @@ class SessionsController:
     def __init__(self, host: TabHost, agent: AgentController) -> None:
         self._host = host
         self._agent = agent
+        self.has_shown_early = False
+        """Whether a session was shown because its agent asked something before it was open."""
 
     async def begin(self, earlier: Session | None = None, why_anew: str = "") -> Session:
         """Start a session, and the agent if it isn't running.
@@ -329,6 +331,7 @@ class SessionsController:
         return SessionDriver(self._host.link, self._agent.log_in, self._host.cwd)
 
     def _show(self, session: Session) -> None:
+        self.has_shown_early = True
         self._host.run(self._host.show(session))
 
     def _with_remark(self, session: Session) -> Session:
@@ -365,6 +368,10 @@ class SessionsController:
     async def reconnected(self, earlier: Session) -> Session:
         """Continue a session once its agent can be reached again."""
         return await until_connected(lambda: self.go_on(earlier))
+
+    async def again(self, opening: Opening, pause: Callable[[float], Awaitable[None]]) -> Session:
+        """Open a session whose connection was lost, once its agent can be reached again. `pause` takes seconds."""
+        return await until_connected(lambda: opening(self), pause)
 
     async def delete(self, session_id: SessionId) -> None:
         """Delete a session in the agent."""

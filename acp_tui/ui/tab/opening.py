@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from anyio import move_on_after
 
-from acp_tui.client.errors import ClientError
+from acp_tui.client.errors import AgentUnreachable, ClientError
 from acp_tui.ui.base.app import keep_what_is_loaded
 from acp_tui.ui.tab.host import Opening, OpensSessions, TabHost
 from acp_tui.ui.tab.loading import (
@@ -80,6 +80,8 @@ class Opener:
         """Whether the first session is still being opened."""
         self.is_reconnecting = False
         """Whether a session is being continued over another connection."""
+        self._try_now = asyncio.Event()
+        """Ends the pause before the next try to open the session again."""
         self._is_open = asyncio.Event()
         """Set when the first session is shown, or couldn't be opened."""
         self.is_under_way = asyncio.Event()
@@ -145,7 +147,7 @@ class Opener:
 
     async def _open(self) -> None:
         try:
-            session = await (self._opening or _begin)(self._host.sessions)
+            session = await self._opened()
         except ClientError as error:
             if self._host.link.is_lost or len(self._host.shell.tabs) < 2:
                 await self._host.show_failure(error)
@@ -156,6 +158,26 @@ class Opener:
         await self.painted()
         await preload_in_thread(BEFORE_A_SESSION)
         await self._host.show(session)
+
+    async def _opened(self) -> Session:
+        """The session. If it was shown before it was open, it is opened again whenever its connection is lost."""
+        opening, sessions = self._opening or _begin, self._host.sessions
+        sessions.has_shown_early = False
+        # Until it is open, nobody else continues it: part of its history may be missing.
+        self.is_reconnecting = True
+        try:
+            return await opening(sessions)
+        except AgentUnreachable as error:
+            if not error.is_temporary or not sessions.has_shown_early:
+                raise
+            return await sessions.again(opening, self._pause)
+        finally:
+            self.is_reconnecting = False
+
+    async def _pause(self, seconds: float) -> None:
+        self._try_now.clear()
+        with move_on_after(seconds):
+            await self._try_now.wait()
 
     async def painted(self) -> None:
         """Return once changes to the screen are painted. Loading modules before that would delay them."""
@@ -214,6 +236,8 @@ class Opener:
         session = self._host.session
         if not self._host.link.can_start:
             self._host.say("There is no agent to restart.")
+        elif self._is_connecting and session is not None and not session.conversation.is_connected:
+            self._try_now.set()
         elif self._is_connecting:
             self._host.say(STILL_STARTING)
         elif session is None:

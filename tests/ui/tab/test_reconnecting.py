@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 from acp_tui.client.sessions import driver
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.facts import SessionId
+from acp_tui.ui.tab.host import OpensSessions
 from support.cutting import cut_often
 from support.remembering_agent import RememberingAgent
 from support.screens import Page, open_agent_page
@@ -86,3 +92,49 @@ async def test_a_server_that_lets_nobody_in_any_more_is_not_asked_for_ever(tmp_p
             await page.until(lambda: "gone; Alt+R restarts it" in page.status)
             assert len(asked) == 2
         tasks.cancel_scope.cancel()
+
+
+async def test_a_session_that_asks_and_is_lost_while_it_is_opened_is_opened_again(tmp_path: Path):
+    connections: list[Any] = []
+
+    async def served(connection: Any) -> None:
+        """Asks before it has sent the history, and goes on with that once it was connected to twice."""
+        connections.append(connection)
+
+        async def say(**update: Any) -> None:
+            await send(method="session/update", params={"sessionId": "s1", "update": update})
+
+        async def send(**message: Any) -> None:
+            await connection.send(json.dumps({"jsonrpc": "2.0", **message}))
+
+        with suppress(ConnectionClosed):
+            async for frame in connection:
+                match json.loads(frame):
+                    case {"id": asked, "method": "initialize"}:
+                        offered = {"loadSession": True, "sessionCapabilities": {"resume": {}}}
+                        await send(id=asked, result={"protocolVersion": 1, "agentCapabilities": offered})
+                    case {"id": asked, "method": "session/resume"}:
+                        await send(id=asked, result={})
+                    case {"id": asked, "method": "session/load"}:
+                        call = {"toolCallId": "c1", "title": "Delete everything"}
+                        await say(sessionUpdate="tool_call", **call)
+                        options = [{"optionId": "no", "name": "No", "kind": "reject_once"}]
+                        params = {"sessionId": "s1", "toolCall": call, "options": options}
+                        await send(id="q", method="session/request_permission", params=params)
+                        if len(connections) == 1:
+                            connection.transport.close()  # after what was sent
+                        else:
+                            content = {"type": "text", "text": "as before"}
+                            await say(sessionUpdate="agent_message_chunk", content=content)
+                            await send(id=asked, result={})
+
+    async def open_it(sessions: OpensSessions) -> Session:
+        return await sessions.open(SessionId("s1"), tmp_path)
+
+    async with (
+        websocket_server(served) as command,
+        open_agent_page(command, tmp_path, opening=open_it) as page,
+    ):
+        await _shows(page, "as before", "Delete everything")
+        await page.until(lambda: page.status.startswith("▲ "))
+        assert len(connections) == 2
