@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
+from io import StringIO
 from typing import Final, NamedTuple, TypeAlias
 
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -267,9 +268,7 @@ def told_diff(path: str, old_text: str | None, new_text: str) -> str:
 
 def split_lines(text: str) -> list[str]:
     """The lines with their newlines. Only a newline ends a line; other separators are shown in it."""
-    lines = [line + "\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
+    return StringIO(text, newline="\n").readlines()
 
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:

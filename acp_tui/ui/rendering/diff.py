@@ -26,12 +26,16 @@ from acp_tui.ui.rendering.diff_blocks import (
     BlockRows,
     Columns,
     DiffRows,
+    LineSizes,
     Piece,
     Sizes,
     line_blocks,
     make_sizes,
     measure,
+    new_sizes,
+    old_sizes,
     pair_blocks,
+    sizes_in_one,
 )
 from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, TextComparison
 from acp_tui.ui.rendering.diff_text import (
@@ -137,8 +141,11 @@ class DiffRenderer:
         """The texts of the visible lines, without line endings."""
         diff = self.diff
         for hunk in diff.hunks(context):
-            yield from (line.rstrip("\r\n") for line in diff.old[hunk.old_start - 1 :][: hunk.old_count])
-            yield from (line.rstrip("\r\n") for line in diff.new[hunk.new_start - 1 :][: hunk.new_count])
+            for lines, start, count in (
+                (diff.old, hunk.old_start - 1, hunk.old_count),
+                (diff.new, hunk.new_start - 1, hunk.new_count),
+            ):
+                yield from (line.rstrip("\r\n") for line in islice(lines, start, start + count))
 
     @property
     def added(self) -> int:
@@ -164,7 +171,7 @@ class DiffRenderer:
         # Cut what is drawn first now, so that drawing it is fast.
         if len(diff.changes) > MANY_CHANGES:
             yield
-        self._hunks = {("unified", CONTEXT_LINES): _cut(diff, sizes, "unified", CONTEXT_LINES)}
+        self._hunks = {("unified", CONTEXT_LINES): _cut(diff, "unified", CONTEXT_LINES)}
         yield from load_language(self._language)
         self._compared = diff, sizes
         self._syntax = DiffSyntax(diff, self._language)
@@ -221,7 +228,7 @@ class DiffRenderer:
     def _blocks(self, layout: DiffLayout, context: int | None) -> list[tuple[Hunk, list[Block]]]:
         """The hunks, cut into blocks. They are the same at every width."""
         if (layout, context) not in self._hunks:
-            self._hunks = {(layout, context): _cut(*self._finish(), layout, context)}
+            self._hunks = {(layout, context): _cut(self.diff, layout, context)}
         return self._hunks[layout, context]
 
     def _hunk(self, hunk: Hunk, blocks: list[Block], columns: Columns, look: _DiffStyle) -> list[Sequence[Strip]]:
@@ -243,7 +250,7 @@ class DiffRenderer:
         style = palette.diff_title + to_file(palette.folder, look.path)
         spans = [(name, style), (told, palette.diff_title)] if style.link else [(f"{name}{told}", style)]
         strips = wrap(spans, look.width)
-        if diff.approximate:
+        if diff.approximate and diff.has_both:
             strips += plain_lines(_TOO_LONG, look.width, palette.warning)
         return strips
 
@@ -257,9 +264,9 @@ class DiffRenderer:
         return "" if self.diff.changes else "no change"
 
 
-def _cut(diff: Diff, sizes: Sizes, layout: DiffLayout, context: int | None) -> list[tuple[Hunk, list[Block]]]:
+def _cut(diff: Diff, layout: DiffLayout, context: int | None) -> list[tuple[Hunk, list[Block]]]:
     blocks = pair_blocks if layout == "columns" else line_blocks
-    return [(hunk, blocks(hunk, sizes)) for hunk in diff.hunks(context)]
+    return [(hunk, blocks(hunk)) for hunk in diff.hunks(context)]
 
 
 def _below_each_other(
@@ -347,6 +354,9 @@ class OneColumn:
         self._room = max(width - self._gutter_cells, 1)
         self.rooms: tuple[int, ...] = (self._room,)
 
+    def line_sizes(self, pieces: Iterable[Piece]) -> tuple[LineSizes, ...]:
+        return (sizes_in_one(pieces, self.sizes),)
+
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
         for run, start, stop in pieces:
             for index in range(start, stop):
@@ -393,6 +403,9 @@ class TwoColumns:
         self._left_cells = (width - len(RULE)) // 2
         self._right_cells = width - len(RULE) - self._left_cells
         self.rooms: tuple[int, ...] = (self._left_cells - self._gutter_cells, self._right_cells - self._gutter_cells)
+
+    def line_sizes(self, pieces: Iterable[Piece]) -> tuple[LineSizes, ...]:
+        return old_sizes(pieces, self.sizes.old), new_sizes(pieces, self.sizes.new)
 
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
         for run, start, stop in pieces:

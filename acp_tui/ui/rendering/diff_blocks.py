@@ -16,10 +16,11 @@ from textual.strip import Strip
 from acp_tui.ui.rendering.diff_model import DiffLine, Hunk, Run
 from acp_tui.ui.rendering.diff_text import MAX_CHARACTERS, TAB, even_step, show
 from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Lines, Row, Rows, has_one_cell_each
-from acp_tui.values import dataclass
 
 BLOCK_LINES: Final = 48
 """About a page: rows that are viewed next are mostly in the same block."""
+MAX_BLOCKS: Final = 10_000
+"""The blocks of a longer hunk are larger, since each takes some 200 bytes."""
 MEASURED_LINES: Final = 1_000
 """The number of lines to measure in one step."""
 
@@ -73,30 +74,8 @@ class Piece(NamedTuple):
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Pieces that are drawn together."""
-
-    pieces: tuple[Piece, ...]
-    columns: tuple[LineSizes, ...]
-    """The sizes in each column, one per line or pair."""
-
-    def row_count(self, rooms: Sequence[int], sizes: Sizes) -> int | None:
-        """The number of rows in columns of `rooms` cells; None if only drawing can tell."""
-        sides = [(column, max(room, MIN_WIDTH)) for column, room in zip(self.columns, rooms, strict=True)]
-        if all(-room // 2 <= min(column) and max(column) <= room for column, room in sides):
-            return len(self.columns[0])
-        if len(sides) == 1 and min(self.columns[0]) >= 0 and max(self.columns[0]) <= MAX_CHARACTERS:
-            room = sides[0][1]
-            return sum([-(-size // room) or 1 for size in self.columns[0]])
-        counts = [[sizes.rows(size, room) for size in column] for column, room in sides]
-        total = 0
-        for row in zip(*counts, strict=True):
-            known = [count for count in row if count is not None]
-            if len(known) < len(row):
-                return None
-            total += max(known)
-        return total
+Block: TypeAlias = tuple[Piece, ...]
+"""Pieces that are drawn together."""
 
 
 class Columns(Protocol):
@@ -105,6 +84,9 @@ class Columns(Protocol):
     rooms: tuple[int, ...]
     """The cells for a line in each column."""
     sizes: Sizes
+
+    def line_sizes(self, pieces: Iterable[Piece]) -> tuple[LineSizes, ...]:
+        """The sizes of these lines in each column, one per line or pair."""
 
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
         """The rows of these lines, drawn when first viewed."""
@@ -140,28 +122,28 @@ def _size(line: str, *, crlf: bool) -> int:
     has_end = line.endswith("\n")
     text = line[: -2 if crlf else -1] if has_end else line
     note = 0 if has_end else _NOTE
-    if len(text) > MAX_CHARACTERS and not text.isascii():
-        return -len(text) - note
+    if len(text) > MAX_CHARACTERS:
+        # No more is drawn, so no more is made visible.
+        has_one_each = text.isascii() and has_one_cell_each(show(text[:MAX_CHARACTERS]))
+        return len(text) + note if has_one_each else -len(text) - note
     shown = show(text)
     return len(shown) + note if has_one_cell_each(shown) else -len(shown) - note
 
 
-def line_blocks(hunk: Hunk, sizes: Sizes) -> list[Block]:
+def line_blocks(hunk: Hunk) -> list[Block]:
     """Cut a hunk into blocks for one column."""
-    return [Block(pieces, (_line_sizes(pieces, sizes),)) for pieces in _cut(hunk, lambda run: run.line_count)]
+    return list(_cut(hunk, lambda run: run.line_count))
 
 
-def pair_blocks(hunk: Hunk, sizes: Sizes) -> list[Block]:
+def pair_blocks(hunk: Hunk) -> list[Block]:
     """Cut a hunk into blocks with old lines next to new ones."""
-    return [
-        Block(pieces, (_old_sizes(pieces, sizes.old), _new_sizes(pieces, sizes.new)))
-        for pieces in _cut(hunk, lambda run: run.pair_count)
-    ]
+    return list(_cut(hunk, lambda run: run.pair_count))
 
 
-def _cut(hunk: Hunk, count: Callable[[Run], int]) -> Iterator[tuple[Piece, ...]]:
+def _cut(hunk: Hunk, count: Callable[[Run], int]) -> Iterator[Block]:
     pieces: list[Piece] = []
-    room = BLOCK_LINES
+    most = max(BLOCK_LINES, sum(map(count, hunk.runs)) // MAX_BLOCKS)
+    room = most
     for run in hunk.runs:
         start, total = 0, count(run)
         while start < total:
@@ -171,12 +153,12 @@ def _cut(hunk: Hunk, count: Callable[[Run], int]) -> Iterator[tuple[Piece, ...]]
             start = stop
             if not room:
                 yield tuple(pieces)
-                pieces, room = [], BLOCK_LINES
+                pieces, room = [], most
     if pieces:
         yield tuple(pieces)
 
 
-def _line_sizes(pieces: Iterable[Piece], sizes: Sizes) -> list[int]:
+def sizes_in_one(pieces: Iterable[Piece], sizes: Sizes) -> list[int]:
     found: list[int] = []
     for run, start, stop in pieces:
         found += sizes.old[run.old_from + start : run.old_from + min(stop, run.old_count)]
@@ -186,14 +168,14 @@ def _line_sizes(pieces: Iterable[Piece], sizes: Sizes) -> list[int]:
     return found
 
 
-def _old_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
+def old_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
     found: list[int] = []
     for run, start, stop in pieces:
         found += _padded(sizes[run.old_from + start : run.old_from + min(stop, run.old_count)], stop - start)
     return found
 
 
-def _new_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
+def new_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
     found: list[int] = []
     for run, start, stop in pieces:
         found += _padded(sizes[run.new_from + start : run.new_from + min(stop, run.new_count)], stop - start)
@@ -204,6 +186,24 @@ def _padded(sizes: LineSizes, count: int) -> list[int]:
     return [*sizes, *[0] * (count - len(sizes))]
 
 
+def _row_count(columns: Sequence[LineSizes], rooms: Sequence[int], sizes: Sizes) -> int | None:
+    """The number of rows of a block in columns of `rooms` cells; None if only drawing can tell."""
+    sides = [(column, max(room, MIN_WIDTH)) for column, room in zip(columns, rooms, strict=True)]
+    if all(-room // 2 <= min(column) and max(column) <= room for column, room in sides):
+        return len(columns[0])
+    if len(sides) == 1 and min(columns[0]) >= 0 and max(columns[0]) <= MAX_CHARACTERS:
+        room = sides[0][1]
+        return sum([-(-size // room) or 1 for size in columns[0]])
+    counts = [[sizes.rows(size, room) for size in column] for column, room in sides]
+    total = 0
+    for row in zip(*counts, strict=True):
+        known = [count for count in row if count is not None]
+        if len(known) < len(row):
+            return None
+        total += max(known)
+    return total
+
+
 class BlockRows(Lines):
     """The rows of one block."""
 
@@ -211,7 +211,7 @@ class BlockRows(Lines):
         self._block = block
         self._columns = columns
         self._rows: Rows | None = None
-        count = block.row_count(columns.rooms, columns.sizes)
+        count = _row_count(columns.line_sizes(block), columns.rooms, columns.sizes)
         self._count = len(self.drawn()) if count is None else count
 
     def __len__(self) -> int:
@@ -222,7 +222,7 @@ class BlockRows(Lines):
 
     def drawn(self) -> Rows:
         if self._rows is None:
-            self._rows = Rows(self._columns.rows(self._block.pieces))
+            self._rows = Rows(self._columns.rows(self._block))
         return self._rows
 
 

@@ -173,6 +173,28 @@ def test_only_the_rows_that_are_looked_at_are_made(monkeypatch: pytest.MonkeyPat
     assert len(made) <= 2 * diff_blocks.BLOCK_LINES
 
 
+def test_no_more_of_a_long_line_is_made_visible_than_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[int] = []
+    make_visible = diff_text.make_visible
+
+    def counted(text: str) -> str:
+        shown.append(len(text))
+        return make_visible(text)
+
+    monkeypatch.setattr(diff_text, "make_visible", counted)
+    for odd in ("\0", "a", "é"):
+        renderer = DiffRenderer("a", None, odd * 1_000_000)
+        assert renderer.lines(80, PLAIN)[1].text.strip()
+    assert sum(shown) < 10 * MAX_CHARACTERS
+
+
+def test_a_diff_of_millions_of_lines_has_no_more_blocks_than_one_can_keep() -> None:
+    rows = DiffRenderer("a", None, "\n" * 1_000_000).lines(80, PLAIN)
+    assert len(rows) == 1_000_001
+    assert len(rows.runs) <= diff_blocks.MAX_BLOCKS + 4
+    assert rows[999_999].text.split() == ["999999", "+"]
+
+
 def test_a_page_deep_in_a_long_file_is_colored_from_little_context(monkeypatch: pytest.MonkeyPatch) -> None:
     lexed: list[str] = []
     lex_line = highlight.lex_line
