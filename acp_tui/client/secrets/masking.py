@@ -56,8 +56,13 @@ _PLACES: Final = (
 _OPEN_KEYS: Final = ("name", "type", "command")
 """Open keys of an MCP server. Arguments and URL paths may contain tokens, so they are masked, too."""
 _ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
-_KEY_LINE: Final = re.compile(r"^\s*(?=\S*[A-Z])(?=\S*[a-z])(?=\S*[0-9])[A-Za-z0-9+/]{60,76}={0,2}\s*$", re.MULTILINE)
-"""A line of a wrapped private key. In a log, the line before it, which says so, may be cut off."""
+_KEY_LINE: Final = re.compile(
+    r"^[^\S\n]*(?=\S*[A-Z])(?=\S*[a-z])(?=\S*[0-9])[A-Za-z0-9+/]{60,76}={0,2}[^\S\n]*$", re.MULTILINE
+)
+"""A line of a wrapped private key. In a log, the line before it, which says so, may be cut off.
+
+It matches no newlines: each of a million would be read to the end of all.
+"""
 _COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -283,9 +288,12 @@ class Masker:
         for form in self._bytes:
             data = data.replace(form, b"*" * len(form))
         text = data.decode("utf-8", "surrogateescape")
+        pieces: list[str] = []
+        at = 0
         for start, end in _spans(_COLOR.sub(lambda color: " " * len(color[0]), text)):
-            text = text[:start] + re.sub(r"[^\x00-\x20]", "*", text[start:end]) + text[end:]
-        return text.encode("utf-8", "surrogateescape")
+            pieces += text[at:start], re.sub(r"[^\x00-\x20]", "*", text[start:end])
+            at = end
+        return "".join([*pieces, text[at:]]).encode("utf-8", "surrogateescape")
 
     def argv(self, argv: Iterable[str]) -> tuple[str, ...]:
         """A command line. What follows an option with a secret name is a secret."""
