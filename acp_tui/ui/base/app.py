@@ -243,6 +243,8 @@ class BaseApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Run the command of a user-defined key, or pass the event on."""
+        if isinstance(event, events.InputEvent) and not self.is_running:
+            return  # its screens are closed
         if not await self.keys.take(event):
             await super().on_event(event)
 
