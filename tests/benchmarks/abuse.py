@@ -42,6 +42,9 @@ LEFT: Final = b"\x1b[?1049l"
 LETTERS: Final = [chr(code) for code in (*range(0x100, 0x17F), *range(0x410, 0x44F), *range(0x3B1, 0x3C9))]
 KEY_EVERY_S: Final = 0.1
 LIMIT_S: Final = 90.0
+QUIET_S: Final = 1.5
+"""A run ends after as much time in which the app used hardly more CPU time than the keys cost."""
+BUSY_CPU_S: Final = 0.4
 WORST_ECHO_CPU_S: Final = 0.2
 WORST_QUIT_S: Final = 1.0
 MAX_MB: Final = 300.0
@@ -228,7 +231,7 @@ def flood(work: str) -> Row:
         begin, cpu = time.monotonic(), terminal.cpu_s()
         typed: tuple[bytes, float, float] | None = None
         next_key, keys = begin + KEY_EVERY_S, 0
-        end = begin + LIMIT_S
+        end, cpu_then = begin + LIMIT_S, 0.0
         while (now := time.monotonic()) < end and not terminal.is_gone:
             if typed is None and now >= next_key:
                 typed = (LETTERS[keys % len(LETTERS)].encode(), now, terminal.exact_cpu_s())
@@ -246,7 +249,12 @@ def flood(work: str) -> Row:
                 for outcome, mark in (("to its end", END), ("ended by us", ENDED_BY_US)):
                     if mark in seen:
                         row.outcome, row.seconds = outcome, now - begin
-                        end = min(end, now + 1.5)  # what still keeps the app busy afterwards counts, too
+                        end, cpu_then = min(end, now + QUIET_S), terminal.exact_cpu_s()
+            if row.outcome != "no end" and now >= end < begin + LIMIT_S:
+                # What keeps the app busy afterwards counts, too.
+                cpu_before, cpu_then = cpu_then, terminal.exact_cpu_s()
+                if cpu_then - cpu_before > BUSY_CPU_S:
+                    end = now + QUIET_S
         if typed is not None:
             row.worst_echo_s = max(row.worst_echo_s, time.monotonic() - typed[1])
             if not terminal.is_gone:
