@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, assert_never
 
 from rich.segment import Segment
@@ -39,6 +40,8 @@ from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
 from acp_tui.ui.rendering.wrapping import Gutter, fold, pack, width_cells, wrap
 from acp_tui.values import dataclass
 
+MAX_NOTED_LINES: Final = 10_000
+"""A field that a diff shows isn't told again; one with more lines than this is."""
 CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
 
 
@@ -153,7 +156,7 @@ class SubjectDrawing:
             return renderer.waiting_lines(look.width, look.palette), ()
         lines = renderer.lines(look.width, look.palette, look.layout, look.context)
         outline.left_out += renderer.cut_characters(look.context)
-        outline.note_lines(renderer.visible_lines(look.context))
+        outline.note_lines(islice(renderer.visible_lines(look.context), MAX_NOTED_LINES))
         first, *others = renderer.hunk_rows or (0,)
         # Show the first change with its file name, if that is near.
         return lines, (first if look.context is None else 0, *others)

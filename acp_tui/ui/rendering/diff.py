@@ -5,11 +5,13 @@ A long diff is compared in steps of about a millisecond. The event loop runs bet
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, zip_longest
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from weakref import WeakValueDictionary
 
 from rich.segment import Segment
 from rich.style import Style
@@ -81,6 +83,39 @@ class _DiffStyle(NamedTuple):
     context: int | None
 
 
+class _Comparison:
+    """What differs between two texts, found step by step, once for everything that shows it."""
+
+    def __init__(self, old_text: str | None, new_text: str | None, parts: tuple[HunkStart, ...]) -> None:
+        self.found: tuple[Diff, Sizes] | None = None
+        """Set when there are no more steps."""
+        self._steps = self._compare(old_text or "", new_text or "", parts)
+
+    def advance(self) -> bool:
+        """Do a step of about a millisecond; return True when everything is found."""
+        next(self._steps, None)
+        return self.found is not None
+
+    def _compare(self, old_text: str, new_text: str, parts: tuple[HunkStart, ...]) -> Steps:
+        comparison = TextComparison(old_text, new_text)
+        yield from comparison.steps()
+        diff = replace(comparison.diff, parts=parts) if parts else comparison.diff
+        old = yield from measure(diff.old, crlf=diff.crlf)
+        new = yield from measure(diff.new, crlf=diff.crlf)
+        self.found = diff, make_sizes(old, new)
+
+
+_shown_now: WeakValueDictionary[tuple[object, ...], _Comparison] = WeakValueDictionary()
+
+
+def _comparison(*texts_and_parts: Any) -> _Comparison:
+    """The comparison of these texts that something shows already, or a new one."""
+    found = _shown_now.get(texts_and_parts)
+    if found is None:
+        found = _shown_now[texts_and_parts] = _Comparison(*texts_and_parts)
+    return found
+
+
 class DiffRenderer:
     """The changes of one file."""
 
@@ -94,7 +129,7 @@ class DiffRenderer:
         self._language = language_of(path)
         self._old_text = old_text
         self._new_text = new_text
-        self._parts = parts
+        self._comparison = _comparison(old_text, new_text, parts)
         self._steps = self._prepare()
         self._compared: tuple[Diff, Sizes] | None = None
         self._syntax: DiffSyntax | None = None
@@ -125,17 +160,16 @@ class DiffRenderer:
     def cut_characters(self, context: int | None) -> int:
         """An upper bound for the characters in changed lines that no row shows, because longer lines are cut."""
         most = MAX_CHARACTERS_OF_WHOLE if context is None else MAX_CHARACTERS
-        diff = self.diff
-        changed = (
-            line
-            for change in diff.changes
-            for lines, start, stop in (
-                (diff.old, change.old_from, change.old_to),
-                (diff.new, change.new_from, change.new_to),
-            )
-            for line in islice(lines, start, stop)
-        )
-        return sum([len(line) - most for line in changed if len(line) > most])
+        diff, sizes = self._finish()
+        cut = 0
+        for change in diff.changes if sizes.long_old or sizes.long_new else ():
+            for lines, long, start, stop in (
+                (diff.old, sizes.long_old, change.old_from, change.old_to),
+                (diff.new, sizes.long_new, change.new_from, change.new_to),
+            ):
+                among = long[bisect_left(long, start) : bisect_left(long, stop)]
+                cut += sum([max(len(lines[at]) - most, 0) for at in among])
+        return cut
 
     def visible_lines(self, context: int | None) -> Iterator[str]:
         """The texts of the visible lines, without line endings."""
@@ -162,19 +196,17 @@ class DiffRenderer:
         return self._compared
 
     def _prepare(self) -> Steps:
-        comparison = TextComparison(self._old_text or "", self._new_text or "")
-        yield from comparison.steps()
-        diff = replace(comparison.diff, parts=self._parts) if self._parts else comparison.diff
-        old = yield from measure(diff.old, crlf=diff.crlf)
-        new = yield from measure(diff.new, crlf=diff.crlf)
-        sizes = make_sizes(old, new)
+        while not self._comparison.advance():
+            yield
+        assert self._comparison.found is not None
+        diff, _ = self._comparison.found
         # Cut what is drawn first now, so that drawing it is fast.
         if len(diff.changes) > MANY_CHANGES:
             yield
         self._hunks = {("unified", CONTEXT_LINES): _cut(diff, "unified", CONTEXT_LINES)}
         yield from load_language(self._language)
-        self._compared = diff, sizes
         self._syntax = DiffSyntax(diff, self._language)
+        self._compared = self._comparison.found
 
     # How it looks
 

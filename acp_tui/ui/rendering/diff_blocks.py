@@ -6,9 +6,10 @@ Drawing 20,000 lines takes 0.2 s, and a page next to nothing; but the view needs
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from textual.strip import Strip
@@ -27,13 +28,17 @@ MEASURED_LINES: Final = 1_000
 MAX_ODD_CHARACTERS: Final = 20_000
 """If lines with characters wider or narrower than one cell have more in total, they are folded without measuring."""
 
-_NOTE: Final = 1 << 40
+_NOTE: Final = 1 << 30
 """Added to the size of a line that has a note below it."""
 _ODD: Final = re.compile(r"[^\t\n -~]")
 _ODD_BUT_CR: Final = re.compile(r"[^\t\r\n -~]|\r(?!\n)")
 
-LineSizes: TypeAlias = Sequence[int]
-"""The cells of each line. If a character isn't one cell wide: the number of characters, negated."""
+SIZE: Final = "i"
+LineSizes: TypeAlias = "array[int]"
+"""The cells of each line. If a character isn't one cell wide: the number of characters, negated.
+
+An array, because the garbage collector looks at each item of a list.
+"""
 
 
 class Sizes(NamedTuple):
@@ -43,6 +48,9 @@ class Sizes(NamedTuple):
     new: LineSizes
     folds_odd_evenly: bool
     """Whether to fold lines without measuring if a character isn't one cell wide."""
+    long_old: Sequence[int]
+    """The indexes of the lines with more than `MAX_CHARACTERS`, in order."""
+    long_new: Sequence[int]
 
     def folds_evenly(self, line: DiffLine) -> bool:
         """Whether this line is folded without measuring."""
@@ -92,24 +100,39 @@ class Columns(Protocol):
         """The rows of these lines, drawn when first viewed."""
 
 
-def measure(lines: Sequence[str], *, crlf: bool) -> Generator[None, None, list[int]]:
+class Measured(NamedTuple):
+    """The lines of one text."""
+
+    sizes: LineSizes
+    long: Sequence[int]
+    """The indexes of those with more than `MAX_CHARACTERS`, in order."""
+    odd: int
+    """The characters in those with characters wider or narrower than one cell."""
+
+
+def measure(lines: Sequence[str], *, crlf: bool) -> Generator[None, None, Measured]:
     """Measure these lines, with their endings, step by step."""
-    sizes: list[int] = []
+    sizes = array(SIZE)
+    long: list[int] = []
+    odd = 0
     for start in range(0, len(lines), MEASURED_LINES):
         batch = lines[start : start + MEASURED_LINES]
         text = "".join(batch)
         if text.endswith("\n") and not (_ODD_BUT_CR if crlf else _ODD).search(text):
-            sizes += _plain_sizes(batch, has_tabs="\t" in text, end=2 if crlf else 1)
+            found = _plain_sizes(batch, has_tabs="\t" in text, end=2 if crlf else 1)
         else:
-            sizes += [_size(line, crlf=crlf) for line in batch]
+            found = [_size(line, crlf=crlf) for line in batch]
+            odd += sum([-size % _NOTE for size in found if size < 0])
+        sizes.extend(found)
+        if len(text) > MAX_CHARACTERS:
+            long += [start + at for at, line in enumerate(batch) if len(line) > MAX_CHARACTERS]
         if len(lines) > MEASURED_LINES:
             yield
-    return sizes
+    return Measured(sizes, long, odd)
 
 
-def make_sizes(old: LineSizes, new: LineSizes) -> Sizes:
-    odd = sum([-size % _NOTE for size in chain(old, new) if size < 0])
-    return Sizes(old, new, odd > MAX_ODD_CHARACTERS)
+def make_sizes(old: Measured, new: Measured) -> Sizes:
+    return Sizes(old.sizes, new.sizes, old.odd + new.odd > MAX_ODD_CHARACTERS, old.long, new.long)
 
 
 def _plain_sizes(lines: Iterable[str], *, has_tabs: bool, end: int) -> list[int]:
@@ -158,8 +181,8 @@ def _cut(hunk: Hunk, count: Callable[[Run], int]) -> Iterator[Block]:
         yield tuple(pieces)
 
 
-def sizes_in_one(pieces: Iterable[Piece], sizes: Sizes) -> list[int]:
-    found: list[int] = []
+def sizes_in_one(pieces: Iterable[Piece], sizes: Sizes) -> LineSizes:
+    found = array(SIZE)
     for run, start, stop in pieces:
         found += sizes.old[run.old_from + start : run.old_from + min(stop, run.old_count)]
         if run.is_changed and stop > run.old_count:
@@ -168,30 +191,31 @@ def sizes_in_one(pieces: Iterable[Piece], sizes: Sizes) -> list[int]:
     return found
 
 
-def old_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
-    found: list[int] = []
+def old_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> LineSizes:
+    found = array(SIZE)
     for run, start, stop in pieces:
         found += _padded(sizes[run.old_from + start : run.old_from + min(stop, run.old_count)], stop - start)
     return found
 
 
-def new_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
-    found: list[int] = []
+def new_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> LineSizes:
+    found = array(SIZE)
     for run, start, stop in pieces:
         found += _padded(sizes[run.new_from + start : run.new_from + min(stop, run.new_count)], stop - start)
     return found
 
 
-def _padded(sizes: LineSizes, count: int) -> list[int]:
-    return [*sizes, *[0] * (count - len(sizes))]
+def _padded(sizes: LineSizes, count: int) -> LineSizes:
+    return sizes + array(SIZE, [0] * (count - len(sizes)))
 
 
 def _row_count(columns: Sequence[LineSizes], rooms: Sequence[int], sizes: Sizes) -> int | None:
     """The number of rows of a block in columns of `rooms` cells; None if only drawing can tell."""
     sides = [(column, max(room, MIN_WIDTH)) for column, room in zip(columns, rooms, strict=True)]
-    if all(-room // 2 <= min(column) and max(column) <= room for column, room in sides):
+    kinds = [set(column) for column in columns]
+    if all(-room // 2 <= min(kind) and max(kind) <= room for kind, (_, room) in zip(kinds, sides, strict=True)):
         return len(columns[0])
-    if len(sides) == 1 and min(columns[0]) >= 0 and max(columns[0]) <= MAX_CHARACTERS:
+    if len(sides) == 1 and min(kinds[0]) >= 0 and max(kinds[0]) <= MAX_CHARACTERS:
         room = sides[0][1]
         return sum([-(-size // room) or 1 for size in columns[0]])
     counts = [[sizes.rows(size, room) for size in column] for column, room in sides]
