@@ -53,7 +53,7 @@ STARTERS: Final = {
     "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
     "client/programs.py": "the user's own, for notices and the status line",
-    "ui/textual_gaps/internals.py": "the user's editor",
+    "ui/kit/editor.py": "the user's editor",
 }
 HOOKS: Final = (
     *("applypatch-msg", "post-applypatch", "post-checkout", "post-commit", "post-index-change", "post-merge"),

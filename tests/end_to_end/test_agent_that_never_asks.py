@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from support.agents import scripted_argv
-from support.line_terminal import line_terminal
+from support.terminal_process import line_terminal
 from support.waiting import LIMIT_S
 
 NEVER_ASKS: Final = """

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import psutil  # type: ignore[import-untyped]
@@ -16,7 +16,7 @@ import pytest
 from anyio.abc import ByteStream
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AgentLost
+from acp_tui.client.errors import AgentLost, AgentRefused
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.access import Grant, Policy
@@ -26,13 +26,20 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.protocol.roles import ClientOffer
-from support.peers import Counterpart, connected, notification
+from support.peers import Counterpart, connected, notification, response
 from support.waiting import TEST_LIMIT_S, Bell
 
+T = TypeVar("T")
 _SCRIPTED = Path(__file__).with_name("scripted_agent.py")
 SDK_AGENT = (sys.executable, str(Path(__file__).with_name("sdk_agent.py")))
 SERVING = Policy(write=Grant.ON, terminals=Grant.ON)
 """For tests of what is served, rather than of who is asked."""
+EVERY_SESSION_CALL = {
+    "loadSession": True,
+    "mcpCapabilities": {"http": True, "sse": True},
+    "sessionCapabilities": {name: {} for name in ("list", "delete", "resume", "close", "additionalDirectories")},
+}
+"""Capabilities."""
 REPLY = [Text("go")]
 """A prompt."""
 
@@ -105,6 +112,43 @@ async def in_memory(
             played = command or AgentCommand("played", ("played",))
             agent = await hub.start_agent(played, offer=offer, policy=policy, recordings=recordings)
             yield agent, wire
+
+
+@asynccontextmanager
+async def capable(capabilities: Any = EVERY_SESSION_CALL) -> AsyncIterator[tuple[Agent, Counterpart]]:
+    """An agent in memory that offers all of this."""
+    async with in_memory(policy=SERVING) as (agent, wire):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(agent.initialize)
+            result = {"protocolVersion": 1, "agentCapabilities": capabilities}
+            await wire.answer(await wire.expect("initialize"), result)
+        yield agent, wire
+
+
+async def exchange(call: Awaitable[T], wire: Counterpart, method: str, *said_first: Any, **result: Any) -> T:
+    """Make a client call, which the agent answers after sending some updates."""
+    results: list[T] = []
+
+    async def make() -> None:
+        results.append(await call)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(make)
+        request = await wire.expect(method)
+        await wire.send(*said_first, response(request["id"], result))
+    return results[0]
+
+
+async def refused(call: Awaitable[Any], wire: Counterpart, method: str, code: int = -32603) -> None:
+    """The same, but the agent refuses."""
+    async with anyio.create_task_group() as tasks:
+
+        async def make() -> None:
+            with pytest.raises(AgentRefused):
+                await call
+
+        tasks.start_soon(make)
+        await wire.refuse(await wire.expect(method), code, "no")
 
 
 async def open_session(agent: Agent, wire: Counterpart, cwd: Path, session_id: str = "s1", **setup: Any) -> Session:

@@ -8,16 +8,12 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from textual import events, work
-from textual.app import App
-from textual.await_remove import AwaitRemove
 from textual.binding import Binding, BindingType
-from textual.dom import DOMNode
-from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.notifications import SeverityLevel
 from textual.reactive import var
@@ -35,19 +31,7 @@ from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, styl
 from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.links import WithoutLinks
-from acp_tui.ui.textual_gaps.driver import Pacing
-from acp_tui.ui.textual_gaps.internals import (
-    Removal,
-    bindings_of_key,
-    dismiss_no_other_screen,
-    finish_what_is_awaited,
-    focus_nothing_that_leaves,
-    forget_callbacks,
-    mount_nothing_at_the_end,
-    tell_every_first_size,
-    use_sure_timers,
-)
-from acp_tui.ui.textual_gaps.lean_strips import make_strips_lean
+from acp_tui.ui.textual_gaps.internals import PatchedApp, bindings_of_key, forget_callbacks
 
 if TYPE_CHECKING:
     from acp_tui.ui.commands.help import Pickers
@@ -152,7 +136,7 @@ MAX_USED: Final = 5
 """The number of recent commands at the top of the palette."""
 
 
-class BaseApp(App[None]):
+class BaseApp(PatchedApp):
     """Delegates Textual's hooks to its parts. Has no tabs, and starts no agent."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
@@ -170,13 +154,6 @@ class BaseApp(App[None]):
         self, settings: Settings | None = None, notes: Sequence[str] = (), environ: Mapping[str, str] = os.environ
     ) -> None:
         """`notes` is what the user should know about the settings."""
-        self.pacing = Pacing(self)  # Textual asks for a driver immediately
-        make_strips_lean()
-        use_sure_timers()
-        mount_nothing_at_the_end()
-        focus_nothing_that_leaves()
-        dismiss_no_other_screen()
-        finish_what_is_awaited()
         super().__init__()
         # Textual prints tracebacks with it, and our stderr shows every ESC as a character, so no colors.
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
@@ -196,40 +173,6 @@ class BaseApp(App[None]):
 
     def hang_up(self) -> None:
         self.exit()
-
-    # Pacing
-
-    def get_driver_class(self) -> type[Driver]:
-        return self.pacing.driver_class(super().get_driver_class())
-
-    def let_go_of_terminal(self) -> None:
-        """Stop the driver's threads. Call it when the app has ended, for whatever reason."""
-        self.pacing.let_go_of_terminal()
-
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        self.pacing.display(renderable, partial(super()._display, screen))
-
-    def _end_batch(self) -> None:
-        super()._end_batch()
-        self.pacing.note_batch_end()
-
-    def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
-        for screen in widgets:
-            if isinstance(screen, Screen):
-                tell_every_first_size(screen)
-        return super()._register(parent, *widgets, **places)
-
-    def _prune(self, *nodes: Widget, parent: DOMNode | None = None) -> AwaitRemove:
-        # Textual cancels them only when the widgets that they act on are gone.
-        for worker in tuple(self.workers):
-            if any(node in nodes for node in worker.node.ancestors_with_self):
-                worker.cancel()
-        return Removal(super()._prune(*nodes, parent=parent))
-
-    @property
-    def _background_screens(self) -> list[Screen[Any]]:
-        # Textual 8.2.8 considers the screen below visible even if it's covered, and drew both in each frame.
-        return super()._background_screens if self.screen.is_modal else []
 
     # Keys
 
@@ -311,13 +254,12 @@ class BaseApp(App[None]):
         self.toasts.forget(title, message)
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
-    def _refresh_notifications(self) -> None:
-        # Textual calls this when the notices or the front screen change.
-        self.call_later(self.toasts.place)
+    def place_notices(self) -> None:
+        self.toasts.place()
 
     def on_asking_changed(self) -> None:
         """Move the notices off a question, or back."""
-        self.toasts.place()
+        self.place_notices()
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
         self.notify(text, title="Settings", severity="warning" if is_wrong else "information", markup=False)

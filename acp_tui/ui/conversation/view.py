@@ -46,6 +46,7 @@ from acp_tui.ui.kit.themes import palette_for, stylesheet
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.textual_gaps.driver import RETRY_S, has_room
+from acp_tui.ui.textual_gaps.placing import DetachedOwner
 
 PREPARING_S: Final = 0.03
 """Time after a frame that lacked widgets until spare ones are made."""
@@ -59,7 +60,7 @@ KEY_PAUSE_S: Final = 0.025
 """Time after a key for its echo to reach the screen."""
 
 
-class ConversationView(Widget, can_focus=True):
+class ConversationView(DetachedOwner, can_focus=True):
     """A conversation from top to bottom. Call `show` once, and `mark` for each change."""
 
     ALLOW_SELECT = False
@@ -382,10 +383,9 @@ class ConversationView(Widget, can_focus=True):
         """Place the entries' widgets again: another one is ready."""
         self._pool.place()
 
-    def _get_virtual_dom(self) -> Iterable[Widget]:
-        # Include idle widgets, so that they end with the view.
-        yield from super()._get_virtual_dom()
-        yield from self._pool.idle
+    @property
+    def detached(self) -> Iterable[Widget]:
+        return self._pool.idle
 
     def _slots(self) -> list[Slot]:
         """The entries in view, and the focused one, wherever it is."""

@@ -1,11 +1,14 @@
-"""Opens files and drafts in the user's editor, and pages in their browser. `textual_gaps` hands over the terminal."""
+"""Opens files and drafts in the user's editor, and pages in their browser."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import signal
+import subprocess
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -14,7 +17,7 @@ from anyio import to_thread
 from textual.app import App, SuspendNotSupported
 
 from acp_tui.client.files import create_private
-from acp_tui.ui.textual_gaps.internals import run_in_terminal, run_in_terminal_meanwhile
+from acp_tui.ui.textual_gaps.internals import muted
 
 PLUS_LINE: Final = frozenset(
     {"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "ne", "mg"}
@@ -30,12 +33,17 @@ NO_EDITOR: Final = "No editor found: set $EDITOR to the one you want."
 
 
 def edit(app: App[Any], file: Path, line: int | None = None) -> str:
-    """Open a file in the user's editor and wait; return "" if it succeeds, or a sentence on what failed."""
+    """Open a file in the user's editor and wait; return "" if it succeeds, or a sentence on what failed.
+
+    Blocks everything else.
+    """
     wanted = wanted_editor(os.environ)
     if not wanted:
         return NO_EDITOR
     try:
-        return _how_it_ended(wanted, run_in_terminal(app, editor_command(wanted, file, line)))
+        command = editor_command(wanted, file, line)
+        with _lent_terminal(app):
+            return _how_it_ended(wanted, subprocess.call(command))
     except (OSError, ValueError, SuspendNotSupported) as error:
         return f"{wanted} couldn't be started: {error}"
 
@@ -53,7 +61,9 @@ async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
         with TemporaryDirectory(prefix="acp-tui-", ignore_cleanup_errors=True) as folder:
             file = Path(folder, "prompt.md")
             await to_thread.run_sync(_write, file, text)
-            status = await run_in_terminal_meanwhile(app, editor_command(wanted, file))
+            command = editor_command(wanted, file)
+            with _lent_terminal(app):
+                status = await to_thread.run_sync(subprocess.call, command)
             edited = await to_thread.run_sync(file.read_text, "utf-8", "replace")
     except (OSError, ValueError, SuspendNotSupported) as error:
         return text, f"{wanted} couldn't edit the prompt: {error}"
@@ -70,6 +80,18 @@ def _how_it_ended(wanted: str, status: int) -> str:
 def _write(file: Path, text: str) -> None:
     with create_private(file) as opened:
         opened.write(text.encode("utf-8", "replace"))
+
+
+@contextmanager
+def _lent_terminal(app: App[Any]) -> Iterator[None]:
+    """Neither read from nor write to the terminal in this context. Raises: SuspendNotSupported."""
+    with app.batch_update(), app.suspend(), muted(app):
+        # Ctrl+C is for the program in the terminal. It would inherit SIG_IGN, but not a handler.
+        before = signal.signal(signal.SIGINT, lambda *_: None)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 def wanted_editor(environ: Mapping[str, str]) -> str:

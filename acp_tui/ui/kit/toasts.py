@@ -6,16 +6,14 @@ from typing import Any, Final
 
 from textual.app import App, ScreenStackError
 from textual.content import Content
-from textual.css.query import NoMatches
 from textual.message import Message
 from textual.notifications import Notification
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
-from textual.widgets._toast import ToastRack
 
-from acp_tui.ui.textual_gaps.internals import forget_toasts, toasts_of
+from acp_tui.ui.textual_gaps.internals import forget_toasts, toast_rack, toasts_of
 
 ASKING: Final = "-asking"
 """The class of a screen or widget that waits for the user's answer to an agent."""
@@ -76,11 +74,11 @@ class Toasts:
         """Show the notices in a place where they cover no question."""
         try:
             screen = self._app.screen
-            rack = screen.get_child_by_type(ToastRack)
-        except (ScreenStackError, NoMatches):
+        except ScreenStackError:
             return
-        if not screen.is_attached:
-            return  # the app is closing: nothing can be mounted anymore
+        rack = toast_rack(screen)
+        if rack is None or not screen.is_attached:  # detached, the app is closing: nothing can be mounted anymore
+            return
         notices, lines = toasts_of(self._app), screen.query(NoticeLine)
         if not _asks(screen):
             lines.remove()

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 from textual import events
-from textual.document._edit import Edit  # Textual 8.2.8 exports similar names, but not this one
+from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widgets import TextArea
-from textual.widgets.text_area import EditResult, Location, Selection
+from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.themes import palette_for
@@ -174,11 +174,10 @@ class DraftArea(TextArea):
     def selected_text(self) -> str:
         return self._pastes.expand(super().selected_text)
 
-    def _build_highlight_map(self) -> None:
-        """Called by Textual 8.2.8 on every change of the document; there is no other hook."""
+    def update_suggestion(self) -> None:
+        """Note a change of the text: Textual asks for a suggestion after each one."""
         self._text = None
         self._edits += 1
-        super()._build_highlight_map()
 
     # Drawing
 
@@ -203,10 +202,11 @@ class DraftArea(TextArea):
             return None
         return super().find_matching_bracket(bracket, search_from)
 
-    def _recompute_cursor_offset(self) -> None:
-        """Clamp the cursor: during an undo, Textual 8.2.8 asks while it may still be below the last line."""
-        location = self.clamp_visitable(self.cursor_location)
-        self._cursor_offset = self.wrapped_document.location_to_offset(location)
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor. During an undo, Textual 8.2.8 asks while it may still be below the last line."""
+        if self.cursor_location[0] < self.document.line_count:
+            return super().scroll_cursor_visible(center, animate)
+        return Offset()
 
     # Editing
 
@@ -227,6 +227,7 @@ class DraftArea(TextArea):
         return top, bottom
 
     def load_text(self, text: str) -> None:
+        self._text = None
         self._places.edited(0)
         super().load_text(text)
 
@@ -304,14 +305,13 @@ class DraftArea(TextArea):
 
     # Keys
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """Handle bindings at once. Through the app, as usual, they would come after letters typed later."""
         for binding in bindings_of_key(self, event.key):
             if await self.app.run_action(binding.action, self):
                 event.stop()
                 event.prevent_default()
                 return
-        await super()._on_key(event)
 
     def action_newline(self) -> None:
         self.replace("\n", *self.selection, maintain_selection_offset=False)

@@ -244,14 +244,12 @@ class PromptInput(DraftArea):
 
     # Keys
 
-    async def _on_key(self, event: events.Key) -> None:
-        """Offer the key to the assistants first."""
+    async def on_key(self, event: events.Key) -> None:
+        """Offer the key to the assistants first: Textual calls the handlers of base classes later."""
         self._end_saying()
         if self._is_handled(event):
             event.stop()
             event.prevent_default()
-        else:
-            await super()._on_key(event)
 
     def _is_handled(self, event: events.Key) -> bool:
         """Whether the modes or an assistant handle the key. What an assistant shows, Esc closes first."""
@@ -380,7 +378,7 @@ class PromptInput(DraftArea):
 
     # Pastes and images
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    async def on_paste(self, event: events.Paste) -> None:
         """Insert the text. Paths of dropped files become mentions."""
         event.stop()
         event.prevent_default()
@@ -512,8 +510,6 @@ class PromptInput(DraftArea):
     # How it looks
 
     def on_text_area_changed(self) -> None:
-        """Resize with the number of lines. Between changes of lines the height stays, so that a key costs no layout."""
-        self._fit()
         self._tell_assistants()
         if self._rejection is None:
             title = SHELL if self.text.startswith("!") else None
@@ -526,13 +522,15 @@ class PromptInput(DraftArea):
         for assistant in self.assistants:
             assistant.draft_changed()
 
-    def _on_resize(self) -> None:
-        """Fit the height: at another width, the draft wraps into a different number of lines."""
-        super()._on_resize()  # Textual calls our handler first, but the text must be wrapped again by then
+    def on_resize(self) -> None:
         self._name_keys()
         self._fit()
 
+    def watch_virtual_size(self) -> None:
+        self._fit()
+
     def _fit(self) -> None:
+        """Fit the height to the number of lines. Between changes of it, a key costs no layout."""
         lines = min(max(self.wrapped_document.height, 1), MAX_LINES)
         height = lines + self.gutter.height
         if self.styles.height is None or self.styles.height.value != height:

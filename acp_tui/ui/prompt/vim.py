@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from textual import events
-from textual.document._document import Location
+from textual.widgets.text_area import Location
 
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.prompt.input import PromptInput

@@ -46,7 +46,7 @@ from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, timeless, witho
 from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState
 from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import Status, StatusLine
-from acp_tui.ui.textual_gaps.internals import lay_out_and_paint, painted_rows
+from acp_tui.ui.textual_gaps.internals import painted_rows
 from acp_tui.values import dataclass
 
 QUIET_ROUNDS: Final = 3
@@ -223,7 +223,7 @@ class Studio:
                 quiet = quiet + 1 if is_still else 0
                 if not is_still:
                     await anyio.sleep(POLL_S)
-                await lay_out_and_paint(self._pilot)
+                await self._pilot.pause(0)
 
     @property
     def _is_still(self) -> bool:

@@ -11,7 +11,7 @@ import select
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final, TextIO, cast
 
@@ -20,11 +20,12 @@ from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, MouseDown, Paste
+from textual.geometry import Region
 from textual.message import Message
+from textual.screen import Screen
 
 from acp_tui.ui.textual_gaps.fence import Fence
 from acp_tui.ui.textual_gaps.flow_control import QUESTION, SURE_QUESTION, FlowControl
-from acp_tui.ui.textual_gaps.internals import draw_rows_again
 from acp_tui.ui.textual_gaps.shown_rows import ShownRows, rows_of
 from acp_tui.ui.textual_gaps.terminal_input import TerminalAnswered, mend_terminal_input
 
@@ -309,3 +310,12 @@ def has_room(app: App[Any], *, is_small: bool) -> bool:
     """Whether an app's terminal can take a frame now. Always True for an app without pacing."""
     pacing = getattr(app, "pacing", None)
     return not isinstance(pacing, Pacing) or pacing.has_room(is_small=is_small)
+
+
+def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:
+    """Send the current state of these rows to the terminal."""
+    # Not the app's size: the window may have grown since the last layout.
+    width, height = screen._compositor.size
+    screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in rows if y < height)
+    screen._compositor.update_widgets(screen._dirty_widgets)  # the next line considers them drawn
+    screen._compositor_refresh()

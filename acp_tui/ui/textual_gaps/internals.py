@@ -1,121 +1,102 @@
-"""Wrappers for Textual's private API, one function per use; and lending the terminal to a program.
+"""Our base of Textual's app, with what it lacks; and what Textual knows but tells nobody, one function per need.
 
-Checked with Textual 8.2.8. Overridden private methods are in our classes, with the reason: `driver` (the driver,
-frames, and the key parser) and `prompt.draft` (the text area).
+Checked with Textual 8.2.8. Each override, patch, and function could go if Textual had a public way.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
-import signal
-import subprocess
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache, partial, wraps
+from typing import Any
 
-from anyio import to_thread
-from rich.cells import cell_len
-from rich.segment import Segment
+from rich.console import RenderableType
 from textual import message_pump
-from textual._compositor import Compositor, ReflowResult
 from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.await_remove import AwaitRemove
 from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.driver import Driver
 from textual.events import Key, Paste
-from textual.geometry import Region, Size
 from textual.notifications import Notifications
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import AwaitMount, Widget
+from textual.widgets._toast import ToastRack
 
-if TYPE_CHECKING:
-    from textual.pilot import Pilot
-
-
-CONTROL_CHARACTERS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Characters that control a terminal or reorder the text around them."""
+from acp_tui.ui.textual_gaps.driver import Pacing
+from acp_tui.ui.textual_gaps.painting import SafeCompositor, make_strips_lean
 
 
-class SafeCompositor(Compositor):
-    """A compositor that sends every new widget its first Resize, paints no removed one, and sends the terminal no
-    control characters.
-
-    A layout compares with the map of widgets, but Textual also rebuilds that map whenever a widget's region is
-    requested. A rebuild between a widget's mount and its layout adds the widget silently: no Show, no Resize, and
-    widgets that draw on their first Resize stay blank. So compare with the last layout instead.
-    """
+class PatchedApp(App[None]):
+    """The base of our apps. Paces the frames by `pacing`."""
 
     def __init__(self) -> None:
+        self.pacing = Pacing(self)  # Textual asks for a driver immediately
+        patch_textual()
         super().__init__()
-        self._laid_out = self._full_map
 
-    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
-        """Lay out everything at the app's size; return what changed since the last call.
+    def get_driver_class(self) -> type[Driver]:
+        return self.pacing.driver_class(super().get_driver_class())
 
-        Not at the size of an event: a screen that is laid out sends itself a Resize, too. If the window was resized in
-        the meantime, that one would come after the app's and bring the old size back.
-        """
-        self._full_map = self._laid_out
-        result = super().reflow(parent, parent.app.size)
-        self._laid_out = self._full_map
-        return result
+    def let_go_of_terminal(self) -> None:
+        """Stop the driver's threads. Call it when the app has ended, for whatever reason."""
+        self.pacing.let_go_of_terminal()
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        # Textual sends each frame at once, however late the terminal is.
+        self.pacing.display(renderable, partial(super()._display, screen))
+
+    def _end_batch(self) -> None:
+        # Textual drops the frames of a batch, and tells nobody when it ends.
+        super()._end_batch()
+        self.pacing.note_batch_end()
+
+    def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
+        # A screen makes its own compositor. All screens come through here.
+        for screen in widgets:
+            if isinstance(screen, Screen):
+                screen._compositor = SafeCompositor()
+        return super()._register(parent, *widgets, **places)
+
+    def _prune(self, *nodes: Widget, parent: DOMNode | None = None) -> AwaitRemove:
+        # Textual cancels workers only when the widgets that they act on are gone.
+        for worker in tuple(self.workers):
+            if any(node in nodes for node in worker.node.ancestors_with_self):
+                worker.cancel()
+        return Removal(super()._prune(*nodes, parent=parent))
 
     @property
-    def visible_widgets(self) -> dict[Widget, tuple[Region, Region]]:
-        """The region and clip of all widgets to be painted.
+    def _background_screens(self) -> list[Screen[Any]]:
+        # Textual considers the screen below visible even if it's covered, and drew both in each frame.
+        return super()._background_screens if self.screen.is_modal else []
 
-        A removed widget stays in the map until the next layout. But its component styles are gone: painting a text
-        area because something beside it changed would end the app with a KeyError.
-        """
-        return {widget: place for widget, place in super().visible_widgets.items() if widget.parent is not None}
+    def _refresh_notifications(self) -> None:
+        # Textual always shows notices as toasts. It calls this when the notices or the front screen change.
+        self.call_later(self.place_notices)
 
-    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
-        """Replace control characters that a widget forgot to make visible. All painting passes through here.
-
-        Styles aren't text: colors and links become escape sequences only later.
-        """
-        chops = super()._render_chops(crop, is_rendered_line)
-        return [
-            {cut: _obeyed_by_none(strip) for cut, strip in line.items()} if _has_obeyed(line) else line
-            for line in chops
-        ]
-
-    def clear(self) -> None:
-        """Forget all widgets."""
-        super().clear()
-        self._laid_out.clear()
+    def place_notices(self) -> None:
+        """Show the notices. A subclass may choose where."""
+        super()._refresh_notifications()
 
 
-def _has_obeyed(line: Mapping[int, Strip | None]) -> bool:
-    for strip in line.values():
-        for part in strip or ():
-            text = part.text
-            if not text.isprintable() and CONTROL_CHARACTERS.search(
-                text
-            ):  # isprintable() is fast, and nearly always enough
-                return True
-    return False
+class Removal(AwaitRemove):
+    """A removal that continues even if the task that awaits it is cancelled.
 
+    Textual awaits the removed widgets' tasks with `gather`, which cancels them along with the waiting task. So a worker
+    that was cancelled while it removed a widget ended the app with a CancelledError.
+    """
 
-def _obeyed_by_none(strip: Strip) -> Strip:
-    """Replace control characters without changing the width. Most of them take no cell."""
-    if strip is None:  # nothing is painted there
-        return strip
-    parts = [Segment(CONTROL_CHARACTERS.sub(_stand_in, part.text), part.style) for part in strip]
-    return Strip(parts, strip.cell_length)
+    def __init__(self, removal: AwaitRemove) -> None:
+        super().__init__(removal._tasks, removal._post_remove)
 
-
-def _stand_in(found: re.Match[str]) -> str:
-    return "\N{REPLACEMENT CHARACTER}" * cell_len(found[0])
-
-
-def tell_every_first_size(screen: Screen[Any]) -> None:
-    """Give an empty screen a compositor that never misses a first Resize."""
-    screen._compositor = SafeCompositor()
+    def __await__(self) -> Generator[None, None, None]:
+        current = asyncio.current_task()
+        shielded: list[Any] = [asyncio.shield(task) for task in self._tasks if task is not current]
+        return AwaitRemove(shielded, self._post_remove).__await__()
 
 
 class SureTimer(Timer):
@@ -129,14 +110,19 @@ class SureTimer(Timer):
         super().__init__(*args, repeat=repeat, skip=repeat is None, **options)
 
 
-def use_sure_timers() -> None:
-    """Make Textual use them from now on, in the whole process."""
-    message_pump.Timer = SureTimer  # type: ignore[attr-defined]  # imported there, but not exported
-
-
 @cache
+def patch_textual() -> None:
+    """Patch what no override reaches, in the whole process."""
+    make_strips_lean()
+    message_pump.Timer = SureTimer  # type: ignore[attr-defined]  # imported there, but not exported
+    mount_nothing_at_the_end()
+    focus_nothing_that_leaves()
+    dismiss_no_other_screen()
+    finish_what_is_awaited()
+
+
 def mount_nothing_at_the_end() -> None:
-    """Make Textual mount nothing in an app that is ending, in the whole process, as it does in a widget that is.
+    """Make Textual mount nothing in an app that is ending, as it does in a widget that is.
 
     It raised a MountError, so an agent that asked something right after the user had quit ended in a traceback.
     """
@@ -148,9 +134,8 @@ def mount_nothing_at_the_end() -> None:
     Widget.mount = mount_until_then  # type: ignore[method-assign]  # Textual has no hook for it
 
 
-@cache
 def focus_nothing_that_leaves() -> None:
-    """Make Textual give no keyboard to a widget that is being removed, in the whole process: it would swallow keys.
+    """Make Textual give no keyboard to a widget that is being removed: it would swallow keys.
 
     Textual marks what there is when the removal begins. What a widget composes after that leaves unmarked, with it or
     before it.
@@ -164,9 +149,8 @@ def focus_nothing_that_leaves() -> None:
     Screen.set_focus = set_focus_if_it_stays  # type: ignore[method-assign]  # Textual has no hook for it
 
 
-@cache
 def dismiss_no_other_screen() -> None:
-    """Make Textual dismiss the screen that it is asked to, in the whole process: now, or once no other covers it.
+    """Make Textual dismiss the screen that it is asked to: now, or once no other covers it.
 
     It removed the top screen. Enter or Escape pressed again before a dialog was gone ended the app, or removed what was
     below; pressed just before another dialog came up, it removed that one.
@@ -186,9 +170,8 @@ def dismiss_no_other_screen() -> None:
     Screen.dismiss = dismiss_itself  # type: ignore[method-assign]  # Textual has no hook for it
 
 
-@cache
 def finish_what_is_awaited() -> None:
-    """Let the closing of a screen go on if a task that awaits it is cancelled, in the whole process.
+    """Let the closing of a screen go on if a task that awaits it is cancelled.
 
     The app awaits it, too, so it ended with a CancelledError if a worker was cancelled at that moment.
     """
@@ -199,22 +182,6 @@ def finish_what_is_awaited() -> None:
         return asyncio.shield(self._future).__await__()
 
     AwaitComplete.__await__ = await_shielded  # type: ignore[method-assign]  # Textual has no hook for it
-
-
-class Removal(AwaitRemove):
-    """A removal that continues even if the task that awaits it is cancelled.
-
-    Textual awaits the removed widgets' tasks with `gather`, which cancels them along with the waiting task. So a worker
-    that was cancelled while it removed a widget ended the app with a CancelledError.
-    """
-
-    def __init__(self, removal: AwaitRemove) -> None:
-        super().__init__(removal._tasks, removal._post_remove)
-
-    def __await__(self) -> Generator[None, None, None]:
-        current = asyncio.current_task()
-        shielded: list[Any] = [asyncio.shield(task) for task in self._tasks if task is not current]
-        return AwaitRemove(shielded, self._post_remove).__await__()
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
@@ -233,6 +200,11 @@ def forget_toasts(app: App[Any], said: tuple[str, str]) -> None:
 def toasts_of(app: App[Any]) -> Notifications:
     """The current notices, oldest first."""
     return app._notifications
+
+
+def toast_rack(screen: Screen[Any]) -> ToastRack | None:
+    """The widget that shows a screen's toasts. None until the screen has composed it."""
+    return next(iter(screen.query_children(ToastRack)), None)
 
 
 def forget_callbacks(app: App[Any]) -> None:
@@ -276,51 +248,9 @@ def painted_rows(screen: Screen[Any]) -> list[Strip]:
     return screen._compositor.render_strips()
 
 
-async def lay_out_and_paint(pilot: Pilot[Any]) -> None:
-    """Wait until all widgets have handled their messages, and paint."""
-    await pilot._wait_for_screen()
-    pilot.app.screen._on_timer_update()
-
-
-def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:
-    """Send the current state of these rows to the terminal."""
-    # Not the app's size: the window may have grown since the last layout.
-    width, height = screen._compositor.size
-    screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in rows if y < height)
-    screen._compositor.update_widgets(screen._dirty_widgets)  # the next line considers them drawn
-    screen._compositor_refresh()
-
-
-def run_in_terminal(app: App[Any], command: Sequence[str]) -> int:
-    """Run a program in the terminal as a child process, and return its exit status. Blocks everything else.
-
-    Raises: OSError; SuspendNotSupported.
-    """
-    with lent_terminal(app):
-        return subprocess.call(command)
-
-
-async def run_in_terminal_meanwhile(app: App[Any], command: Sequence[str]) -> int:
-    """Like `run_in_terminal`, but agents continue to work. Their output is drawn when the terminal is back."""
-    with lent_terminal(app):
-        return await to_thread.run_sync(subprocess.call, command)
-
-
 @contextmanager
-def lent_terminal(app: App[Any]) -> Iterator[None]:
-    """Neither read from nor write to the terminal in this context. Raises: SuspendNotSupported."""
-    with app.batch_update(), app.suspend(), _muted(app):
-        # Ctrl+C is for the program in the terminal. It would inherit SIG_IGN, but not a handler.
-        before = signal.signal(signal.SIGINT, lambda *_: None)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _muted(app: App[Any]) -> Iterator[None]:
-    """Drop writes: a bell or a copy would wait for a writer that has ended, and eventually block forever."""
+def muted(app: App[Any]) -> Iterator[None]:
+    """Drop writes in this context: while a program has the terminal, they would wait for a writer that has ended."""
     driver: Any = app._driver
     if driver is None:
         yield

@@ -31,6 +31,19 @@ class PlacedLayout(Layout):
         ]
 
 
+class DetachedOwner(Widget):
+    """A widget whose detached children end with it. Textual ends only what is in the DOM."""
+
+    @property
+    def detached(self) -> Iterable[Widget]:
+        """The children that were detached, and still run."""
+        raise NotImplementedError
+
+    def _get_virtual_dom(self) -> Iterable[Widget]:
+        yield from super()._get_virtual_dom()
+        yield from self.detached
+
+
 def place(parent: Widget, layout: PlacedLayout, regions: Mapping[Widget, Region]) -> None:
     """Move the children. Does a full layout if the parent itself isn't laid out yet.
 
@@ -72,7 +85,7 @@ def add(parent: Widget, children: Iterable[Widget]) -> None:
 
 
 def detach(parent: Widget, child: Widget) -> None:
-    """Remove a child from the DOM. It keeps running; return it from `_get_virtual_dom`."""
+    """Remove a child from the DOM. It keeps running; a `DetachedOwner` ends it."""
     parent._nodes._remove(child)
 
 

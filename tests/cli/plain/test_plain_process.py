@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.asking_program import asking
-from support.line_terminal import line_terminal
-from support.terminal_process import answers_to
+from support.terminal_process import answers_to, line_terminal
 
 DEMO = ("demo", "--plain", "--speed", "0")
 CHOICE = "Your choice, 1-3 y a n, w to reject and say why (Ctrl+C cancels the turn): "

@@ -11,8 +11,8 @@ from anyio import from_thread, to_thread
 
 from support.cutting import CuttingProxy, cut_often
 from support.host_process import a_user
-from support.line_terminal import line_terminal
 from support.remembering_agent import RememberingAgent
+from support.terminal_process import line_terminal
 
 RESUME = {"sessionCapabilities": {"resume": {}}}
 

@@ -16,9 +16,19 @@ from acp_tui.client.errors import (
     SessionClosed,
 )
 from acp_tui.conversation.facts import SessionId
-from support.agents import REPLY, agent_texts, asked, in_turn, open_session, said
+from support.agents import (
+    EVERY_SESSION_CALL,
+    REPLY,
+    agent_texts,
+    asked,
+    capable,
+    exchange,
+    in_turn,
+    open_session,
+    refused,
+    said,
+)
 from support.peers import settle
-from support.session_calls import ALL, capable, exchange, refused
 
 S1 = SessionId("s1")
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
@@ -180,7 +190,7 @@ async def test_an_open_session_that_is_resumed_keeps_its_conversation(tmp_path: 
 @pytest.mark.parametrize(
     ("capabilities", "method"),
     [
-        (ALL, "session/load"),
+        (EVERY_SESSION_CALL, "session/load"),
         ({"loadSession": True}, "session/load"),
         ({"sessionCapabilities": {"resume": {}}}, "session/resume"),
     ],

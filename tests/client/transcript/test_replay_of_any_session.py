@@ -28,11 +28,10 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalExited, TerminalOpened, TerminalOutput
 from acp_tui.rpc import ConnectionLost
-from support.agents import asked, in_memory, said
+from support.agents import EVERY_SESSION_CALL, asked, in_memory, said
 from support.folding import texts
 from support.peers import Counterpart, notification, request
 from support.recordings import EVERYTHING, as_recorded, replayed_whole
-from support.session_calls import ALL
 
 EXAMPLES = int(os.environ.get("REPLAYED_SESSIONS", "100"))
 IDS = ("s1", "s2")
@@ -221,7 +220,7 @@ async def play(acts: Acts, file: Path) -> tuple[dict[SessionId, Conversation], C
     plan = RecordingPlan(Path("/project"), file=file)
     async with in_memory(EVERYTHING, recordings=plan) as (agent, wire), anyio.create_task_group() as tasks:
         tasks.start_soon(agent.initialize)
-        result = {"protocolVersion": 1, "agentCapabilities": ALL}
+        result = {"protocolVersion": 1, "agentCapabilities": EVERY_SESSION_CALL}
         await wire.answer(await wire.expect("initialize"), result)
         stage = Stage(agent, wire, tasks)
         for act, session_id, number in acts:

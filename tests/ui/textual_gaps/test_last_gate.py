@@ -10,7 +10,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.textual_gaps.internals import CONTROL_CHARACTERS, painted_rows
+from acp_tui.ui.textual_gaps.internals import painted_rows
+from acp_tui.ui.textual_gaps.painting import CONTROL_CHARACTERS
 from support.screens import SIZE
 from support.settling import settle
 

@@ -15,9 +15,8 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.textual_gaps.driver import ROW_LENGTH, SMALL_ROWS, Pacing, WatchedFile
+from acp_tui.ui.textual_gaps.driver import ROW_LENGTH, SMALL_ROWS, Pacing, WatchedFile, draw_rows_again
 from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION, FlowControl
-from acp_tui.ui.textual_gaps.internals import draw_rows_again
 from acp_tui.ui.textual_gaps.shown_rows import rows_of
 from support.terminal_process import TerminalProcess, process_on_terminal
 from support.waiting import LIMIT_S, until

@@ -16,14 +16,13 @@ from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Resize
 from textual.geometry import Size
-from textual.pilot import Pilot
 from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.textual_gaps import lean_strips
+from acp_tui.ui.textual_gaps import painting
 from acp_tui.ui.textual_gaps.internals import painted_rows
 from support.waiting import until
 
@@ -32,31 +31,28 @@ OVERRIDDEN = (
     (App, "_display"),
     (App, "_end_batch"),
     (App, "_prune"),
+    (App, "_refresh_notifications"),
     (App, "_register"),
     (Compositor, "_render_chops"),
     (Compositor, "clear"),
     (Compositor, "reflow"),
     (Compositor, "visible_widgets"),
     (LinuxDriver, "_sigcont_application"),
-    (TextArea, "_build_highlight_map"),
-    (TextArea, "_on_key"),
-    (TextArea, "_on_paste"),
-    (TextArea, "_on_resize"),
-    (TextArea, "_recompute_cursor_offset"),
+    (TextArea, "scroll_cursor_visible"),
+    (TextArea, "update_suggestion"),
     (linux_driver, "XTermParser"),
     (message_pump, "Timer"),
     (AwaitComplete, "__await__"),
     (Screen, "_reset_focus"),
     (Screen, "dismiss"),
     (Screen, "set_focus"),
+    (Widget, "_get_virtual_dom"),
     (Widget, "mount"),
 )
 CALLED = (
     (App, "_unnotify"),
     (LinuxDriver, "_disable_mouse_support"),
-    (Pilot, "_wait_for_screen"),
     (Screen, "_compositor_refresh"),
-    (Screen, "_on_timer_update"),
 )
 
 
@@ -201,15 +197,15 @@ async def test_a_removed_text_area_is_not_painted_while_others_are_still_being_r
 
 
 def test_the_strips_of_textual_are_those_we_know() -> None:
-    assert {*Strip.__slots__} == lean_strips.SIZES.keys() | lean_strips.OTHERS
+    assert {*Strip.__slots__} == painting.SIZES.keys() | painting.OTHERS
 
 
 def test_a_strip_makes_a_cache_when_it_is_first_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Strip, "__init__", Strip.__init__)
     monkeypatch.setattr(Strip, "__getattr__", None, raising=False)
-    lean_strips.make_strips_lean()
+    painting.make_strips_lean()
     strip = Strip([Segment("one two")])
-    slots = {name: vars(Strip)[name] for name in lean_strips.SIZES}
+    slots = {name: vars(Strip)[name] for name in painting.SIZES}
 
     def made() -> list[str]:
         found = []
