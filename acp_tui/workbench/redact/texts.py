@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Final, NamedTuple, TypeAlias
 
-from acp_tui.client.secrets.looks import Find, has_sign, look, open_block
+from acp_tui.client.secrets.looks import Find, look, open_block
 from acp_tui.values import dataclass
 from acp_tui.workbench.redact.ledger import (
     NARROW,
@@ -18,8 +18,6 @@ from acp_tui.workbench.redact.ledger import (
     addresses,
     blank,
     cut_keys,
-    may_hold_address,
-    may_name_someone,
     users,
 )
 from acp_tui.workbench.redact.places import Piece
@@ -27,14 +25,9 @@ from acp_tui.workbench.redact.views import (
     Encoded,
     View,
     encoded_in,
-    has_entities,
-    has_marks,
-    is_wrapped,
-    may_be_encoded,
     spelled_as,
     unbroken,
     views,
-    without_marks,
 )
 
 MAX_CLEAN: Final = 200_000
@@ -78,7 +71,8 @@ class Redactor:
         if whole is not None:
             self._forget_what_may_be_wrong()
             return self._replaced(text, whole, goes_on=goes_on)
-        if self.is_clean(text):
+        self._forget_what_may_be_wrong()
+        if hash(text) in self._clean:
             return Redacted(text)
         last = self._last.get((text, goes_on))
         if last is not None:
@@ -90,23 +84,6 @@ class Redactor:
         elif len(text) <= MAX_LAST_CHARS:
             self._last[text, goes_on] = redacted
         return redacted
-
-    def is_clean(self, text: str) -> bool:
-        """Whether a text is certainly clean. Fast, and True for nearly all clean texts."""
-        self._forget_what_may_be_wrong()
-        if hash(text) in self._clean:
-            return True
-        in_one_line = text.replace("\r", "").replace("\n", "")
-        is_clean = not (
-            _may_hold_secrets(text)
-            or (has_marks(text) and _may_hold_secrets(without_marks(text)))
-            or self.ledger.is_known_in(text)
-            or (in_one_line != text and self.ledger.is_known_in(in_one_line))
-            or (has_marks(text) and self.ledger.is_known_in(without_marks(text)))
-        )
-        if is_clean:
-            self._clean.add(hash(text))
-        return is_clean
 
     def _forget_what_may_be_wrong(self) -> None:
         known = self.ledger.version
@@ -151,21 +128,17 @@ class Redactor:
                 yield start, end, secret
 
     def _finds(self, text: str) -> Iterator[Find]:
-        if may_name_someone(text):
-            yield from users(text)
-        if may_hold_address(text):  # after the users, because a host follows a user
-            yield from addresses(text, self.ledger.users)
-        if has_sign(text):
-            yield from look(text)
+        yield from users(text)
+        yield from addresses(text, self.ledger.users)  # after the users, because a host follows a user
+        yield from look(text)
 
     def _over_lines(self, canvas: _Canvas, view: View) -> None:
-        if "\n" in view.text:
-            whole = unbroken(view)
-            for start, end, secret in self.ledger.known_over_lines(whole.text):
-                canvas.paint(whole, start, end, secret)
+        whole = unbroken(view)
+        for start, end, secret in self.ledger.known_over_lines(whole.text):
+            canvas.paint(whole, start, end, secret)
 
     def _within_encoded(self, canvas: _Canvas, view: View, level: int) -> None:
-        if level >= MAX_LEVELS or not may_be_encoded(view.text):
+        if level >= MAX_LEVELS:
             return
         for run in encoded_in(view.text):
             inside = self.redact_bytes(run.data, level=level + 1)
@@ -187,25 +160,7 @@ class Redactor:
 
     def redact_bytes(self, data: bytes, *, level: int = 0) -> Redacted:
         """Redact the text in binary data."""
-        text = as_text(data)
-        return Redacted(text) if self.is_clean(text) else self._replaced(text, level=level)
-
-
-def _may_hold_secrets(text: str) -> bool:
-    return (
-        "\\" in text
-        or "%" in text
-        or "\x1b" in text
-        or "\x00" in text
-        or "\b" in text
-        or has_entities(text)
-        or has_sign(text)
-        or any(cut_keys(text))
-        or may_name_someone(text)
-        or may_hold_address(text)
-        or may_be_encoded(text)
-        or is_wrapped(text)
-    )
+        return self._replaced(as_text(data), level=level)
 
 
 class _Canvas:
