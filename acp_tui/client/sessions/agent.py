@@ -82,6 +82,25 @@ class Added(TypedDict, total=False):
     mcp_servers: Sequence[McpServer]
 
 
+class Start(TypedDict, total=False):
+    """How to start an agent."""
+
+    cwd: Path | None
+    """Where its process starts; None for the current directory."""
+    offer: ClientOffer | None
+    """None for ClientOffer(). What `policy` turns off isn't offered, whatever this says."""
+    on_phase: Callable[[Phase], None]
+    tap: Tap | None
+    secrets: SecretsSent | None
+    """For hosts, whose watchers don't see any."""
+    extensions: Extensions | None
+    policy: Policy | None
+    recordings: RecordingPlan | None
+    """None to record nothing."""
+    keeps_frames: bool
+    """For interfaces that can show frames."""
+
+
 class Agent:
     """A running agent, made by `SessionHub.start_agent`.
 
@@ -93,8 +112,8 @@ class Agent:
         command: AgentCommand,
         *,
         cwd: Path | None = None,
-        offer: ClientOffer | None,
-        on_phase: Callable[[Phase], None],
+        offer: ClientOffer | None = None,
+        on_phase: Callable[[Phase], None] = lambda _: None,
         tap: Tap | None = None,
         secrets: SecretsSent | None = None,
         extensions: Extensions | None = None,
@@ -129,13 +148,13 @@ class Agent:
         # Until the handshake chooses one.
         self.connection: Connection = ConnectionV1(role, self._offer)
         self.lost: errors.AgentLost | None = None
-        self.frames: FrameLog | None = None
+        self.frames = FrameLog(command.name, command.argv) if keeps_frames else None
         """The last frames on the wire, if a user interface can show them."""
-        if keeps_frames:
-            self.frames = FrameLog(command.name, command.argv)
         self._stderr_lines = StderrLines(self.log)
         self._cwd = cwd
-        self._tap = tap
+        self._logs: list[FrameLog | Recorder] = [] if self.frames is None else [self.frames]
+        """What gets all that goes over the wire, what is on stderr, and the end."""
+        self._taps = [each for each in (secrets.tap if secrets is not None else None, tap) if each is not None]
         self.secrets = secrets
         """What the agent's watchers must not see, if it may be hosted."""
         self._recordings = recordings
@@ -144,6 +163,7 @@ class Agent:
         self._start_limit = anyio.CancelScope()
         self._lost_known = anyio.Event()
         self._ended = anyio.Event()
+        on_phase(self.phase)
 
     @property
     def title(self) -> str:
@@ -240,25 +260,21 @@ class Agent:
             self.frames.environ = {**os.environ, **channel.given}
         if self._recordings is not None:
             self._recorder = self._recordings.begin(self.command.name, self.command.argv, channel.given)
+            self._logs.append(self._recorder)
 
     def _see(self, direction: Direction, frame: bytes) -> None:
-        if self.frames is not None:
-            self.frames.tap(direction, frame)
-        if self._recorder is not None:
-            self._recorder.tap(direction, frame)
-        if self.secrets is not None:
-            self.secrets.tap(direction, frame)
-        if self._tap is not None:
-            self._tap(direction, frame)
+        for log in self._logs:
+            log.tap(direction, frame)
+        for tap in self._taps:
+            tap(direction, frame)
 
     async def _end_recording(self) -> None:
         if self._channel is None:
             return
         how = self._channel.describe_exit()
-        if self.frames is not None:
-            self.frames.exited(how)
+        for log in self._logs:
+            log.exited(how)
         if self._recorder is not None:
-            self._recorder.exited(how)
             await anyio.to_thread.run_sync(self._recorder.close)
 
     def screen_resized(self, columns: int, rows: int) -> None:
@@ -276,10 +292,8 @@ class Agent:
         await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
-        if self.frames is not None:
-            self.frames.stderr(data)
-        if self._recorder is not None:
-            self._recorder.stderr(data)
+        for log in self._logs:
+            log.stderr(data)
         self._stderr_lines.append(data)
 
     async def initialize(self, limit_s: float | None = None) -> None:
