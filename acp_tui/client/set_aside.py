@@ -16,13 +16,6 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import SessionUpdate
-from acp_tui.values import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    offset: int
-    size: int
 
 
 class Copies:
@@ -37,12 +30,12 @@ class Copies:
         # After closing, the descriptor's number may belong to another file.
         self._one_at_a_time = Lock()
 
-    def put(self, data: bytes) -> Copied:
-        """Raises: OSError if the disk is full; ValueError beyond the limit."""
+    def put(self, data: bytes) -> int:
+        """Store the bytes and return their position. Raises: OSError if the disk is full; ValueError if too many."""
         if len(data) > self.room:
             raise ValueError("no room for this many bytes")
         with self._one_at_a_time:
-            copied = Copied(self._end, len(data))
+            place = self._end
             file = self._open()
             rest = memoryview(data)
             while rest:
@@ -50,12 +43,12 @@ class Copies:
                 rest = rest[written:]
                 self._end += written
         self.room -= len(data)
-        return copied
+        return place
 
-    def get(self, copied: Copied) -> bytes:
-        """Raises: OSError."""
+    def get(self, place: int, size: int) -> bytes:
+        """Return bytes at a position. Raises: OSError."""
         with self._one_at_a_time:
-            return os.pread(self._open().fileno(), copied.size, copied.offset)
+            return os.pread(self._open().fileno(), size, place)
 
     def close(self) -> None:
         """Delete all of them."""
@@ -80,24 +73,9 @@ MAX_BYTES: Final = 4 << 30
 """Per conversation. Anything more stays in memory."""
 
 
-class EntryStore:
-    """An unnamed file, created when the first entry is packed. Nothing of it is left on the disk."""
-
-    def __init__(self) -> None:
-        self._copies = Copies(MAX_BYTES)
-
-    def put(self, data: bytes) -> int:
-        """Store the bytes. Returns their position. Raises OSError; ValueError if there is no room."""
-        return self._copies.put(data).offset
-
-    def get(self, place: int, size: int) -> bytes:
-        """The bytes at a position. Raises OSError."""
-        return self._copies.get(Copied(place, size))
-
-
 def new_conversation() -> Conversation:
     """A conversation that takes little memory, however long it becomes."""
-    return Conversation(EntryList(store=EntryStore()))
+    return Conversation(EntryList(store=Copies(MAX_BYTES)))
 
 
 MAX_EARLY_UPDATES: Final = 1_000

@@ -16,7 +16,15 @@ from acp_tui.client.changes.git import Git, blob_id
 from acp_tui.client.changes.tree import Listing, Tree, is_within, join, signature, too_large
 from acp_tui.client.changes.values import FileState, Limits
 from acp_tui.client.safe_git import GitFailed
-from acp_tui.client.set_aside import Copied, Copies
+from acp_tui.client.set_aside import Copies
+
+
+class Copied(NamedTuple):
+    """Where `Copies` has the content."""
+
+    place: int
+    size: int
+
 
 Source: TypeAlias = bytes | Copied | str
 """Where the content is: the ID of a git blob, a copy, or why there is none."""
@@ -148,7 +156,7 @@ class Baseline:
         if state.size > self.copies.room:
             return "acp-tui's copies had reached their size limit"
         try:
-            return self.copies.put(state.data)
+            return Copied(self.copies.put(state.data), len(state.data))
         except OSError as error:
             return f"it couldn't be copied: {error.strerror}"
 
@@ -170,7 +178,7 @@ class Baseline:
 
 def _read_copy(copies: Copies, mode: int, size: int, copied: Copied) -> FileState:
     try:
-        return FileState(mode, size, copies.get(copied))
+        return FileState(mode, size, copies.get(*copied))
     except OSError as error:
         return _unknown(mode, size, f"its copy can't be read: {error.strerror}")
 
