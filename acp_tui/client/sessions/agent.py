@@ -35,7 +35,7 @@ from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation, snapshot
-from acp_tui.conversation.elicitation import Elicitation, FormValues, UrlVisit
+from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, ElicitationAction, Reconnected, SessionUpdate
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, shown_versions
@@ -608,18 +608,9 @@ class Agent:
         """Questions outside any session that wait for the user, oldest first. Read-only."""
         return self.outside.elicitations
 
-    @property
-    def visits(self) -> dict[str, UrlVisit]:
-        """Pages that the user agreed to visit outside any session, by elicitation ID."""
-        return self.outside.visits
-
     def answer_elicitation(self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None) -> None:
         """Like `Session.answer_elicitation`, for a question outside any session."""
         self._questions.answer(key, action, values)
-
-    def dismiss_visit(self, elicitation_id: str) -> None:
-        """Like `Session.dismiss_visit`, for a page outside any session."""
-        self._questions.dismiss(elicitation_id)
 
     def _apply_outside(self, update: SessionUpdate) -> None:
         self._start_limit.deadline = math.inf
