@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import close_to_others, make_private, open_private
@@ -254,14 +254,21 @@ class SessionIndex:
         )
 
 
-class Indexer:
-    """Keeps the index up to date with a recording while it's being written (recorder.Observer)."""
+class IndexedRecording:
+    """A recording in the store, and the index that follows it (recorder.Observer)."""
 
-    def __init__(self, index: SessionIndex, path: Path, header: Header) -> None:
-        self._index = index
-        self._path = path
+    def __init__(self, store: RecordingStore, header: Header) -> None:
+        self._store = store
+        self._index = SessionIndex(store)
+        self._path: Path
         self._header = header
         self._digest = Digest(header)
+
+    def open(self) -> BinaryIO:
+        """Create the file. Raises OSError."""
+        file = self._store.new_file(self._header.agent)
+        self._path = Path(file.name)
+        return file
 
     def see(self, event: Event, message: Any) -> None:
         self._digest.see(event, message)
