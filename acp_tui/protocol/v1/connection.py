@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeVar, assert_never
+from typing import Any, ClassVar, Final, assert_never
 
 from acp_tui.conversation import elicitation
 from acp_tui.conversation.facts import ConfigOption, RequestKey, SelectOption, SessionId, SessionPage
@@ -35,8 +35,6 @@ from acp_tui.protocol.roles import (
 )
 from acp_tui.protocol.v1 import agent_requests, inbound, outbound
 from acp_tui.protocol.wire import decode, with_some
-
-T = TypeVar("T")
 
 
 class ConnectionV1(Connection):

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage
 from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
@@ -30,8 +30,6 @@ from acp_tui.protocol.v1.connection import create_elicitation
 from acp_tui.protocol.v1.inbound import read_session_page, with_told
 from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc import ErrorCode, RequestFailed
-
-T = TypeVar("T")
 
 
 class ConnectionV2(Connection):
