@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, assert_never
 
-from acp_tui.conversation import UNSET
+from acp_tui.conversation import UNSET, elicitation
 from acp_tui.conversation.content import OWN_META, Meta, Text
 from acp_tui.conversation.facts import (
     AskedCommand,
@@ -17,6 +17,7 @@ from acp_tui.conversation.facts import (
     ConfigOption,
     PermissionOption,
     PlanStep,
+    RequestKey,
     SelectOption,
     SessionId,
     SessionPage,
@@ -24,6 +25,7 @@ from acp_tui.conversation.facts import (
     TurnUsage,
     Usage,
 )
+from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
@@ -44,7 +46,14 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
+from acp_tui.protocol.roles import (
+    AgentCapabilities,
+    AgentIdentity,
+    Agreement,
+    AuthMethod,
+    ClientOffer,
+    PermissionQuestion,
+)
 from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents, updates
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call, read_turn_usage
 from acp_tui.protocol.wire import decode, is_id
@@ -387,3 +396,140 @@ def _legacy_options(setup: session.SessionSetup) -> Iterator[SelectOption]:
     if (models := setup.models) is not None:
         choices = tuple(Choice(model.model_id, model.name, model.description) for model in models.available_models)
         yield SelectOption(MODEL, "Model", models.current_model_id, choices, MODEL, source=MODEL)
+
+
+# Questions to the user, which both versions have in the same form
+
+
+UNPARKED: Final = RequestKey(0)
+"""A question's key until the client assigns one."""
+
+
+def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[SessionId | None, elicitation.Elicitation]:
+    """Return the question's session, or None, and the question.
+
+    Raises MalformedMessage, also for a mode not offered.
+    """
+    match params.get("mode"):
+        case "form" if offer.elicitation_form:
+            form = decode(agent_requests.ElicitationFormMode, params)
+            return _session_of(form), _form(form, params["requestedSchema"])
+        case "url" if offer.elicitation_url:
+            page = decode(agent_requests.ElicitationUrlMode, params)
+            return _session_of(page), _visit(page)
+        case _:
+            # Shown in a known mode, it would be another question (R-ELIC-2).
+            raise MalformedMessage("CreateElicitationRequest", "mode: not one that the client offers")
+
+
+def _session_of(request: agent_requests.ElicitationMode) -> SessionId | None:
+    return None if request.session_id is None else SessionId(request.session_id)
+
+
+def _tool_call_of(request: agent_requests.ElicitationMode) -> ToolCallId | None:
+    return None if request.tool_call_id is None else ToolCallId(request.tool_call_id)
+
+
+def _visit(request: agent_requests.ElicitationUrlMode) -> elicitation.UrlVisit:
+    return elicitation.UrlVisit(
+        UNPARKED, request.message, request.elicitation_id, request.url, _tool_call_of(request), meta=request.meta
+    )
+
+
+def _form(request: agent_requests.ElicitationFormMode, raw: Mapping[str, Any]) -> elicitation.Form:
+    schema = request.requested_schema
+    return elicitation.Form(
+        UNPARKED,
+        request.message,
+        tuple(_fields(schema, raw.get("properties", {}))),
+        schema.title,
+        schema.description,
+        _tool_call_of(request),
+        request.meta,
+    )
+
+
+def _fields(schema: agent_requests.ElicitationSchema, raw: Mapping[str, Any]) -> Iterator[elicitation.Field]:
+    required = set(schema.required or ())
+    for name, prop in schema.properties.items():
+        yield _field(name, prop, name in required) or elicitation.UnknownField(
+            name, cut_text(str(raw[name].get("type"))), cut_value(raw[name]), name in required
+        )
+    # Required but not described, so no value of ours could satisfy it.
+    for name in sorted(required - schema.properties.keys()):
+        yield elicitation.UnknownField(name, "undescribed", None, is_required=True)
+
+
+def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> elicitation.Field | None:
+    """Convert a field. Returns None for an unknown kind."""
+    match prop:
+        case agent_requests.StringPropertySchema():
+            return _string(name, prop, is_required)
+        case agent_requests.NumberPropertySchema() | agent_requests.IntegerPropertySchema():
+            return elicitation.NumberField(
+                name,
+                prop.title,
+                prop.description,
+                is_required,
+                isinstance(prop, agent_requests.IntegerPropertySchema),
+                prop.default,
+                prop.minimum,
+                prop.maximum,
+            )
+        case agent_requests.BooleanPropertySchema():
+            return elicitation.BooleanField(name, prop.title, prop.description, is_required, prop.default)
+        case agent_requests.MultiSelectPropertySchema():
+            return _multi_choice(name, prop, is_required)
+        case dict():
+            return None
+        case _:
+            assert_never(prop)
+
+
+def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: bool) -> elicitation.Field:
+    choices = _field_choices(prop.enum, prop.one_of)
+    if choices is not None:
+        default = prop.default if prop.default in {choice.value for choice in choices} else None
+        return elicitation.ChoiceField(name, choices, prop.title, prop.description, is_required, default)
+    return elicitation.TextField(
+        name,
+        prop.title,
+        prop.description,
+        is_required,
+        prop.default,
+        prop.min_length,
+        prop.max_length,
+        prop.pattern,
+        prop.format,
+    )
+
+
+def _multi_choice(
+    name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool
+) -> elicitation.Field | None:
+    items = prop.items
+    if isinstance(items, dict):
+        return None
+    if isinstance(items, agent_requests.StringMultiSelectItems):
+        choices = _field_choices(items.enum, None)
+    else:
+        choices = _field_choices(None, items.any_of)
+    values = {choice.value for choice in choices or ()}
+    return elicitation.MultiChoiceField(
+        name,
+        choices or (),
+        prop.title,
+        prop.description,
+        is_required,
+        tuple(value for value in prop.default or () if value in values),
+        prop.min_items,
+        prop.max_items,
+    )
+
+
+def _field_choices(
+    values: list[str] | None, titled: list[agent_requests.EnumOption] | None
+) -> tuple[elicitation.FieldChoice, ...] | None:
+    if titled is not None:
+        return tuple(elicitation.FieldChoice(option.const, option.title, option.description) for option in titled)
+    return None if values is None else tuple(elicitation.FieldChoice(value, value) for value in values)

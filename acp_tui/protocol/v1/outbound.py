@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never
 
 from acp_tui.conversation.content import (
     Annotations,
@@ -18,7 +18,7 @@ from acp_tui.conversation.content import (
     UnknownBlock,
 )
 from acp_tui.protocol import v1
-from acp_tui.protocol.roles import ClientOffer, HttpServer, McpServer, Workplace
+from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer, HttpServer, McpServer, Workplace
 from acp_tui.protocol.wire import Wire, with_some
 
 
@@ -142,3 +142,8 @@ def _annotations(annotations: Annotations | None) -> Wire | None:
         priority=annotations.priority,
         _meta=annotations.meta,
     )
+
+
+def elicitation_answer(answer: ElicitationAnswer) -> dict[str, Any]:
+    """Return the answer on the wire. Content only goes with accepting a form (R-ELIC-3, R-ELIC-11)."""
+    return with_some({"action": answer.action}, content=answer.values if answer.action == "accept" else None)

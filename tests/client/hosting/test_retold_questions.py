@@ -35,7 +35,7 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.updates import PermissionAsked, TerminalOpened
 from acp_tui.protocol.roles import PermissionQuestion
 from acp_tui.protocol.v1 import inbound, telling
-from acp_tui.protocol.v1.connection import UNPARKED, read_elicitation
+from acp_tui.protocol.v1.inbound import UNPARKED, read_elicitation
 from acp_tui.protocol.v2 import inbound as inbound_v2
 from acp_tui.protocol.v2 import telling as telling_v2
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, title_lines
