@@ -406,7 +406,7 @@ class Agent:
             session.apply(Reconnected(remembers=True, forked_from=title))
             return self._table.add(session, state)
 
-        return await self._opened(self.connection.fork_session(source.session_id, workplace, register))
+        return await self._opened(self.connection.new_session(workplace, register, source.session_id))
 
     async def load_session(
         self,

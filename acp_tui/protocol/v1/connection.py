@@ -5,31 +5,15 @@ Only what was offered is served. The client keeps the state of sessions. `inboun
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId, SessionPage
+from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import OptionChanged
 from acp_tui.protocol import v1
-from acp_tui.protocol.connection import (
-    Connection,
-    Inbound,
-    OnUpdate,
-    Serve,
-    as_invalid_params,
-    nothing,
-    permission_response,
-    require_distinct,
-)
-from acp_tui.protocol.roles import (
-    ElicitationAnswer,
-    ExitStatus,
-    FilesAndTerminals,
-    Workplace,
-)
+from acp_tui.protocol.connection import Connection, Inbound, OnUpdate, Serve, as_invalid_params
+from acp_tui.protocol.roles import ExitStatus, FilesAndTerminals, PermissionQuestion, Workplace
 from acp_tui.protocol.v1 import agent_requests, inbound, outbound
 from acp_tui.protocol.wire import decode
 
@@ -37,23 +21,12 @@ from acp_tui.protocol.wire import decode
 class ConnectionV1(Connection):
     version: ClassVar[int] = v1.PROTOCOL_VERSION
     inbound: ClassVar[Inbound] = inbound
-
-    async def authenticate(self, method_id: str) -> None:
-        await self.request(v1.AUTHENTICATE, {"methodId": method_id}, nothing)
-
-    async def logout(self) -> None:
-        await self.request(v1.LOGOUT, {}, nothing)
-
-    @property
-    def _loading(self) -> tuple[str, Mapping[str, Any]]:
-        return v1.SESSION_LOAD, {}
+    login: ClassVar[str] = v1.AUTHENTICATE
+    logging_out: ClassVar[str] = v1.LOGOUT
+    loading: ClassVar[str] = v1.SESSION_LOAD
 
     def _workplace(self, workplace: Workplace) -> dict[str, Any]:
         return outbound.new_session(workplace)
-
-    async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
-        request = outbound.list_sessions(cwd, cursor)
-        return await self.request(v1.SESSION_LIST, request, inbound.read_session_page)
 
     async def set_option(
         self, session_id: SessionId, option: ConfigOption, value: str | bool, on_update: OnUpdate
@@ -70,20 +43,14 @@ class ConnectionV1(Connection):
 
         await self.request(method, request, read)
 
-    def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
-        return method == v1.SESSION_LOAD
-
     # What the agent asks
 
-    def _served(self) -> Mapping[str, Serve]:
-        offer = self.offer
-        requests: dict[str, Serve] = {v1.SESSION_REQUEST_PERMISSION: self._request_permission}
+    def _served(self) -> dict[str, Serve]:
+        offer, requests = self.offer, super()._served()
         if offer.read_text_file:
             requests[v1.FS_READ_TEXT_FILE] = self._read_text_file
         if offer.write_text_file:
             requests[v1.FS_WRITE_TEXT_FILE] = self._write_text_file
-        if offer.elicitation_form or offer.elicitation_url:
-            requests[v1.ELICITATION_CREATE] = partial(create_elicitation, self)
         if offer.terminal:
             requests |= {
                 v1.TERMINAL_CREATE: self._create_terminal,
@@ -94,12 +61,8 @@ class ConnectionV1(Connection):
             }
         return requests
 
-    def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        with as_invalid_params():
-            session_id, question = inbound.read_permission_request(params)
-            question = inbound.with_told(question) if self.offer.is_for_host else question
-        require_distinct(question.options)
-        return permission_response(self.client.request_permission(session_id, question))
+    def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionQuestion]:
+        return inbound.read_permission_request(params)
 
     async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
@@ -152,16 +115,6 @@ class ConnectionV1(Connection):
         machine, terminal_id = self._terminal(params)
         await machine.release_terminal(terminal_id)
         return {}
-
-
-def create_elicitation(connection: Connection, params: Mapping[str, Any]) -> Awaitable[Any]:
-    with as_invalid_params():
-        asked = inbound.read_elicitation(params, connection.offer)
-    return _elicitation_response(connection.client.elicit(*asked))
-
-
-async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:
-    return outbound.elicitation_answer(await answer)
 
 
 def _exit_status(status: ExitStatus) -> dict[str, Any]:

@@ -10,12 +10,7 @@ from typing import Any, Final, TypeVar, assert_never
 
 from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.content import Meta, Text
-from acp_tui.conversation.facts import (
-    AskedCommand,
-    PermissionOption,
-    PlanStep,
-    SessionId,
-)
+from acp_tui.conversation.facts import AskedCommand, PermissionOption, PlanStep, SessionId
 from acp_tui.conversation.tool_calls import (
     PENDING,
     BlockContent,

@@ -37,14 +37,7 @@ from acp_tui.workbench.redact.places import (
     rewritten,
     strings,
 )
-from acp_tui.workbench.redact.texts import (
-    Redacted,
-    Redactor,
-    Streams,
-    as_bytes,
-    as_text,
-    bytes_of,
-)
+from acp_tui.workbench.redact.texts import Redacted, Redactor, Streams, as_bytes, as_text, bytes_of
 
 
 @dataclass(frozen=True, slots=True)

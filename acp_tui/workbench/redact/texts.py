@@ -11,24 +11,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from acp_tui.client.secrets.looks import Find, look, open_block
 from acp_tui.values import dataclass
-from acp_tui.workbench.redact.ledger import (
-    NARROW,
-    Ledger,
-    Secret,
-    addresses,
-    blank,
-    cut_keys,
-    users,
-)
+from acp_tui.workbench.redact.ledger import NARROW, Ledger, Secret, addresses, blank, cut_keys, users
 from acp_tui.workbench.redact.places import Piece
-from acp_tui.workbench.redact.views import (
-    Encoded,
-    View,
-    encoded_in,
-    spelled_as,
-    unbroken,
-    views,
-)
+from acp_tui.workbench.redact.views import Encoded, View, encoded_in, spelled_as, unbroken, views
 
 MAX_CLEAN: Final = 200_000
 MAX_LAST: Final = 1_000
