@@ -20,7 +20,6 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskStatus
 
-from acp_tui import __version__
 from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
@@ -325,7 +324,7 @@ class Agent:
             self.connection = connection
 
         wanted = self.command.protocol or NEWEST
-        return initialize(self.connection, wanted, "acp-tui", "acp-tui", __version__, choose)
+        return initialize(self.connection, wanted, choose)
 
     # Logging in and out
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, assert_never
 
+from acp_tui import __version__
 from acp_tui.conversation.content import (
     Annotations,
     Audio,
@@ -22,12 +23,12 @@ from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer, HttpServer, M
 from acp_tui.protocol.wire import Wire, with_some
 
 
-def initialize_request(protocol_version: int, offer: ClientOffer, name: str, title: str, version: str) -> Wire:
+def initialize_request(protocol_version: int, offer: ClientOffer) -> Wire:
     """Return the handshake with exactly what the client offers."""
     return {
         "protocolVersion": protocol_version,
         "clientCapabilities": _capabilities(offer),
-        "clientInfo": {"name": name, "version": version, "title": title},
+        "clientInfo": {"name": "acp-tui", "version": __version__, "title": "acp-tui"},
     }
 
 
