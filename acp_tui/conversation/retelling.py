@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final, NamedTuple, assert_never
 
-from acp_tui.conversation import UNSET, updates
+from acp_tui.conversation import UNSET, facts, updates
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation, SubagentState
@@ -28,16 +28,6 @@ from acp_tui.conversation.entries import (
     TerminalState,
     ToolCallEntry,
     TurnEnd,
-)
-from acp_tui.conversation.facts import (
-    PermissionOption,
-    PermissionRequest,
-    Plan,
-    RequestKey,
-    SessionId,
-    Turn,
-    TurnSpent,
-    Usage,
 )
 from acp_tui.conversation.reducer import IDLE
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
@@ -59,10 +49,10 @@ def retold(conversation: Conversation) -> Iterator[updates.SessionUpdate]:
 class _Retelling:
     def __init__(self, conversation: Conversation) -> None:
         self._of = conversation
-        self._keys = map(RequestKey, count(-1, -1))  # keys from 1 on belong to waiting questions
+        self._keys = map(facts.RequestKey, count(-1, -1))  # keys from 1 on belong to waiting questions
         self._turns = deque(conversation.turns)
         """The turns whose end isn't told yet."""
-        self._running = conversation.turn_start if conversation.turn is not Turn.IDLE else None
+        self._running = conversation.turn_start if conversation.turn is not facts.Turn.IDLE else None
         """The entry that began the turn that runs."""
         self._begun: int | None = None
         """The entry that began the turn, while one runs as told."""
@@ -116,12 +106,12 @@ class _Retelling:
 
     def _is_end_of_turn(self, at: EntryId) -> bool:
         """Whether a failure ended the turn. Otherwise the agent was gone."""
-        turn = self._turns[0] if self._turns else TurnSpent(0, stop_reason="")
+        turn = self._turns[0] if self._turns else facts.TurnSpent(0, stop_reason="")
         is_within = self._begun is not None and turn.start == self._begun
         return turn.stop_reason is None and (turn.end == at + 1 or is_within)
 
     def _end_turn(self, stop_reason: str) -> Iterator[updates.SessionUpdate]:
-        turn = self._turns.popleft() if self._turns else TurnSpent(0)
+        turn = self._turns.popleft() if self._turns else facts.TurnSpent(0)
         if turn.cost and self._turns:  # the last turn's cost follows from the last report
             yield self._costs((self._costs_before.get(turn.start) or 0.0) + turn.cost)
         yield updates.TurnEnded(stop_reason, usage=turn.usage)
@@ -130,7 +120,7 @@ class _Retelling:
         """The session's cost; `_facts` tells the rest of its usage."""
         self._cost = amount
         return updates.UsageReported(
-            Usage(0, 0, amount, self._of.usage.cost_currency if self._of.usage is not None else None)
+            facts.Usage(0, 0, amount, self._of.usage.cost_currency if self._of.usage is not None else None)
         )
 
     def _plans(self) -> Iterator[updates.SessionUpdate]:
@@ -143,7 +133,7 @@ class _Retelling:
             if conversation.has_run and not conversation.is_idle:
                 yield updates.StateReported("running")
             yield updates.StateReported(conversation.state, background=conversation.background)
-        if conversation.turn is Turn.CANCELLING:
+        if conversation.turn is facts.Turn.CANCELLING:
             yield updates.CancelRequested()
         # The end of a turn settled its calls as retold, but some continued.
         for call_id in sorted(conversation.unsettled_calls):
@@ -168,8 +158,8 @@ class _Retelling:
                 yield updates.ToolCallReported(patch_of(call))
                 for decision in decisions:
                     key, name = next(self._keys), decision.option_name
-                    option = PermissionOption("answer", name or "", decision.option_kind or "")
-                    request = PermissionRequest(key, call.tool_call_id, (option,))
+                    option = facts.PermissionOption("answer", name or "", decision.option_kind or "")
+                    request = facts.PermissionRequest(key, call.tool_call_id, (option,))
                     yield updates.PermissionAsked(request, ToolCallPatch(call.tool_call_id))
                     chosen = None if name is None else option.option_id
                     yield updates.PermissionAnswered(key, chosen, decision.at, decision.rule, decision.is_withdrawn)
@@ -182,7 +172,7 @@ class _Retelling:
                     compaction_id, status, tuple(summary), UNSET if error is None else error
                 )
             case Subagent(session_id):
-                yield from _subagent(self._of.subagents[SessionId(session_id)])
+                yield from _subagent(self._of.subagents[facts.SessionId(session_id)])
             case TurnEnd(stop_reason):
                 yield from self._end_turn(stop_reason)
             case Failure(message, detail, stderr_tail):
@@ -404,6 +394,6 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
-def _plan(plan: Plan) -> str:
+def _plan(plan: facts.Plan) -> str:
     steps = (f"- [{_MARKS.get(step.status, ' ')}] {make_visible_line(step.content)}" for step in plan.steps)
     return "\n".join(["## Plan", "", *steps])

@@ -25,6 +25,7 @@ from acp_tui.cli.plain.words import (
     theirs,
 )
 from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.conversation import tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
@@ -41,15 +42,6 @@ from acp_tui.conversation.entries import (
     TurnEnd,
 )
 from acp_tui.conversation.facts import Fact, Plan, SessionId
-from acp_tui.conversation.tool_calls import (
-    FAILED,
-    SETTLED,
-    BlockContent,
-    TerminalId,
-    ToolCall,
-    ToolCallContent,
-    ToolCallId,
-)
 from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -135,15 +127,15 @@ class ConversationPrinter:
         """The message that may continue."""
         self._calls: dict[EntryId, str] = {}
         """The last printed status of each call."""
-        self._asked: dict[ToolCallId, tuple[ToolCallContent, ...]] = {}
+        self._asked: dict[tool_calls.ToolCallId, tuple[tool_calls.ToolCallContent, ...]] = {}
         """The content shown to the user with a call's permission request."""
         self._others: set[EntryId] = set()
         self._subagents: dict[SessionId, str] = {}
         self._plans: dict[str, Plan] = {}
         self._options: dict[str, str] = {}
         self._notices = conversation.notice_count
-        self._ended: set[TerminalId] = set()
-        self._waiting: set[TerminalId] = set()
+        self._ended: set[tool_calls.TerminalId] = set()
+        self._waiting: set[tool_calls.TerminalId] = set()
 
     def tell_all(self) -> None:
         """Print what was said before now."""
@@ -207,7 +199,7 @@ class ConversationPrinter:
                 self._say_blocks(message, told, told.blocks.add(news))
             else:
                 self._say_blocks(message, told, told.blocks.rest())
-                self._say_blocks(message, told, iter([content_text(BlockContent(news))]))
+                self._say_blocks(message, told, iter([content_text(tool_calls.BlockContent(news))]))
 
     def _say_blocks(self, message: Message, told: _PrintedMessage, blocks: Iterator[str]) -> None:
         for block in blocks:
@@ -228,24 +220,24 @@ class ConversationPrinter:
 
     def _tell_call(self, entry_id: EntryId, entry: ToolCallEntry) -> None:
         call, told = entry.call, self._calls.get(entry_id)
-        if call.status == told or (told is not None and call.status not in SETTLED):
+        if call.status == told or (told is not None and call.status not in tool_calls.SETTLED):
             return
-        if told is None and not call.title and call.status not in SETTLED:
+        if told is None and not call.title and call.status not in tool_calls.SETTLED:
             return  # many agents send the title a moment later
         self._calls[entry_id] = call.status
         place = about(call, self._conversation.terminals) + place_of(call, self._cwd)
-        if call.status not in SETTLED:
+        if call.status not in tool_calls.SETTLED:
             self._outbox.put(ours(f"tool: {visible_title(call)}{place}"))
             return
         word = STATUS_WORDS.get(call.status, make_visible_line(call.status))
         self._outbox.put(ours(f"{word}: {visible_title(call)}{place if told is None else ''}"))
-        if call.kind not in self._shown.fold_kinds or call.status == FAILED:
+        if call.kind not in self._shown.fold_kinds or call.status == tool_calls.FAILED:
             seen = self._asked.get(call.tool_call_id, ())
             # A copy, because a thread reads it.
             new = replace(call, content=tuple(item for item in call.content if item not in seen))
             self._outbox.put(lambda: result_of(new, self._limits, self._cwd))
 
-    def note_asked(self, call: ToolCall) -> None:
+    def note_asked(self, call: tool_calls.ToolCall) -> None:
         """Remember the content of a call that the user was shown, so that it isn't printed again."""
         self._asked[call.tool_call_id] = call.content
 
@@ -284,7 +276,7 @@ class ConversationPrinter:
             words = ": ".join(filter(None, (notice.severity, notice.title, notice.description)))
             self._outbox.put(ours(make_visible(words)))
 
-    def _tell_terminal(self, terminal_id: TerminalId) -> None:
+    def _tell_terminal(self, terminal_id: tool_calls.TerminalId) -> None:
         """Print a terminal's output once, after its command ended: lines that arrive as you read distract."""
         state = self._conversation.terminals[terminal_id]
         shown_by = self._conversation.terminal_entries.get(terminal_id)

@@ -37,19 +37,9 @@ from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, ElicitationAction, Reconnected, SessionUpdate
-from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, shown_versions
+from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.negotiation import NEWEST, VERSIONS, initialize
-from acp_tui.protocol.roles import (
-    AgentCapabilities,
-    AgentIdentity,
-    Agreement,
-    AuthMethod,
-    ClientOffer,
-    HttpServer,
-    McpServer,
-    Workplace,
-)
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
@@ -78,7 +68,7 @@ class Added(TypedDict, total=False):
     """What a session gets besides its directory."""
 
     additional_directories: Sequence[Path]
-    mcp_servers: Sequence[McpServer]
+    mcp_servers: Sequence[roles.McpServer]
 
 
 class Start(TypedDict, total=False):
@@ -86,7 +76,7 @@ class Start(TypedDict, total=False):
 
     cwd: Path | None
     """Where its process starts; None for the current directory."""
-    offer: ClientOffer | None
+    offer: roles.ClientOffer | None
     """None for ClientOffer(). What `policy` turns off isn't offered, whatever this says."""
     on_phase: Callable[[Phase], None]
     tap: Tap | None
@@ -111,7 +101,7 @@ class Agent:
         command: AgentCommand,
         *,
         cwd: Path | None = None,
-        offer: ClientOffer | None = None,
+        offer: roles.ClientOffer | None = None,
         on_phase: Callable[[Phase], None] = lambda _: None,
         tap: Tap | None = None,
         secrets: SecretsSent | None = None,
@@ -122,16 +112,16 @@ class Agent:
     ) -> None:
         policy = (policy or Policy()).for_agent(command)
         self.command = command
-        self.identity: AgentIdentity | None = None
-        self.capabilities = AgentCapabilities()
-        self.auth_methods: tuple[AuthMethod, ...] = ()
+        self.identity: roles.AgentIdentity | None = None
+        self.capabilities = roles.AgentCapabilities()
+        self.auth_methods: tuple[roles.AuthMethod, ...] = ()
         self.log: deque[str] = deque(maxlen=MAX_LOG_LINES)
         """The agent's stderr lines, and the stdout lines that aren't messages."""
         self.phase = Phase.STARTING
         self.on_elicitations: Callable[[], None] | None = None
         """Called when `elicitations` or `visits` change. It may only mark what to redraw."""
         self._on_phase = on_phase
-        self._offer = policy.within(offer or ClientOffer())
+        self._offer = policy.within(offer or roles.ClientOffer())
         self._policy = policy
         self._quirks = Quirks()
         self._recorder: Recorder | None = None
@@ -319,7 +309,7 @@ class Agent:
         if self.identity is not None:
             self._quirks = quirks_of(self.identity.name)
 
-    def _handshake(self) -> Awaitable[Agreement]:
+    def _handshake(self) -> Awaitable[roles.Agreement]:
         def choose(connection: Connection) -> None:
             self.connection = connection
 
@@ -348,7 +338,7 @@ class Agent:
         self._require(is_offered, f"{method.name!r} in a terminal")
         return self.command.for_terminal(method.args, method.env)
 
-    def _auth_method(self, method_id: str) -> AuthMethod:
+    def _auth_method(self, method_id: str) -> roles.AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)
         if method is None:
             raise errors.Unsupported(f"{self.title} has no login method with the ID {method_id!r}")
@@ -474,7 +464,7 @@ class Agent:
     def _session(
         self,
         session_id: SessionId,
-        workplace: Workplace,
+        workplace: roles.Workplace,
         attend: Attend | None,
         earlier: Session | None = None,
         conversation: Conversation | None = None,
@@ -499,12 +489,12 @@ class Agent:
         return session
 
     def _workplace(
-        self, cwd: Path, additional_directories: Sequence[Path] = (), mcp_servers: Sequence[McpServer] = ()
-    ) -> Workplace:
+        self, cwd: Path, additional_directories: Sequence[Path] = (), mcp_servers: Sequence[roles.McpServer] = ()
+    ) -> roles.Workplace:
         """Check what would be sent. Raises Unsupported for what the agent must not be sent (R-DIR-1, R-MCP-2)."""
         can_reach = {"http": self.capabilities.mcp_http, "sse": self.capabilities.mcp_sse}
         for server in mcp_servers:
-            if isinstance(server, HttpServer):
+            if isinstance(server, roles.HttpServer):
                 what = f"MCP servers over {server.kind} (mcpCapabilities.{server.kind})"
                 self._require(can_reach[server.kind], what)
             else:
@@ -512,7 +502,7 @@ class Agent:
         if additional_directories:
             what = "additional directories (sessionCapabilities.additionalDirectories)"
             self._require(self.capabilities.additional_directories, what)
-        return Workplace(cwd, tuple(additional_directories), tuple(mcp_servers))
+        return roles.Workplace(cwd, tuple(additional_directories), tuple(mcp_servers))
 
     async def _opened(self, request: Awaitable[Session]) -> Session:
         with self._in_phase(Phase.OPENING):
@@ -522,7 +512,9 @@ class Agent:
             self._set_phase(Phase.READY)
         return session
 
-    async def _reopen(self, session: Session, workplace: Workplace, request: Callable[..., Awaitable[None]]) -> Session:
+    async def _reopen(
+        self, session: Session, workplace: roles.Workplace, request: Callable[..., Awaitable[None]]
+    ) -> Session:
         self._table.begin(session)
         on_opened = partial(self._table.finish, session)
         on_refused = partial(self._table.give_up, session)
@@ -537,7 +529,7 @@ class Agent:
             self._set_phase(Phase.READY)
         return session
 
-    async def _resume_open(self, session: Session, workplace: Workplace, attend: Attend | None) -> Session:
+    async def _resume_open(self, session: Session, workplace: roles.Workplace, attend: Attend | None) -> Session:
         def resumed(state: tuple[SessionUpdate, ...]) -> None:
             session.move(workplace.cwd, workplace.additional_directories)
             if attend is not None:

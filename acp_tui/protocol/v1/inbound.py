@@ -7,24 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, assert_never
 
-from acp_tui.conversation import UNSET, elicitation
+from acp_tui.conversation import UNSET, elicitation, facts
 from acp_tui.conversation.content import OWN_META, Meta, Text
-from acp_tui.conversation.facts import (
-    AskedCommand,
-    BooleanOption,
-    Choice,
-    Command,
-    ConfigOption,
-    PermissionOption,
-    PlanStep,
-    RequestKey,
-    SelectOption,
-    SessionId,
-    SessionPage,
-    SessionSummary,
-    TurnUsage,
-    Usage,
-)
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import (
     CommandsReplaced,
@@ -45,15 +29,7 @@ from acp_tui.conversation.updates import (
     UsageReported,
 )
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
-from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import (
-    AgentCapabilities,
-    AgentIdentity,
-    Agreement,
-    AuthMethod,
-    ClientOffer,
-    PermissionQuestion,
-)
+from acp_tui.protocol import MalformedMessage, roles
 from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents, updates
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call, read_turn_usage
 from acp_tui.protocol.wire import decode, is_id
@@ -65,7 +41,7 @@ Updates: TypeAlias = tuple[SessionUpdate, ...]
 
 def read_update(
     params: Any, readers: Mapping[str, Callable[[Any], Updates]] | None = None
-) -> tuple[SessionId, Updates]:
+) -> tuple[facts.SessionId, Updates]:
     """Return the session of an update and what it says. Raises MalformedMessage.
 
     `readers` are those of another version.
@@ -77,10 +53,10 @@ def read_update(
         _malformed("an update with a kind")
     role = _ROLES.get(kind)
     if role is not None and (chunk := _plain_chunk(role, update)) is not None:
-        return SessionId(session_id), (chunk,)
+        return facts.SessionId(session_id), (chunk,)
     read = (READERS if readers is None else readers).get(kind)
     said: Updates = (UnknownUpdate(cut_text(kind), cut_value(update)),) if read is None else read(update)
-    return SessionId(session_id), subagents.of_call(update, said)
+    return facts.SessionId(session_id), subagents.of_call(update, said)
 
 
 def _malformed(missing: str) -> NoReturn:
@@ -124,7 +100,7 @@ def _tool_call_update(update: Any) -> Updates:
 
 def _plan(update: Any) -> Updates:
     plan = decode(updates.Plan, update)
-    steps = tuple(PlanStep(step.content, step.priority, step.status, step.meta) for step in plan.entries)
+    steps = tuple(facts.PlanStep(step.content, step.priority, step.status, step.meta) for step in plan.entries)
     return (PlanReplaced(steps, meta=plan.meta),)
 
 
@@ -140,9 +116,9 @@ def _commands(update: Any) -> Updates:
     return (CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),)
 
 
-def read_command(command: updates.AvailableCommand) -> Command:
+def read_command(command: updates.AvailableCommand) -> facts.Command:
     hint = None if command.input is None else command.input.hint
-    return Command(command.name, command.description, hint, command.meta)
+    return facts.Command(command.name, command.description, hint, command.meta)
 
 
 def _current_mode(update: Any) -> Updates:
@@ -163,7 +139,7 @@ def _info(update: Any) -> Updates:
 def _usage(update: Any) -> Updates:
     report = decode(updates.UsageUpdate, update)
     amount, currency = (None, None) if report.cost is None else (report.cost.amount, report.cost.currency)
-    return (UsageReported(Usage(report.used, report.size, amount, currency), report.meta),)
+    return (UsageReported(facts.Usage(report.used, report.size, amount, currency), report.meta),)
 
 
 def _notice(update: Any) -> Updates:
@@ -205,17 +181,17 @@ READERS: Final[dict[str, Callable[[Any], Updates]]] = {
 # session/request_permission
 
 
-def read_permission_request(params: Any) -> tuple[SessionId, PermissionQuestion]:
+def read_permission_request(params: Any) -> tuple[facts.SessionId, roles.PermissionQuestion]:
     """Return the request's session and its question. Raises MalformedMessage."""
     request = decode(agent_requests.RequestPermissionRequest, params)
     options = tuple(
-        PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
+        facts.PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
-    question = PermissionQuestion(read_tool_call(request.tool_call), options, request.meta)
-    return SessionId(request.session_id), question
+    question = roles.PermissionQuestion(read_tool_call(request.tool_call), options, request.meta)
+    return facts.SessionId(request.session_id), question
 
 
-def with_told(question: PermissionQuestion) -> PermissionQuestion:
+def with_told(question: roles.PermissionQuestion) -> roles.PermissionQuestion:
     """Return a host's question with what `telling` added to it. Raises MalformedMessage."""
     own = (question.meta or {}).get(OWN_META)
     if not isinstance(own, dict) or "question" not in own:
@@ -228,7 +204,7 @@ def with_told(question: PermissionQuestion) -> PermissionQuestion:
         note=told.note,
         title=told.title,
         description=told.description,
-        command=None if told.command is None else AskedCommand(told.command.line, told.command.cwd),
+        command=None if told.command is None else facts.AskedCommand(told.command.line, told.command.cwd),
         more=told.more,
         is_alone=told.is_alone,
     )
@@ -237,13 +213,13 @@ def with_told(question: PermissionQuestion) -> PermissionQuestion:
 # Responses
 
 
-def read_initialize_response(result: Any) -> Agreement:
+def read_initialize_response(result: Any) -> roles.Agreement:
     """Read the agent's answer to the handshake. Raises MalformedMessage."""
     response = decode(initialize.InitializeResponse, result)
     info = response.agent_info
-    identity = None if info is None else AgentIdentity(info.name, info.version, info.title)
+    identity = None if info is None else roles.AgentIdentity(info.name, info.version, info.title)
     methods = tuple(map(_auth_method, response.auth_methods))
-    return Agreement(
+    return roles.Agreement(
         response.protocol_version, identity, _capabilities(response.agent_capabilities, response.meta), methods
     )
 
@@ -254,9 +230,9 @@ def offers_steering(meta: Meta | None) -> bool:
     return isinstance(steering, dict) and steering.get("supported") is True
 
 
-def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None) -> AgentCapabilities:
+def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None) -> roles.AgentCapabilities:
     sessions = capabilities.session_capabilities
-    return AgentCapabilities(
+    return roles.AgentCapabilities(
         load_session=capabilities.load_session,
         list_sessions=sessions.list is not None,
         delete_session=sessions.delete is not None,
@@ -277,17 +253,17 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
     )
 
 
-def _auth_method(method: initialize.AuthMethod) -> AuthMethod:
+def _auth_method(method: initialize.AuthMethod) -> roles.AuthMethod:
     if isinstance(method, initialize.AuthMethodAgent):
-        return AuthMethod(method.id, method.name, method.description, meta=method.meta)
+        return roles.AuthMethod(method.id, method.name, method.description, meta=method.meta)
     args, env = tuple(method.args), method.env
-    return AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
+    return roles.AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
 
 
-def read_new_session(result: Any) -> tuple[SessionId, Updates]:
+def read_new_session(result: Any) -> tuple[facts.SessionId, Updates]:
     """Return the new session and its initial options. Raises MalformedMessage."""
     response = decode(session.NewSessionResponse, result)
-    return SessionId(response.session_id), read_setup(response)
+    return facts.SessionId(response.session_id), read_setup(response)
 
 
 def read_opened_session(result: Any) -> Updates:
@@ -295,15 +271,17 @@ def read_opened_session(result: Any) -> Updates:
     return read_setup(decode(session.SessionSetup, result))
 
 
-def read_session_page(result: Any) -> SessionPage:
+def read_session_page(result: Any) -> facts.SessionPage:
     """Return a page of the agent's sessions. Raises MalformedMessage."""
     response = decode(session.ListSessionsResponse, result)
-    return SessionPage(tuple(map(_session_summary, response.sessions)), response.next_cursor)
+    return facts.SessionPage(tuple(map(_session_summary, response.sessions)), response.next_cursor)
 
 
-def _session_summary(info: session.SessionInfo) -> SessionSummary:
+def _session_summary(info: session.SessionInfo) -> facts.SessionSummary:
     directories = tuple(map(Path, info.additional_directories))
-    return SessionSummary(SessionId(info.session_id), Path(info.cwd), info.title, info.updated_at, directories)
+    return facts.SessionSummary(
+        facts.SessionId(info.session_id), Path(info.cwd), info.title, info.updated_at, directories
+    )
 
 
 def read_config_options(result: Any) -> OptionsReplaced:
@@ -319,7 +297,7 @@ def read_prompt_response(result: Any) -> TurnEnded:
     return TurnEnded(response.stop_reason, response.meta, usage)
 
 
-def _quota(meta: Meta | None) -> TurnUsage | None:
+def _quota(meta: Meta | None) -> facts.TurnUsage | None:
     """Read the usage that some agents put into `_meta.quota.token_count`."""
     quota = (meta or {}).get("quota")
     counted = quota.get("token_count") if isinstance(quota, dict) else None
@@ -332,7 +310,7 @@ def _quota(meta: Meta | None) -> TurnUsage | None:
     )
     if total is None:
         return None
-    return TurnUsage(total, given or 0, said or 0, *rest)
+    return facts.TurnUsage(total, given or 0, said or 0, *rest)
 
 
 def read_prompt_answer(result: Any) -> TurnEnded | TurnFailed:
@@ -362,50 +340,56 @@ def read_setup(setup: session.SessionSetup) -> tuple[OptionsReplaced, ...]:
     return (OptionsReplaced(legacy),) if legacy else ()
 
 
-def read_options(options: Iterable[session.SessionConfigOption]) -> tuple[ConfigOption, ...]:
+def read_options(options: Iterable[session.SessionConfigOption]) -> tuple[facts.ConfigOption, ...]:
     """Convert the options, in the agent's order."""
     return tuple(map(_option, options))
 
 
-def _option(option: session.SessionConfigOption) -> ConfigOption:
+def _option(option: session.SessionConfigOption) -> facts.ConfigOption:
     match option:
         case session.SessionConfigSelect():
             choices = tuple(_choices(option.options))
-            return SelectOption(
+            return facts.SelectOption(
                 option.id, option.name, option.current_value, choices, option.category, option.description
             )
         case session.SessionConfigBoolean():
-            return BooleanOption(option.id, option.name, option.current_value, option.category, option.description)
+            return facts.BooleanOption(
+                option.id, option.name, option.current_value, option.category, option.description
+            )
         case _:
             assert_never(option)
 
 
-def _choices(options: session.SessionConfigSelectOptions) -> Iterator[Choice]:
+def _choices(options: session.SessionConfigSelectOptions) -> Iterator[facts.Choice]:
     for option in options:
         if isinstance(option, session.SessionConfigSelectGroup):
             for member in option.options:
-                yield Choice(member.value, member.name, member.description, option.name)
+                yield facts.Choice(member.value, member.name, member.description, option.name)
         else:
-            yield Choice(option.value, option.name, option.description)
+            yield facts.Choice(option.value, option.name, option.description)
 
 
-def _legacy_options(setup: session.SessionSetup) -> Iterator[SelectOption]:
+def _legacy_options(setup: session.SessionSetup) -> Iterator[facts.SelectOption]:
     if (modes := setup.modes) is not None:
-        choices = tuple(Choice(mode.id, mode.name, mode.description) for mode in modes.available_modes)
-        yield SelectOption(MODE, "Mode", modes.current_mode_id, choices, MODE, source=MODE)
+        choices = tuple(facts.Choice(mode.id, mode.name, mode.description) for mode in modes.available_modes)
+        yield facts.SelectOption(MODE, "Mode", modes.current_mode_id, choices, MODE, source=MODE)
     if (models := setup.models) is not None:
-        choices = tuple(Choice(model.model_id, model.name, model.description) for model in models.available_models)
-        yield SelectOption(MODEL, "Model", models.current_model_id, choices, MODEL, source=MODEL)
+        choices = tuple(
+            facts.Choice(model.model_id, model.name, model.description) for model in models.available_models
+        )
+        yield facts.SelectOption(MODEL, "Model", models.current_model_id, choices, MODEL, source=MODEL)
 
 
 # Questions to the user, which both versions have in the same form
 
 
-UNPARKED: Final = RequestKey(0)
+UNPARKED: Final = facts.RequestKey(0)
 """A question's key until the client assigns one."""
 
 
-def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[SessionId | None, elicitation.Elicitation]:
+def read_elicitation(
+    params: Mapping[str, Any], offer: roles.ClientOffer
+) -> tuple[facts.SessionId | None, elicitation.Elicitation]:
     """Return the question's session, or None, and the question.
 
     Raises MalformedMessage, also for a mode not offered.
@@ -422,8 +406,8 @@ def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[Ses
             raise MalformedMessage("CreateElicitationRequest", "mode: not one that the client offers")
 
 
-def _session_of(request: agent_requests.ElicitationMode) -> SessionId | None:
-    return None if request.session_id is None else SessionId(request.session_id)
+def _session_of(request: agent_requests.ElicitationMode) -> facts.SessionId | None:
+    return None if request.session_id is None else facts.SessionId(request.session_id)
 
 
 def _tool_call_of(request: agent_requests.ElicitationMode) -> ToolCallId | None:
