@@ -11,8 +11,7 @@ from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.retelling import patch_of
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
-from acp_tui.conversation.updates import SessionUpdate, SubagentReported, SubagentSaid
-from acp_tui.protocol.roles import PermissionQuestion
+from acp_tui.conversation.updates import PermissionAsked, SessionUpdate, SubagentReported, SubagentSaid
 
 MAX_DEPTH: Final = 5
 """Limit for subagents of subagents. A deeper one belongs to the last one within the limit."""
@@ -52,18 +51,19 @@ class Subagents:
             root = found.conversation
         return found
 
-    def question(self, root: Conversation, session_id: SessionId, question: PermissionQuestion) -> PermissionQuestion:
+    def question(self, root: Conversation, session_id: SessionId, asked: PermissionAsked) -> PermissionAsked:
         """The question for the user. A subagent's question says so, and refers to the subagent's tool call."""
         asking = self.state(root, session_id)
         if asking is None:
-            return question
-        patch = question.patch
+            return asked
+        request, patch = asked.request, asked.patch
         if patch.tool_call_id in asking.conversation.tool_call_entries:
             patch = _over(patch_of(asking.conversation.tool_call(patch.tool_call_id).call), patch)
-        patch = replace(patch, tool_call_id=ToolCallId(f"{session_id} {patch.tool_call_id}"))
+        call_id = ToolCallId(f"{session_id} {patch.tool_call_id}")
         name = asking.conversation.title or "without a name"
-        description = "\n".join(filter(None, (question.description, f"A subagent asks: {name}")))
-        return replace(question, patch=patch, description=description, is_alone=True)
+        description = "\n".join(filter(None, (request.description, f"A subagent asks: {name}")))
+        request = replace(request, tool_call_id=call_id, description=description, is_alone=True)
+        return PermissionAsked(request, replace(patch, tool_call_id=call_id))
 
     def _owner(self, session_id: SessionId, reported_in: SessionId) -> SessionId | None:
         owner = self._owners.get(session_id)

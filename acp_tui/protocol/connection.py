@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 from acp_tui.conversation.content import OWN_META, ContentBlock
 from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
+from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, PermissionQuestion, Workplace
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, Workplace
 from acp_tui.protocol.v1.inbound import read_completed, read_elicitation, read_session_page, with_told
 from acp_tui.protocol.v1.outbound import content_block, elicitation_answer, list_sessions
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
@@ -134,15 +134,16 @@ class Connection(ABC):
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
         with as_invalid_params():
-            session_id, question = self._read_permission(params)
-            question = with_told(question) if self.offer.is_for_host else question
+            session_id, asked = self._read_permission(params)
+            asked = with_told(asked) if self.offer.is_for_host else asked
+        options = asked.request.options
         # Only the ID of an option goes back, so a shared one could turn a rejection into permission.
-        if len({option.option_id for option in question.options}) < len(question.options):
+        if len({option.option_id for option in options}) < len(options):
             raise RequestFailed(ErrorCode.INVALID_PARAMS, "Two options have the same optionId")
-        return permission_response(self.client.request_permission(session_id, question))
+        return permission_response(self.client.request_permission(session_id, asked))
 
     @abstractmethod
-    def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionQuestion]:
+    def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionAsked]:
         """Read a permission request. Raises MalformedMessage."""
 
     def _create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:

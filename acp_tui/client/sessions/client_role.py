@@ -16,9 +16,9 @@ from acp_tui.client.set_aside import EarlyUpdates
 from acp_tui.client.subagents import Subagents
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
+from acp_tui.conversation.updates import PermissionAsked, SessionUpdate, ToolCallReported
 from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
+from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.rpc import RequestFailed
 
 
@@ -157,12 +157,11 @@ class ClientRole:
         for session in self._table.open.values():
             session.complete_elicitation(elicitation_id)
 
-    def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
+    def request_permission(self, session_id: SessionId, asked: PermissionAsked) -> Awaitable[str | None]:
         session = self._session(session_id)
-        if session_id not in self._table.open and not question.is_alone:
-            self._table.apply(session_id, ToolCallReported(question.patch))
-        asked = self._table.subagents.question(session.conversation, session_id, question)
-        return session.request_permission(asked)
+        if session_id not in self._table.open and not asked.request.is_alone:
+            self._table.apply(session_id, ToolCallReported(asked.patch))
+        return session.request_permission(self._table.subagents.question(session.conversation, session_id, asked))
 
     def machine(self, session_id: SessionId) -> Machine:
         return self._session(session_id).machine

@@ -27,7 +27,7 @@ from acp_tui.conversation.conversation import Change, Conversation, SubagentStat
 from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer, PermissionQuestion
+from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
 from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
@@ -451,14 +451,14 @@ class Session:
 
     # What the agent asks
 
-    def request_permission(self, question: PermissionQuestion) -> Awaitable[str | None]:
+    def request_permission(self, asked: updates.PermissionAsked) -> Awaitable[str | None]:
         """Park a permission request and show it. Returns the option the user chooses.
 
         Cancelled immediately if no one can be asked.
         """
         key = self._permissions.park()
-        request = question.parked(key)
-        self._change(updates.PermissionAsked(request, question.patch))
+        request = replace(asked.request, key=key)
+        self._change(updates.PermissionAsked(request, asked.patch))
         if self._is_stopping or not request.options:
             self._answer(key, None)
         elif self._capabilities.acts_itself and not self._has_told_that_it_acts:

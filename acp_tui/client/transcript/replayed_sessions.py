@@ -18,7 +18,7 @@ from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
+from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
@@ -217,13 +217,13 @@ class ReplayedSessions:
     def on_extension(self, method: str, params: Any) -> None:
         """Does nothing: it changed nothing."""
 
-    def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
+    def request_permission(self, session_id: SessionId, asked: updates.PermissionAsked) -> Awaitable[str | None]:
         session = self._session(session_id)
-        if session_id not in self.open and not question.is_alone:
-            self.on_update(session_id, updates.ToolCallReported(question.patch))
-        question = self._subagents.question(session.conversation, session_id, question)
+        if session_id not in self.open and not asked.request.is_alone:
+            self.on_update(session_id, updates.ToolCallReported(asked.patch))
+        asked = self._subagents.question(session.conversation, session_id, asked)
         key = RequestKey(next(self._keys))
-        self.apply(session, updates.PermissionAsked(question.parked(key), question.patch))
+        self.apply(session, replace(asked, request=replace(asked.request, key=key)))
         self.asked = (session, key)
         return _Unanswered()
 

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.conversation.updates import OptionChanged
+from acp_tui.conversation.updates import OptionChanged, PermissionAsked
 from acp_tui.protocol import v1
 from acp_tui.protocol.connection import Connection, Inbound, OnUpdate, Serve, as_invalid_params
-from acp_tui.protocol.roles import ExitStatus, FilesAndTerminals, PermissionQuestion, Workplace
+from acp_tui.protocol.roles import ExitStatus, FilesAndTerminals, Workplace
 from acp_tui.protocol.v1 import agent_requests, inbound, outbound
 from acp_tui.protocol.wire import decode
 
@@ -61,7 +61,7 @@ class ConnectionV1(Connection):
             }
         return requests
 
-    def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionQuestion]:
+    def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionAsked]:
         return inbound.read_permission_request(params)
 
     async def _read_text_file(self, params: Mapping[str, Any]) -> Any:

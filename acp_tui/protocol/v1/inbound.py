@@ -19,6 +19,7 @@ from acp_tui.conversation.updates import (
     NoticeShown,
     OptionChanged,
     OptionsReplaced,
+    PermissionAsked,
     PlanReplaced,
     Role,
     SessionUpdate,
@@ -181,26 +182,32 @@ READERS: Final[dict[str, Callable[[Any], Updates]]] = {
 # session/request_permission
 
 
-def read_permission_request(params: Any) -> tuple[facts.SessionId, roles.PermissionQuestion]:
+UNPARKED: Final = facts.RequestKey(0)
+"""A question's key until the client assigns one."""
+
+
+def read_permission_request(params: Any) -> tuple[facts.SessionId, PermissionAsked]:
     """Return the request's session and its question. Raises MalformedMessage."""
     request = decode(agent_requests.RequestPermissionRequest, params)
     options = tuple(
         facts.PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
-    question = roles.PermissionQuestion(read_tool_call(request.tool_call), options, request.meta)
-    return facts.SessionId(request.session_id), question
+    patch = read_tool_call(request.tool_call)
+    question = facts.PermissionRequest(UNPARKED, patch.tool_call_id, options, request.meta)
+    return facts.SessionId(request.session_id), PermissionAsked(question, patch)
 
 
-def with_told(question: roles.PermissionQuestion) -> roles.PermissionQuestion:
+def with_told(asked: PermissionAsked) -> PermissionAsked:
     """Return a host's question with what `telling` added to it. Raises MalformedMessage."""
-    own = (question.meta or {}).get(OWN_META)
+    meta = asked.request.meta or {}
+    own = meta.get(OWN_META)
     if not isinstance(own, dict) or "question" not in own:
-        return question
+        return asked
     told = decode(agent_requests.ToldQuestion, own["question"])
     left = {name: value for name, value in own.items() if name != "question"}
-    return replace(
-        question,
-        meta={**(question.meta or {}), OWN_META: left},
+    request = replace(
+        asked.request,
+        meta={**meta, OWN_META: left},
         note=told.note,
         title=told.title,
         description=told.description,
@@ -208,6 +215,7 @@ def with_told(question: roles.PermissionQuestion) -> roles.PermissionQuestion:
         more=told.more,
         is_alone=told.is_alone,
     )
+    return PermissionAsked(request, asked.patch)
 
 
 # Responses
@@ -381,10 +389,6 @@ def _legacy_options(setup: session.SessionSetup) -> Iterator[facts.SelectOption]
 
 
 # Questions to the user, which both versions have in the same form
-
-
-UNPARKED: Final = facts.RequestKey(0)
-"""A question's key until the client assigns one."""
 
 
 def read_elicitation(

@@ -11,9 +11,9 @@ from itertools import count
 from typing import Any, ClassVar
 
 from acp_tui.conversation.facts import ConfigOption, SessionId
-from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
+from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.protocol.connection import Connection, Inbound, OnUpdate
-from acp_tui.protocol.roles import ClientHandler, ClientOffer, PermissionQuestion, Workplace
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1 import outbound as v1
 from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc import ErrorCode, RequestFailed
@@ -33,7 +33,7 @@ class ConnectionV2(Connection):
         super().__init__(client, offer)
         self._question_numbers = count(1)
 
-    def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionQuestion]:
+    def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionAsked]:
         return inbound.read_permission_request(params, f"question {next(self._question_numbers)}")
 
     # The client's calls

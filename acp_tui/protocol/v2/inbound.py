@@ -10,10 +10,10 @@ from typing import Any, Final, TypeVar, assert_never
 
 from acp_tui.conversation import UNSET, UnsetType, tool_calls, updates
 from acp_tui.conversation.content import Meta, Text
-from acp_tui.conversation.facts import AskedCommand, PermissionOption, PlanStep, SessionId
+from acp_tui.conversation.facts import AskedCommand, PermissionOption, PermissionRequest, PlanStep, SessionId
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod
 from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v1.content import Content, Terminal
 from acp_tui.protocol.v1.inbound import Updates, offers_steering
@@ -229,7 +229,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
 # session/request_permission
 
 
-def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, PermissionQuestion]:
+def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, updates.PermissionAsked]:
     """Return the request's session and its question. Raises MalformedMessage.
 
     `question_id` stands in for the tool call if the request has none.
@@ -263,10 +263,18 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
         PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
     more = cut_value({key: value for key, value in subject.items() if key not in known})
-    question = PermissionQuestion(
-        patch, options, request.meta, request.title, request.description, command, more or None, is_alone
+    question = PermissionRequest(
+        v1.UNPARKED,
+        patch.tool_call_id,
+        options,
+        request.meta,
+        title=request.title,
+        description=request.description,
+        command=command,
+        more=more or None,
+        is_alone=is_alone,
     )
-    return SessionId(request.session_id), question
+    return SessionId(request.session_id), updates.PermissionAsked(question, patch)
 
 
 def _lone_command(asked: models.CommandSubject, question_id: str) -> tool_calls.ToolCallPatch:
