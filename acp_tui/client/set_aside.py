@@ -84,15 +84,30 @@ MAX_EARLY_BYTES: Final = 4 << 20
 
 
 class EarlyUpdates:
-    """Updates of sessions that aren't known yet. Live sessions and replays keep the same ones."""
+    """Updates of sessions that aren't known yet, while the agent chooses the ID of a new one.
+
+    Live sessions and replays keep the same ones.
+    """
 
     def __init__(self) -> None:
         self._updates: dict[SessionId, list[SessionUpdate]] = {}
         self._count = self._bytes = 0
+        self._awaited = 0
+
+    def await_new(self) -> None:
+        """Expect the ID of a new session. The agent may send updates for it before we know the ID."""
+        self._awaited += 1
+
+    def end_awaiting(self) -> None:
+        """The agent has sent the ID or refused. Drops all updates if no new session is expected anymore."""
+        self._awaited -= 1
+        if self._awaited <= 0:
+            self._updates.clear()
+            self._count = self._bytes = 0
 
     def add(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """Keep it if there is room."""
-        if self._count >= MAX_EARLY_UPDATES:
+        """Keep it if a new session is expected and there is room."""
+        if self._awaited <= 0 or self._count >= MAX_EARLY_UPDATES:
             return
         size = len(pickle.dumps((session_id, update)))
         if self._bytes + size <= MAX_EARLY_BYTES:
@@ -103,8 +118,3 @@ class EarlyUpdates:
     def take(self, session_id: SessionId) -> list[SessionUpdate]:
         """Remove and return the updates of a session that is now known."""
         return self._updates.pop(session_id, [])
-
-    def clear(self) -> None:
-        """Drop all updates, because no new session is expected anymore."""
-        self._updates.clear()
-        self._count = self._bytes = 0

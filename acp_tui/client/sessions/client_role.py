@@ -33,7 +33,6 @@ class SessionTable:
         """For each session being opened, the session that had its ID before. It's restored if opening fails."""
         self._retired: list[Session] = []
         self._early = EarlyUpdates()
-        self._awaited = 0
 
     def apply(self, session_id: SessionId, update: SessionUpdate) -> None:
         """Apply an update, or keep it if it may belong to a session that is about to get its ID."""
@@ -44,7 +43,7 @@ class SessionTable:
         session = self.open.get(session_id)
         if session is not None:
             session.hear(update)
-        elif self._awaited:
+        else:
             self._early.add(session_id, update)
 
     # New sessions
@@ -52,13 +51,11 @@ class SessionTable:
     @contextmanager
     def awaiting(self) -> Iterator[None]:
         """Keep updates for unknown sessions while the agent chooses the ID of a new one."""
-        self._awaited += 1
+        self._early.await_new()
         try:
             yield
         finally:
-            self._awaited -= 1
-            if not self._awaited:
-                self._early.clear()
+            self._early.end_awaiting()
 
     def add(self, session: Session, state: Sequence[SessionUpdate]) -> Session:
         """Add a new session. Applies the updates that came before the response, then those in it (R-CFG-9)."""

@@ -85,8 +85,7 @@ class ReplayedSessions:
         """Sessions that couldn't be opened. If the user was closing one, it stays readable when closed."""
         self._terminals: dict[tuple[SessionId | None, TerminalId], ReplayedSession] = {}
         """The sessions in which our terminals were opened. Another session may have the same ID now."""
-        self._early = EarlyUpdates()
-        self._awaited = 0
+        self.early = EarlyUpdates()
         self._keys = count(1)
         """Numbers the questions of all sessions, as the client did."""
 
@@ -131,16 +130,6 @@ class ReplayedSessions:
 
     # Opening and closing
 
-    def await_new(self) -> None:
-        """Expect the ID of a new session. The agent may send updates for it before we know the ID."""
-        self._awaited += 1
-
-    def end_awaiting(self) -> None:
-        """The agent has sent the ID or refused."""
-        self._awaited -= 1
-        if self._awaited <= 0:
-            self._early.clear()
-
     def add(
         self, session_id: SessionId, state: Sequence[updates.SessionUpdate], forked_from: ReplayedSession | None = None
     ) -> None:
@@ -149,7 +138,7 @@ class ReplayedSessions:
         if forked_from is not None:
             session.conversation = snapshot(forked_from.conversation)
         self.touched.append(Touch(session_id, session.conversation, Change()))
-        heard = (*self._early.take(session_id), *state)
+        heard = (*self.early.take(session_id), *state)
         session.begun_with = tuple(update for update in heard if isinstance(update, Declaration))
         for update in heard:
             self._hear(session, update)
@@ -199,8 +188,8 @@ class ReplayedSessions:
         session = self.open.get(session_id)
         if session is not None:
             self._hear(session, update)
-        elif self._awaited:
-            self._early.add(session_id, update)
+        else:
+            self.early.add(session_id, update)
 
     def _hear(self, session: ReplayedSession, update: updates.SessionUpdate) -> None:
         if isinstance(
