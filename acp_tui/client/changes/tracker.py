@@ -18,7 +18,8 @@ from anyio.abc import TaskStatus
 from acp_tui.client.changes.baseline import Baseline, KeptState
 from acp_tui.client.changes.capture import capture
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
-from acp_tui.client.changes.values import FileChange, FileState, Hunk, Limits, Review, Swapped, review, without_hunk
+from acp_tui.client.changes.values import FileChange, FileState, Limits, Review, Swapped, review, without_hunk
+from acp_tui.client.line_comparison import Change
 from acp_tui.values import dataclass
 
 DEFAULT_LIMITS: Final = Limits()
@@ -108,7 +109,7 @@ class ChangeTracker:
         """
         return await self._swap(shown.path, shown.after, shown.before)
 
-    async def revert_hunk(self, shown: Review, hunk: Hunk) -> Swapped:
+    async def revert_hunk(self, shown: Review, hunk: Change) -> Swapped:
         """Restore these lines of a file. Raises: ChangedMeanwhile if the file is no longer as shown, CannotRevert."""
         return await self._swap(shown.path, shown.after, without_hunk(shown, hunk))
 
