@@ -48,7 +48,7 @@ class ChangeTracker:
     ) -> None:
         self.root = root.resolve()
         self.is_live = False
-        """Whether changes are detected automatically, otherwise only by `rescan`."""
+        """Whether it watches, and so detects changes automatically; otherwise only by `rescan`."""
         self._on_change = on_change
         self._limits = limits
         self._changes: dict[str, FileChange] = {}
@@ -60,7 +60,6 @@ class ChangeTracker:
         self._added: set[str] = set()
         self._anything_marked = anyio.Event()
         self._watching = anyio.CancelScope()
-        self._has_begun = False
         self._moments: list[Moment] = []
 
     @property
@@ -206,12 +205,11 @@ class ChangeTracker:
         """Watch again whenever there are new directories or the watch fails. Give up if it can't even begin."""
         failures = 0
         while failures < _MAX_WATCH_FAILURES:
-            self._has_begun = False
+            self.is_live = False
             reason = await self._watch()
-            failures = failures + 1 if reason and not self._has_begun else 0
-            if reason and self._has_begun:  # a name that isn't UTF-8 causes this, perhaps repeatedly
+            failures = failures + 1 if reason and not self.is_live else 0
+            if reason and self.is_live:  # a name that isn't UTF-8 causes this, perhaps repeatedly
                 await anyio.sleep(_WATCH_AGAIN_S)
-        self.is_live = False
         self._mark(None)
         self._note(f"Changes are no longer detected automatically: {reason}. Rescan to see them.")
 
@@ -227,7 +225,7 @@ class ChangeTracker:
         return ""
 
     def _started(self) -> None:
-        self.is_live = self._has_begun = True
+        self.is_live = True
         self._mark(None)  # something may have happened since the baseline or the previous watch
 
     def _happened(self, events: PathEvents) -> None:
