@@ -9,15 +9,8 @@ from functools import partial
 from typing import Final
 
 import anyio
+from websockets import exceptions
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import (
-    InvalidHandshake,
-    InvalidMessage,
-    InvalidProxy,
-    InvalidProxyStatus,
-    InvalidStatus,
-    ProxyError,
-)
 from websockets.frames import CloseCode
 
 from acp_tui.client.agents import remote_errors
@@ -69,24 +62,24 @@ async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnectio
         if address.socket_path:
             return await opened("ws://localhost/", unix=True, path=address.socket_path)
         return await opened(address.url, proxy=proxy)
-    except InvalidStatus as error:
+    except exceptions.InvalidStatus as error:
         ended = remote_errors.refusal(error.response.status_code, error.response.headers.get("Location"))
     except OSError as error:
         ended = remote_errors.failure(error, proxy)
         if address.socket_path:  # the program that listened on this machine has ended
             ended = replace(ended, is_temporary=False)
-    except InvalidProxy as error:  # its own message repeats the address with its secrets
+    except exceptions.InvalidProxy as error:  # its own message repeats the address with its secrets
         ended = remote_errors.Ended(f"can't be reached: the proxy in the environment isn't valid ({error.msg})")
-    except InvalidProxyStatus as error:
+    except exceptions.InvalidProxyStatus as error:
         ended = remote_errors.proxy_refusal(proxy or "", f"HTTP {error.response.status_code}")
     except ValueError:
         ended = remote_errors.Ended("can't be reached: the proxy of the environment isn't valid", is_temporary=False)
-    except (ImportError, ProxyError) as error:
+    except (ImportError, exceptions.ProxyError) as error:
         ended = remote_errors.Ended(f"can't be reached through the proxy: {error}")
-    except InvalidMessage as error:
+    except exceptions.InvalidMessage as error:
         is_cut = isinstance(error.__cause__, EOFError | OSError)
         how = "closed the connection without answering" if is_cut else f"doesn't speak WebSocket: {error}"
         ended = remote_errors.Ended(how, is_temporary=is_cut)
-    except InvalidHandshake as error:
+    except exceptions.InvalidHandshake as error:
         ended = remote_errors.Ended(f"doesn't speak WebSocket: {error}", is_temporary=False)
     raise ended.of(address.host)
