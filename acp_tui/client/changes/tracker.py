@@ -15,7 +15,7 @@ import anyio
 from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
-from acp_tui.client.changes.baseline import Baseline, KeptState
+from acp_tui.client.changes.baseline import Baseline, Entry
 from acp_tui.client.changes.capture import capture
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
 from acp_tui.client.changes.values import FileChange, FileState, Limits, Review, Swapped, review, without_hunk
@@ -37,7 +37,7 @@ _MIN_REST_S: Final = 0.05
 class Moment:
     """The states of the files that had changed by then. All others were as the session found them."""
 
-    states: Mapping[str, KeptState]
+    states: Mapping[str, Entry]
 
 
 class ChangeTracker:
@@ -151,10 +151,8 @@ class ChangeTracker:
         before = await to_thread.run_sync(kept.state, baseline.copies)
         return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
 
-    def _kept_now(
-        self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, KeptState]
-    ) -> dict[str, KeptState]:
-        states: dict[str, KeptState] = {}
+    def _kept_now(self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, Entry]) -> dict[str, Entry]:
+        states: dict[str, Entry] = {}
         for path in paths:
             status = baseline.tree.status(path)
             mark = 0 if status is None else signature(status)
