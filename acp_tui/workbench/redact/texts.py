@@ -253,12 +253,10 @@ class _Part:
     where: Where
     text: str
     line_end: str
-    skip: int = 0
-    """The number of characters that no longer need checking."""
 
     @property
-    def rest(self) -> str:
-        return (self.text + self.line_end)[self.skip :]
+    def length(self) -> int:
+        return len(self.text) + len(self.line_end)
 
 
 @dataclass(slots=True)
@@ -329,17 +327,16 @@ class Streams:
         found = deque(sorted(redacted.found, key=lambda place: place.at))
         begin = 0
         for part in stream.parts:
-            end = begin + len(part.rest)
+            end = begin + part.length
             its = []
             while found and found[0].at < end:
                 place = found.popleft()
-                its.append(SecretStart(place.at - begin + part.skip, place.secret))
-            self._settle(part, redacted.text[begin:end], its)
+                its.append(SecretStart(place.at - begin, place.secret))
+            self._settle(part, redacted.text[begin : begin + len(part.text)], its)
             begin = end
 
     def _settle(self, part: _Part, text: str, found: list[SecretStart]) -> None:
         """Merge with earlier results: the longer text decides where it differs, otherwise the earlier result stays."""
-        text = part.text[: part.skip] + text[: max(len(part.text) - part.skip, 0)]
         if text == part.text and not found:
             return
         before = self.split.get(part.where, Redacted(part.text))
@@ -350,20 +347,19 @@ class Streams:
         )
 
     def _forget(self, stream: _Stream) -> None:
-        """Drop what can no longer be part of a secret."""
+        """Drop the parts that can no longer have a part of a secret."""
         text = _together(stream.parts)
         begun = open_block(text)
         kept = max(OVERLAP, self._redactor.ledger.longest_with_line_end, 0 if begun is None else len(text) - begun)
         surplus = len(text) - min(kept, MAX_OVERLAP)
         gone = 0
         for part in stream.parts:
-            if surplus < len(part.rest):
-                part.skip += max(surplus, 0)
+            if surplus < part.length:
                 break
-            surplus -= len(part.rest)
+            surplus -= part.length
             gone += 1
         del stream.parts[:gone]
 
 
 def _together(parts: list[_Part]) -> str:
-    return "".join(part.rest for part in parts)
+    return "".join(part.text + part.line_end for part in parts)
