@@ -234,13 +234,7 @@ class Session:
         self.apply(updates.Disconnected(reason))
 
     def hear(self, update: updates.SessionUpdate) -> None:
-        """Apply an update from the agent, except updates to terminals that run here."""
-        if isinstance(
-            update, updates.TerminalOpened | updates.TerminalOutput | updates.TerminalExited | updates.TerminalReported
-        ):
-            state = self.conversation.terminals.get(update.terminal_id)
-            if state is not None and state.is_ours:
-                return
+        """Apply an update from the agent."""
         if isinstance(update, updates.StateReported):
             self._failure = update.failure
             self.has_missed = self.has_missed and update.state != "idle"
