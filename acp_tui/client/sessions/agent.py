@@ -26,7 +26,7 @@ from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
 from acp_tui.client.agents.process import StderrLines
 from acp_tui.client.extensions import Extensions, require_extension_name
 from acp_tui.client.sessions.access import Policy
-from acp_tui.client.sessions.client_role import ClientRole, SessionTable
+from acp_tui.client.sessions.client_role import ClientRole
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Attend, Session
 from acp_tui.client.settings.location import settings_file
@@ -125,17 +125,16 @@ class Agent:
         self._policy = policy
         self._quirks = Quirks()
         self._recorder: Recorder | None = None
-        self._table = SessionTable()
         # What the agent asks outside any session is folded the same way as a session's updates.
         self.outside = Conversation()
         # While a session is being opened, two sessions may share an ID. The key tells whose question is answered.
         self._question_keys = count(1)
         self._questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
-        role = ClientRole(self._table, self.log, self._questions, extensions or Extensions())
+        self._table = ClientRole(self.log, self._questions, extensions or Extensions())
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
-        self.connection: Connection = ConnectionV1(role, self._offer)
+        self.connection: Connection = ConnectionV1(self._table, self._offer)
         self.lost: errors.AgentLost | None = None
         self.frames = FrameLog(command.name, command.argv) if keeps_frames else None
         """The last frames on the wire, if a user interface can show them."""

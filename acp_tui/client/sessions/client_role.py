@@ -96,21 +96,15 @@ class SessionTable(Routes[Session]):
             await self._retired.pop().aclose()
 
 
-class ClientRole:
-    """Serves one agent (protocol.roles.ClientHandler)."""
+class ClientRole(SessionTable):
+    """Serves one agent with these sessions (protocol.roles.ClientHandler)."""
 
-    def __init__(
-        self, table: SessionTable, log: deque[str], elicitations: Elicitations, extensions: Extensions
-    ) -> None:
+    def __init__(self, log: deque[str], elicitations: Elicitations, extensions: Extensions) -> None:
         """`elicitations` are those outside any session."""
-        self._table = table
+        super().__init__()
         self._log = log
         self._elicitations = elicitations
         self._extensions = extensions
-
-    def on_update(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """Apply an update, or keep it until its session is known."""
-        self._table.on_update(session_id, update)
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
@@ -128,17 +122,17 @@ class ClientRole:
         """Pass the question to its session, or keep it outside the sessions."""
         if session_id is None:
             return self._elicitations.ask(elicitation)
-        return self._table.serving(session_id).elicit(elicitation)
+        return self.serving(session_id).elicit(elicitation)
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
         """Mark a page as done in every session, because the notification doesn't name one."""
         self._elicitations.complete(elicitation_id)
-        for session in self._table.open.values():
+        for session in self.open.values():
             session.complete_elicitation(elicitation_id)
 
     def request_permission(self, session_id: SessionId, asked: PermissionAsked) -> Awaitable[str | None]:
-        session, asked = self._table.asking(session_id, asked)
+        session, asked = self.asking(session_id, asked)
         return session.request_permission(asked)
 
     def machine(self, session_id: SessionId) -> Machine:
-        return self._table.serving(session_id).machine
+        return self.serving(session_id).machine
