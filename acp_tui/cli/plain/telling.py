@@ -14,22 +14,10 @@ from typing import Final
 from acp_tui.cli.plain import words
 from acp_tui.cli.plain.console import Outbox
 from acp_tui.client.settings.tree import ConversationSettings
-from acp_tui.conversation import tool_calls
+from acp_tui.conversation import entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Failure,
-    Message,
-    OwnCommand,
-    Question,
-    Subagent,
-    ToolCallEntry,
-    TurnEnd,
-)
 from acp_tui.conversation.facts import Fact, Plan, SessionId
 from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
@@ -111,14 +99,14 @@ class ConversationPrinter:
         self._outbox = outbox
         self._shown = shown
         self._limits = words.limits_of(shown)
-        self._messages: dict[EntryId, _PrintedMessage] = {}
-        self._open: EntryId | None = None
+        self._messages: dict[entries.EntryId, _PrintedMessage] = {}
+        self._open: entries.EntryId | None = None
         """The message that may continue."""
-        self._calls: dict[EntryId, str] = {}
+        self._calls: dict[entries.EntryId, str] = {}
         """The last printed status of each call."""
         self._asked: dict[tool_calls.ToolCallId, tuple[tool_calls.ToolCallContent, ...]] = {}
         """The content shown to the user with a call's permission request."""
-        self._others: set[EntryId] = set()
+        self._others: set[entries.EntryId] = set()
         self._subagents: dict[SessionId, str] = {}
         self._plans: dict[str, Plan] = {}
         self._options: dict[str, str] = {}
@@ -129,8 +117,8 @@ class ConversationPrinter:
     def tell_all(self) -> None:
         """Print what was said before now."""
         self.note_options()
-        entries = tuple(map(EntryId, range(len(self._conversation.entries))))
-        self.tell(Change(entries, (Fact.PLAN, Fact.NOTICES)))
+        every = tuple(map(entries.EntryId, range(len(self._conversation.entries))))
+        self.tell(Change(every, (Fact.PLAN, Fact.NOTICES)))
         if self._conversation.is_idle:
             self.finish()
 
@@ -155,29 +143,29 @@ class ConversationPrinter:
         if self._open is not None:
             entry_id, self._open = self._open, None
             message = self._conversation.entries[entry_id]
-            assert isinstance(message, Message)
+            assert isinstance(message, entries.Message)
             told = self._messages[entry_id]
             self._say_blocks(message, told, told.blocks.rest())
 
     # Entries
 
-    def _tell_entry(self, entry_id: EntryId, entry: Entry) -> None:
+    def _tell_entry(self, entry_id: entries.EntryId, entry: entries.Entry) -> None:
         if self._open is not None and entry_id != self._open:
             self.finish()
         match entry:
-            case Message():
+            case entries.Message():
                 self._tell_message(entry_id, entry)
-            case ToolCallEntry():
+            case entries.ToolCallEntry():
                 self._tell_call(entry_id, entry)
-            case Compaction():
+            case entries.Compaction():
                 self._tell_compaction(entry_id, entry)
-            case Subagent(session_id):
+            case entries.Subagent(session_id):
                 self._tell_subagent(self._conversation.subagents[SessionId(session_id)])
             case _ if entry_id not in self._others:
                 self._others.add(entry_id)
                 self._outbox.put(_words(entry))
 
-    def _tell_message(self, entry_id: EntryId, message: Message) -> None:
+    def _tell_message(self, entry_id: entries.EntryId, message: entries.Message) -> None:
         if entry_id not in self._messages and message.role == "user":
             self._outbox.put("\n".join(words.ours(make_visible(note)) for note in message.notes))
         is_typed_here = message.role == "user" and not self._conversation.is_idle
@@ -190,7 +178,7 @@ class ConversationPrinter:
                 self._say_blocks(message, told, told.blocks.rest())
                 self._say_blocks(message, told, iter([words.content_text(tool_calls.BlockContent(news))]))
 
-    def _say_blocks(self, message: Message, told: _PrintedMessage, blocks: Iterator[str]) -> None:
+    def _say_blocks(self, message: entries.Message, told: _PrintedMessage, blocks: Iterator[str]) -> None:
         for block in blocks:
             text = words.theirs(block)
             if message.role == "thought":
@@ -207,7 +195,7 @@ class ConversationPrinter:
             told.is_begun = True
             self._outbox.put(words.ours(f"thought: {text.partition(chr(10))[0]}"))
 
-    def _tell_call(self, entry_id: EntryId, entry: ToolCallEntry) -> None:
+    def _tell_call(self, entry_id: entries.EntryId, entry: entries.ToolCallEntry) -> None:
         call, told = entry.call, self._calls.get(entry_id)
         if call.status == told or (told is not None and call.status not in tool_calls.SETTLED):
             return
@@ -237,7 +225,7 @@ class ConversationPrinter:
             self._subagents[subagent.session_id] = state
             self._outbox.put(words.ours(f"subagent {make_visible_line(subagent.conversation.title)}: {state}"))
 
-    def _tell_compaction(self, entry_id: EntryId, entry: Compaction) -> None:
+    def _tell_compaction(self, entry_id: entries.EntryId, entry: entries.Compaction) -> None:
         self._others.add(entry_id)
         status = make_visible_line(entry.error or entry.status.replace("_", " "))
         self._outbox.put(words.ours(f"the agent is compacting its context: {status}"))
@@ -270,7 +258,7 @@ class ConversationPrinter:
         state = self._conversation.terminals[terminal_id]
         shown_by = self._conversation.terminal_entries.get(terminal_id)
         entry = self._conversation.entries[shown_by[-1]] if shown_by is not None else None
-        call = entry.call if isinstance(entry, ToolCallEntry) else None
+        call = entry.call if isinstance(entry, entries.ToolCallEntry) else None
         if state.has_exited and terminal_id not in self._ended:
             self._ended.add(terminal_id)
             # Finished output doesn't change anymore.
@@ -283,7 +271,7 @@ class ConversationPrinter:
             self._waiting.discard(terminal_id)
 
 
-def _news(message: Message, told: _PrintedMessage) -> Iterator[str | ContentBlock]:
+def _news(message: entries.Message, told: _PrintedMessage) -> Iterator[str | ContentBlock]:
     """Yield what is new in a message. Blocks the user doesn't see don't interrupt its last text."""
     if told.parts is not None and told.parts is not message.parts:  # a message that replaces it is printed again
         told.part = told.characters = 0
@@ -302,11 +290,11 @@ def _news(message: Message, told: _PrintedMessage) -> Iterator[str | ContentBloc
         at += 1
 
 
-def _words(entry: Entry) -> str:
+def _words(entry: entries.Entry) -> str:
     match entry:
-        case TurnEnd(stop_reason):
+        case entries.TurnEnd(stop_reason):
             return words.ours(f"the turn ended: {make_visible_line(stop_reason)}")
-        case Failure(message, detail, stderr_tail):
+        case entries.Failure(message, detail, stderr_tail):
             return words.ours(make_visible("\n".join(filter(None, (message, detail, stderr_tail.strip())))))
         case Reconnected(forked_from=title) if title:
             return words.ours(make_visible_line(forked(title)))
@@ -316,9 +304,9 @@ def _words(entry: Entry) -> str:
             return words.ours("\n".join(filter(None, (told, make_visible(why)))))
         case ClientRemark(text):
             return words.ours(make_visible_line(text))
-        case Question():
+        case entries.Question():
             return words.ours(_question_words(entry))
-        case OwnCommand(line):
+        case entries.OwnCommand(line):
             return words.ours(f"you run: {make_visible_line(line)}")
         case UnknownUpdate(kind):
             return words.ours(f"an update acp-tui doesn't know: {make_visible_line(kind)}")
@@ -326,7 +314,7 @@ def _words(entry: Entry) -> str:
             raise AssertionError(f"{entry} is told as it changes")
 
 
-def _question_words(question: Question) -> str:
+def _question_words(question: entries.Question) -> str:
     values = (make_visible_line(f"{each.name}: {each.value}") for each in question.values)
     return "\n".join([f"{answer_words(question)}: {make_visible_line(question.message)}", *values])
 
