@@ -7,35 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, assert_never
 
-from acp_tui.conversation import UNSET, elicitation, facts
+from acp_tui.conversation import UNSET, elicitation, facts, updates
 from acp_tui.conversation.content import OWN_META, Meta, Text
 from acp_tui.conversation.tool_calls import ToolCallId
-from acp_tui.conversation.updates import (
-    CommandsReplaced,
-    CompactionChanged,
-    CompactionChunk,
-    InfoChanged,
-    MessageChunk,
-    NoticeShown,
-    OptionChanged,
-    OptionsReplaced,
-    PermissionAsked,
-    PlanReplaced,
-    Role,
-    SessionUpdate,
-    ToolCallReported,
-    TurnEnded,
-    TurnFailed,
-    UnknownUpdate,
-    UsageReported,
-)
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage, roles
-from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents, updates
+from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents
+from acp_tui.protocol.v1 import updates as wire
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call, read_turn_usage
 from acp_tui.protocol.wire import decode, is_id
 
-Updates: TypeAlias = tuple[SessionUpdate, ...]
+Updates: TypeAlias = tuple[updates.SessionUpdate, ...]
 
 # session/update
 
@@ -56,7 +38,7 @@ def read_update(
     if role is not None and (chunk := _plain_chunk(role, update)) is not None:
         return facts.SessionId(session_id), (chunk,)
     read = (READERS if readers is None else readers).get(kind)
-    said: Updates = (UnknownUpdate(cut_text(kind), cut_value(update)),) if read is None else read(update)
+    said: Updates = (updates.UnknownUpdate(cut_text(kind), cut_value(update)),) if read is None else read(update)
     return facts.SessionId(session_id), subagents.of_call(update, said)
 
 
@@ -64,14 +46,14 @@ def _malformed(missing: str) -> NoReturn:
     raise MalformedMessage("SessionNotification", f"it lacks {missing}")
 
 
-_ROLES: Final[dict[str, Role]] = {
+_ROLES: Final[dict[str, updates.Role]] = {
     "agent_message_chunk": "agent",
     "agent_thought_chunk": "thought",
     "user_message_chunk": "user",
 }
 
 
-def _plain_chunk(role: Role, update: dict[str, Any]) -> MessageChunk | None:
+def _plain_chunk(role: updates.Role, update: dict[str, Any]) -> updates.MessageChunk | None:
     """Return the chunk if it's only text: almost all updates are, and models take more than twice as long."""
     message_id = update.get("messageId")
     block = update.get("content")
@@ -80,29 +62,29 @@ def _plain_chunk(role: Role, update: dict[str, Any]) -> MessageChunk | None:
     text = block.get("text")
     if type(text) is not str or block.get("type") != "text" or not (message_id is None or is_id(message_id)):
         return None
-    return MessageChunk(role, Text(text), message_id)
+    return updates.MessageChunk(role, Text(text), message_id)
 
 
 def _chunk(update: Any) -> Updates:
-    chunk = decode(updates.ContentChunk, update)
+    chunk = decode(wire.ContentChunk, update)
     role = _ROLES[update["sessionUpdate"]]
-    return (MessageChunk(role, read_block(chunk.content), chunk.message_id, chunk.meta),)
+    return (updates.MessageChunk(role, read_block(chunk.content), chunk.message_id, chunk.meta),)
 
 
 def _tool_call(update: Any) -> Updates:
-    call = decode(updates.ToolCall, update)
-    return (ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+    call = decode(wire.ToolCall, update)
+    return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
 
 
 def _tool_call_update(update: Any) -> Updates:
-    call = decode(updates.SessionToolCallUpdate, update)
-    return (ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+    call = decode(wire.SessionToolCallUpdate, update)
+    return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
 
 
 def _plan(update: Any) -> Updates:
-    plan = decode(updates.Plan, update)
+    plan = decode(wire.Plan, update)
     steps = tuple(facts.PlanStep(step.content, step.priority, step.status, step.meta) for step in plan.entries)
-    return (PlanReplaced(steps, meta=plan.meta),)
+    return (updates.PlanReplaced(steps, meta=plan.meta),)
 
 
 MAX_COMMANDS: Final = 1_000
@@ -113,50 +95,50 @@ def _commands(update: Any) -> Updates:
     commands = update.get("availableCommands")
     if isinstance(commands, list) and len(commands) > MAX_COMMANDS:
         update = {**update, "availableCommands": commands[:MAX_COMMANDS]}
-    report = decode(updates.AvailableCommandsUpdate, update)
-    return (CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),)
+    report = decode(wire.AvailableCommandsUpdate, update)
+    return (updates.CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),)
 
 
-def read_command(command: updates.AvailableCommand) -> facts.Command:
+def read_command(command: wire.AvailableCommand) -> facts.Command:
     hint = None if command.input is None else command.input.hint
     return facts.Command(command.name, command.description, hint, command.meta)
 
 
 def _current_mode(update: Any) -> Updates:
-    change = decode(updates.CurrentModeUpdate, update)
-    return (OptionChanged(MODE, change.current_mode_id, MODE, change.meta),)
+    change = decode(wire.CurrentModeUpdate, update)
+    return (updates.OptionChanged(MODE, change.current_mode_id, MODE, change.meta),)
 
 
 def _config_options(update: Any) -> Updates:
-    report = decode(updates.ConfigOptionUpdate, update)
-    return (OptionsReplaced(read_options(report.config_options), report.meta),)
+    report = decode(wire.ConfigOptionUpdate, update)
+    return (updates.OptionsReplaced(read_options(report.config_options), report.meta),)
 
 
 def _info(update: Any) -> Updates:
-    info = decode(updates.SessionInfoUpdate, update)
-    return (InfoChanged(info.title, info.updated_at, info.meta),)
+    info = decode(wire.SessionInfoUpdate, update)
+    return (updates.InfoChanged(info.title, info.updated_at, info.meta),)
 
 
 def _usage(update: Any) -> Updates:
-    report = decode(updates.UsageUpdate, update)
+    report = decode(wire.UsageUpdate, update)
     amount, currency = (None, None) if report.cost is None else (report.cost.amount, report.cost.currency)
-    return (UsageReported(facts.Usage(report.used, report.size, amount, currency), report.meta),)
+    return (updates.UsageReported(facts.Usage(report.used, report.size, amount, currency), report.meta),)
 
 
 def _notice(update: Any) -> Updates:
-    notice = decode(updates.Notice, update)
-    return (NoticeShown(notice.severity, notice.title, notice.description, notice.meta),)
+    notice = decode(wire.Notice, update)
+    return (updates.NoticeShown(notice.severity, notice.title, notice.description, notice.meta),)
 
 
 def _compaction(update: Any) -> Updates:
-    change = decode(updates.CompactionUpdate, update)
+    change = decode(wire.CompactionUpdate, update)
     summary = change.summary if change.summary is UNSET else tuple(map(read_block, change.summary or ()))
-    return (CompactionChanged(change.compaction_id, change.status, summary, change.error, change.meta),)
+    return (updates.CompactionChanged(change.compaction_id, change.status, summary, change.error, change.meta),)
 
 
 def _compaction_chunk(update: Any) -> Updates:
-    chunk = decode(updates.CompactionSummaryChunk, update)
-    return (CompactionChunk(chunk.compaction_id, read_block(chunk.content), chunk.meta),)
+    chunk = decode(wire.CompactionSummaryChunk, update)
+    return (updates.CompactionChunk(chunk.compaction_id, read_block(chunk.content), chunk.meta),)
 
 
 READERS: Final[dict[str, Callable[[Any], Updates]]] = {
@@ -186,7 +168,7 @@ UNPARKED: Final = facts.RequestKey(0)
 """A question's key until the client assigns one."""
 
 
-def read_permission_request(params: Any) -> tuple[facts.SessionId, PermissionAsked]:
+def read_permission_request(params: Any) -> tuple[facts.SessionId, updates.PermissionAsked]:
     """Return the request's session and its question. Raises MalformedMessage."""
     request = decode(agent_requests.RequestPermissionRequest, params)
     options = tuple(
@@ -194,10 +176,10 @@ def read_permission_request(params: Any) -> tuple[facts.SessionId, PermissionAsk
     )
     patch = read_tool_call(request.tool_call)
     question = facts.PermissionRequest(UNPARKED, patch.tool_call_id, options, request.meta)
-    return facts.SessionId(request.session_id), PermissionAsked(question, patch)
+    return facts.SessionId(request.session_id), updates.PermissionAsked(question, patch)
 
 
-def with_told(asked: PermissionAsked) -> PermissionAsked:
+def with_told(asked: updates.PermissionAsked) -> updates.PermissionAsked:
     """Return a host's question with what `telling` added to it. Raises MalformedMessage."""
     meta = asked.request.meta or {}
     own = meta.get(OWN_META)
@@ -215,7 +197,7 @@ def with_told(asked: PermissionAsked) -> PermissionAsked:
         more=told.more,
         is_alone=told.is_alone,
     )
-    return PermissionAsked(request, asked.patch)
+    return updates.PermissionAsked(request, asked.patch)
 
 
 # Responses
@@ -292,17 +274,17 @@ def _session_summary(info: session.SessionInfo) -> facts.SessionSummary:
     )
 
 
-def read_config_options(result: Any) -> OptionsReplaced:
+def read_config_options(result: Any) -> updates.OptionsReplaced:
     """Return all options after one was set (R-CFG-7). Raises MalformedMessage."""
     response = decode(session.SetSessionConfigOptionResponse, result)
-    return OptionsReplaced(read_options(response.config_options), response.meta)
+    return updates.OptionsReplaced(read_options(response.config_options), response.meta)
 
 
-def read_prompt_response(result: Any) -> TurnEnded:
+def read_prompt_response(result: Any) -> updates.TurnEnded:
     """Return how the turn ended. Raises MalformedMessage."""
     response = decode(session.PromptResponse, result)
     usage = read_turn_usage(response.usage) or _quota(response.meta)
-    return TurnEnded(response.stop_reason, response.meta, usage)
+    return updates.TurnEnded(response.stop_reason, response.meta, usage)
 
 
 def _quota(meta: Meta | None) -> facts.TurnUsage | None:
@@ -321,12 +303,12 @@ def _quota(meta: Meta | None) -> facts.TurnUsage | None:
     return facts.TurnUsage(total, given or 0, said or 0, *rest)
 
 
-def read_prompt_answer(result: Any) -> TurnEnded | TurnFailed:
+def read_prompt_answer(result: Any) -> updates.TurnEnded | updates.TurnFailed:
     """Return how the turn ended. Without a readable stop reason, it failed."""
     try:
         return read_prompt_response(result)
     except MalformedMessage as error:
-        return TurnFailed("the agent ended the turn without a readable reason", str(error))
+        return updates.TurnFailed("the agent ended the turn without a readable reason", str(error))
 
 
 def read_completed(params: Any) -> str:
@@ -340,12 +322,12 @@ MODEL: str = "model"
 """The same for the legacy models (R-OLD-1)."""
 
 
-def read_setup(setup: session.SessionSetup) -> tuple[OptionsReplaced, ...]:
+def read_setup(setup: session.SessionSetup) -> tuple[updates.OptionsReplaced, ...]:
     """Return a session's initial options. Config options, if there are any, replace modes and models (R-CFG-1)."""
     if setup.config_options is not None:
-        return (OptionsReplaced(read_options(setup.config_options)),)
+        return (updates.OptionsReplaced(read_options(setup.config_options)),)
     legacy = tuple(_legacy_options(setup))
-    return (OptionsReplaced(legacy),) if legacy else ()
+    return (updates.OptionsReplaced(legacy),) if legacy else ()
 
 
 def read_options(options: Iterable[session.SessionConfigOption]) -> tuple[facts.ConfigOption, ...]:
