@@ -143,7 +143,7 @@ async def take_board() -> str:
                 session.apply(update)
         await settled(pilot)
         await pilot.press("f10")
-        await until(partial(_is_seen, pilot, "Alt+P pin"), pilot.pause, partial(str, "the board"))
+        await until(partial(_is_seen, pilot, "Alt+V with archived"), pilot.pause, partial(str, "the board"))
         await settled(pilot)
         return picture_of(app)
 

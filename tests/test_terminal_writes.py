@@ -39,8 +39,6 @@ ALLOWED: Final = {
     },
     "client/prompts/history.py": {"os.write": "a file"},
     "client/files.py": {"os.fdopen": "a file"},
-    "client/completion/workspace_files.py": {"os.fdopen": "a file that is read"},
-    "client/safe_git.py": {"os.fdopen": "a file that is read"},
     "client/settings/trust.py": {"os.fdopen": "a file that is read"},
     "client/terminals/pty.py": {
         "os.write": "the keys of a command's own terminal",

@@ -8,14 +8,13 @@ import sys
 
 import anyio
 
-from acp_tui.cli import ExitCode, code_of
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import exit_after, notes_of, require_screen, settings_in_force
+from acp_tui.cli.prerequisites import ExitOnError, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.address import is_address, read_address
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostedSession
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
@@ -24,11 +23,9 @@ from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 def run(given: Given) -> int:
     """Show the session until the user leaves it."""
     require_screen("to list sessions without a screen: acp-tui hosts")
-    try:
+    with ExitOnError(None):
         found = anyio.run(_found, given.word or "", given.read_only)
         found.require_fit()
-    except ClientError as error:
-        raise exit_after(error, code_of(error)) from None
     read = settings_in_force()
     return run_screen(found.command, found.cwd, read.settings, notes_of(read), opening=found.open_in)
 
@@ -48,13 +45,11 @@ async def _found(name: str, is_read_only: bool) -> HostedSession:
 
 def list_hosts(given: Given) -> int:
     """Print the running sessions and what waits for an answer, or share hosts, or revoke their tokens."""
-    try:
+    with ExitOnError(None):
         if given.share is not None:
             return _share(given.share or None)
         if given.revoke is not None:
             return _revoke(given.revoke or None)
-    except ClientError as error:
-        raise exit_after(error, code_of(error)) from None
     sessions = anyio.run(finding.hosted_sessions)
     if given.format == "json":
         print(json.dumps([_as_json(one) for one in sessions], indent=2))

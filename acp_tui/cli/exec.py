@@ -28,13 +28,11 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.access import HEADLESS
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import RecordingSettings, Settings
 from acp_tui.client.transcript.frame_log import update_params
-from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Change
@@ -259,8 +257,7 @@ CANCEL_GRACE_S: Final = 10.0
 
 def take_turn(command: AgentCommand, prompt: str, settings: Settings, given: Given) -> int:
     async def run() -> int:
-        cwd = command.cwd or given.cwd
-        return await _Turn(command, cwd, prompt, given.format, settings, given.record, given.allow_unasked).run()
+        return await _Turn(command, prompt, settings, given).run()
 
     return anyio.run(run)
 
@@ -277,23 +274,13 @@ def _code_of(stop_reason: str | None) -> ExitCode:
 
 
 class _Turn:
-    def __init__(
-        self,
-        command: AgentCommand,
-        cwd: Path,
-        prompt: str,
-        output_format: str,
-        settings: Settings,
-        record: RecordTo | None,
-        unasked: frozenset[UnaskedKind],
-    ) -> None:
+    def __init__(self, command: AgentCommand, prompt: str, settings: Settings, given: Given) -> None:
         self._command = command
-        self._unasked = unasked
-        self._record = record
         self._settings = settings
-        self._cwd = cwd
+        self._given = given
+        self._cwd: Path = command.cwd or given.cwd
         self._prompt = prompt
-        is_text = output_format == "text"
+        is_text = given.format == "text"
         self._streams = Streams(self._stop_without_stdout, holds_stdout=is_text or sys.stdout.isatty())
         self._output: Output = TextOutput(self._streams) if is_text else NdjsonOutput(self._streams)
         self._codes: set[ExitCode] = set()
@@ -365,10 +352,10 @@ class _Turn:
             HEADLESS,
             say,
             recordings=NOT_KEPT,
-            record=self._record,
+            record=self._given.record,
             on_phase=start.note,
             tap=self._output.tap,
-            unasked=self._unasked,
+            unasked=self._given.allow_unasked,
         )
         front = Headless(say)
         added = await additions_for(agent, self._cwd, settings.workspace.additional_directories, front)

@@ -23,11 +23,11 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
-from acp_tui.cli import ExitCode, code_of
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import AgentChoice, Given
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
-from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
+from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of
 from acp_tui.cli.sessions import recorded_agent, session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
 from acp_tui.client.agents.command import AgentCommand
@@ -79,29 +79,23 @@ def _recall_agent(given: Given) -> None:
     """Take the agent from the recording of the session to resume. If there is none, says so and raises SystemExit."""
     if given.resume is None:
         raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
-    try:
+    with ExitOnError(None):
         command, past = recorded_agent(given.resume, given.cwd)
-    except ClientError as error:
-        raise exit_after(error, code_of(error)) from None
     given.agent = AgentChoice(command.name) if command.is_listed else AgentChoice(argv=command.argv)
     given.resume = past.session_id
 
 
 def _resumed(command: AgentCommand, given: Given) -> PastSession:
     """Return the session that the host continues. If there is none, prints that and raises SystemExit."""
-    try:
+    with ExitOnError(None):
         return session_of(command, given.resume, given.cwd)
-    except ClientError as error:
-        raise exit_after(error, code_of(error)) from None
 
 
 def _stop(given: Given) -> int:
     if given.agent is not None:
         raise UsageError("--stop needs the name of a host: acp-tui host --stop NAME")
-    try:
+    with ExitOnError(None):
         names = anyio.run(finding.stopped, given.stop or None)
-    except ClientError as error:
-        raise exit_after(error, code_of(error)) from None
     for name in names:
         print(f"{name} is stopped.")
     if not names:
@@ -157,13 +151,11 @@ def _run_here(given: Given) -> int:
     command, read = ready_to_run(command_of(given.agent)), settings_in(given.cwd)
     for note in notes_of(read):
         say(note)
-    try:
+    with ExitOnError(None):
         if given.listen is None and (given.tls_cert is not None or given.tls_key is not None):
             raise UsageError("--tls-cert and --tls-key need --listen ADDRESS")
         past = None if given.resume is None else _resumed(command, given)
         return anyio.run(_host, given, command, past, read.settings, ready)
-    except ClientError as error:
-        raise exit_after(error, code_of(error)) from None
 
 
 async def _host(given: Given, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str) -> int:

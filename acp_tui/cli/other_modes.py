@@ -16,12 +16,12 @@ from acp_tui.cli.arguments import Given
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import command_of, exit_after, notes_of, require_screen, settings_in_force
+from acp_tui.cli.prerequisites import ExitOnError, command_of, exit_after, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
 from acp_tui.client.agents.command import DEMO
 from acp_tui.client.errors import ClientError
-from acp_tui.client.worktrees import WorktreeFailed, add_worktree
+from acp_tui.client.worktrees import add_worktree
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
 
@@ -61,10 +61,8 @@ def _in_browser(given: Given) -> int:
 
 
 def _worktree(cwd: Path, name: str) -> Path:
-    try:
+    with ExitOnError(ExitCode.ERROR):
         worktree = asyncio.run(add_worktree(cwd, name))
-    except WorktreeFailed as error:
-        raise exit_after(error, ExitCode.ERROR) from None
     return Path(worktree.folder)
 
 

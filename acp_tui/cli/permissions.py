@@ -17,20 +17,10 @@ from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.access import IN_SESSION, UNASKED_OPTION
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
+from acp_tui.conversation import request_outline
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.permission_requests import answer_of, keys_told, kind_word, letters_of, quoted_name
-from acp_tui.conversation.request_outline import (
-    Bounds,
-    Command,
-    Heading,
-    Passage,
-    Remark,
-    RequestOutline,
-    RequestPart,
-    Row,
-    ShownRequest,
-)
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, visible_title
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -117,7 +107,7 @@ async def ask_permission(
         while True:
             call = replace(conversation.tool_call(request.tool_call_id).call)  # for a thread
             on_shown(call)
-            asked = ShownRequest(request, call, cwd, terminals=conversation.terminals)
+            asked = request_outline.ShownRequest(request, call, cwd, terminals=conversation.terminals)
             text = await to_thread.run_sync(question_text, asked)
             if waiting.get(request.key, request) is request:
                 return text
@@ -235,29 +225,31 @@ class _GuardedTerminal:
 # The question in any mode
 
 
-def question_text(asked: ShownRequest) -> str:
+def question_text(asked: request_outline.ShownRequest) -> str:
     """Return the whole question, made visible, with numbered options. A large diff takes about a second."""
-    outline = RequestOutline(asked, call_warnings(asked.call), Bounds(NO_LIMIT, MAX_CHARACTERS, len, cut_text))
+    outline = request_outline.RequestOutline(
+        asked, call_warnings(asked.call), request_outline.Bounds(NO_LIMIT, MAX_CHARACTERS, len, cut_text)
+    )
     lines = [line for part in outline.parts() for line in _part_lines(part)]
     if outline.metas:
         lines.append("  what else is reported isn't shown here: _meta")
     return "\n".join([*lines, "", *_options(asked.request)])
 
 
-def _part_lines(part: RequestPart) -> Iterator[str]:
+def _part_lines(part: request_outline.RequestPart) -> Iterator[str]:
     match part:
-        case Heading(text):
+        case request_outline.Heading(text):
             yield f"Permission needed: {text}"
-        case Remark(text, "note"):
+        case request_outline.Remark(text, "note"):
             yield text
-        case Remark(text) | Passage(text, ""):
+        case request_outline.Remark(text) | request_outline.Passage(text, ""):
             yield from (f"  {line}" for line in text.split("\n"))
-        case Passage(text, name):
+        case request_outline.Passage(text, name):
             yield f"  {name}:"
             yield from (f"  │ {line}" for line in text.split("\n"))
-        case Row(name, text):
+        case request_outline.Row(name, text):
             yield f"  {name}: {text}"
-        case Command(lines, cwd):
+        case request_outline.Command(lines, cwd):
             yield from (f"  {NEXT_LINE if number else PROMPT}{line}" for number, line in enumerate(lines))
             if cwd is not None:
                 yield f"  in {cwd}"

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.cli import ExitCode
+from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import AgentChoice, nearest
 from acp_tui.cli.command_table import COMMANDS
 from acp_tui.cli.leaving import can_host
@@ -37,6 +38,20 @@ def exit_after(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemE
     return SystemExit(status)
 
 
+class ExitOnError:
+    """While this context is open, a ClientError is printed and ends the program."""
+
+    def __init__(self, status: ExitCode | None = ExitCode.USAGE) -> None:
+        """`status` None: the one that the error has."""
+        self._status = status
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+        if isinstance(error, ClientError):
+            raise exit_after(error, code_of(error) if self._status is None else self._status) from None
+
+
 def command_of(choice: AgentChoice) -> AgentCommand:
     command = _command_of(choice)
     return command if choice.protocol is None else replace(command, protocol=choice.protocol)
@@ -58,10 +73,8 @@ def _command_of(choice: AgentChoice) -> AgentCommand:
 
 def settings_in_force() -> SettingsRead:
     """Return the user's settings. Stops if it isn't safe to continue with a problem in them."""
-    try:
+    with ExitOnError():
         read = read_settings(settings_file())
-    except SettingsError as error:
-        raise exit_after(error) from None
     if read.rule_problems:
         what = "\n".join(problem.text for problem in read.rule_problems)
         raise exit_after(SettingsError(what, hint="acp-tui doesn't start with an invalid rule: fix or remove it"))

@@ -18,7 +18,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say, say_error
-from acp_tui.cli.prerequisites import exit_after, has_terminal, notes_of, require_screen, settings_in_force
+from acp_tui.cli.prerequisites import ExitOnError, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.cli.sessions import recording_named
 from acp_tui.client.errors import ClientError
@@ -68,10 +68,8 @@ def settings_to_show(source: Path | str, otherwise: str) -> SettingsRead:
     """Return the settings. Reports a problem with a recording before a missing terminal."""
     # With a terminal, open it only once, because it may be a pipe.
     if isinstance(source, Path) and not has_terminal():
-        try:
+        with ExitOnError():
             open_recording(source).close()
-        except ClientError as error:
-            raise exit_after(error) from None
     require_screen(otherwise)
     return settings_in_force()
 

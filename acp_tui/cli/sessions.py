@@ -19,7 +19,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, absolute
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import exit_after
+from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.address import is_address
 from acp_tui.client.agents.catalogue import find_agent
@@ -61,12 +61,10 @@ def run(given: Given) -> int:
 def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
     """Print the sessions of a folder, or of all, that contain `words`."""
     index = recordings_index()
-    try:
+    with ExitOnError(ExitCode.ERROR):
         found = SessionMarks().marked(recorded_sessions(index, cwd, words))
         everywhere = recorded_sessions(index, None)
         elsewhere = everywhere if found or not words else recorded_sessions(index, None, words)
-    except ClientError as error:
-        raise exit_after(error, ExitCode.ERROR) from None
     if as_json:
         print(json.dumps([_as_json(past) for past in found], indent=2))
     elif found:
@@ -138,13 +136,11 @@ def export_session(wanted: str, file: Path) -> None:
     from acp_tui.client.export import NOT_REDACTED, ExportFacts, export
 
     index = recordings_index()
-    try:
+    with ExitOnError(ExitCode.ERROR):
         past = find_session(index, wanted)
         assert past.recorded is not None
         facts = ExportFacts.now(past.agent, past.cwd, past.session_id, past.title)
         export(index.reread(past.recorded), facts, file, plain_text)
-    except ClientError as error:
-        raise exit_after(error, ExitCode.ERROR) from None
     print(make_visible_line(f"Written to {file}"))
     print(make_visible_line(f"{NOT_REDACTED} {_how_to_redact(past.recorded.recordings[-1], file)}"))
 
@@ -180,12 +176,10 @@ def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
     from acp_tui.ui.tab.reopening import Reopening
 
     index = recordings_index()
-    try:
+    with ExitOnError():
         past = _named(index, wanted, cwd, given) if wanted else _last(index, cwd, given)
         (past,) = SessionMarks().marked([past])
         command = _command_of(past, given)
-    except ClientError as error:
-        raise exit_after(error) from None
     return Resumed(Reopening(past, index, by_agent=command is not None), command, past.cwd)
 
 
@@ -231,13 +225,11 @@ def recording_named(source: Path | str) -> Path | str:
     if isinstance(source, str) or source.name != str(source) or source.suffix or source.exists():
         return source
     index = recordings_index()
-    try:
+    with ExitOnError():
         found = index.find(source.name)
         if found is None:
             what = f"there is no file {source}, and no recorded session has an ID that starts with that"
             raise NoSuchSession(what, hint=_which_there_are(index))
-    except ClientError as error:
-        raise exit_after(error) from None
     return found.recordings[-1]
 
 

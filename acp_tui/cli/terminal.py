@@ -23,7 +23,7 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import exit_after, settings_in_force
+from acp_tui.cli.prerequisites import ExitOnError, settings_in_force
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import agree, consent_file, introduction, is_agreed, recent_file, what_runs
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
@@ -205,10 +205,8 @@ def agrees(question: str) -> bool | None:
 def settings_in(project: Path) -> SettingsRead:
     """Return the user's settings with a trusted project's. The screen reads the latter after drawing. May stop, too."""
     read = settings_in_force()
-    try:
+    with ExitOnError():
         return with_trusted_project(read, project, trust_file())
-    except SettingsError as error:
-        raise exit_after(error) from None
 
 
 # May it run?

@@ -65,6 +65,16 @@ def _take(lock: int, file: Path) -> None:
     raise TimeoutError(errno.ETIMEDOUT, "another acp-tui is using it", str(file))
 
 
+def read_regular(path: Path, most_bytes: int) -> bytes | None:
+    """The beginning of a file; None if there is no regular file, or it can't be read. Blocks, but never on a pipe."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    except (OSError, ValueError):
+        return None
+
+
 def encoded(value: Any) -> bytes:
     """JSON on one line. Lone surrogates are kept, and `json.loads` restores them."""
     return json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -29,6 +28,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import Process
 
+from acp_tui.client.files import read_regular
 from acp_tui.values import dataclass
 
 MAX_OUTPUT_BYTES: Final = 256 << 20
@@ -210,12 +210,4 @@ def branch_of(folder: Path) -> str:
 
 def _first_line_of(path: Path) -> str:
     """The first line of a small text file, otherwise ""."""
-    try:
-        # Opening a named pipe would wait for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return ""
-            return file.read(MAX_BYTES).decode("utf-8", "replace").partition("\n")[0].strip()
-    except (OSError, ValueError):
-        return ""
+    return (read_regular(path, MAX_BYTES) or b"").decode("utf-8", "replace").partition("\n")[0].strip()

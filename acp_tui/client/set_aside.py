@@ -16,13 +16,6 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import SessionUpdate
-from acp_tui.values import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    offset: int
-    size: int
 
 
 class Copies:
@@ -37,12 +30,12 @@ class Copies:
         # After closing, the descriptor's number may belong to another file.
         self._one_at_a_time = Lock()
 
-    def put(self, data: bytes) -> Copied:
-        """Raises: OSError if the disk is full; ValueError beyond the limit."""
+    def put(self, data: bytes) -> int:
+        """Store the bytes and return their position. Raises: OSError if the disk is full; ValueError if too many."""
         if len(data) > self.room:
             raise ValueError("no room for this many bytes")
         with self._one_at_a_time:
-            copied = Copied(self._end, len(data))
+            place = self._end
             file = self._open()
             rest = memoryview(data)
             while rest:
@@ -50,12 +43,12 @@ class Copies:
                 rest = rest[written:]
                 self._end += written
         self.room -= len(data)
-        return copied
+        return place
 
-    def get(self, copied: Copied) -> bytes:
-        """Raises: OSError."""
+    def get(self, place: int, size: int) -> bytes:
+        """Return bytes at a position. Raises: OSError."""
         with self._one_at_a_time:
-            return os.pread(self._open().fileno(), copied.size, copied.offset)
+            return os.pread(self._open().fileno(), size, place)
 
     def close(self) -> None:
         """Delete all of them."""
@@ -80,24 +73,9 @@ MAX_BYTES: Final = 4 << 30
 """Per conversation. Anything more stays in memory."""
 
 
-class EntryStore:
-    """An unnamed file, created when the first entry is packed. Nothing of it is left on the disk."""
-
-    def __init__(self) -> None:
-        self._copies = Copies(MAX_BYTES)
-
-    def put(self, data: bytes) -> int:
-        """Store the bytes. Returns their position. Raises OSError; ValueError if there is no room."""
-        return self._copies.put(data).offset
-
-    def get(self, place: int, size: int) -> bytes:
-        """The bytes at a position. Raises OSError."""
-        return self._copies.get(Copied(place, size))
-
-
 def new_conversation() -> Conversation:
     """A conversation that takes little memory, however long it becomes."""
-    return Conversation(EntryList(store=EntryStore()))
+    return Conversation(EntryList(store=Copies(MAX_BYTES)))
 
 
 MAX_EARLY_UPDATES: Final = 1_000
@@ -106,15 +84,30 @@ MAX_EARLY_BYTES: Final = 4 << 20
 
 
 class EarlyUpdates:
-    """Updates of sessions that aren't known yet. Live sessions and replays keep the same ones."""
+    """Updates of sessions that aren't known yet, while the agent chooses the ID of a new one.
+
+    Live sessions and replays keep the same ones.
+    """
 
     def __init__(self) -> None:
         self._updates: dict[SessionId, list[SessionUpdate]] = {}
         self._count = self._bytes = 0
+        self._awaited = 0
+
+    def await_new(self) -> None:
+        """Expect the ID of a new session. The agent may send updates for it before we know the ID."""
+        self._awaited += 1
+
+    def end_awaiting(self) -> None:
+        """The agent has sent the ID or refused. Drops all updates if no new session is expected anymore."""
+        self._awaited -= 1
+        if self._awaited <= 0:
+            self._updates.clear()
+            self._count = self._bytes = 0
 
     def add(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """Keep it if there is room."""
-        if self._count >= MAX_EARLY_UPDATES:
+        """Keep it if a new session is expected and there is room."""
+        if self._awaited <= 0 or self._count >= MAX_EARLY_UPDATES:
             return
         size = len(pickle.dumps((session_id, update)))
         if self._bytes + size <= MAX_EARLY_BYTES:
@@ -125,8 +118,3 @@ class EarlyUpdates:
     def take(self, session_id: SessionId) -> list[SessionUpdate]:
         """Remove and return the updates of a session that is now known."""
         return self._updates.pop(session_id, [])
-
-    def clear(self) -> None:
-        """Drop all updates, because no new session is expected anymore."""
-        self._updates.clear()
-        self._count = self._bytes = 0

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import fields, replace
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
-from acp_tui.conversation import UNSET
+from acp_tui.client.set_aside import EarlyUpdates
+from acp_tui.conversation import UNSET, updates
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.retelling import patch_of
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
-from acp_tui.conversation.updates import SessionUpdate, SubagentReported, SubagentSaid
-from acp_tui.protocol.roles import PermissionQuestion
+from acp_tui.protocol import RESOURCE_NOT_FOUND
+from acp_tui.rpc import RequestFailed
 
 MAX_DEPTH: Final = 5
 """Limit for subagents of subagents. A deeper one belongs to the last one within the limit."""
@@ -28,15 +29,17 @@ class Subagents:
         self._opened = opened
         self._owners: dict[SessionId, SessionId] = {}
 
-    def lead(self, session_id: SessionId, update: SessionUpdate) -> tuple[SessionId, SessionUpdate] | None:
+    def lead(
+        self, session_id: SessionId, update: updates.SessionUpdate
+    ) -> tuple[SessionId, updates.SessionUpdate] | None:
         """The user's session and the update for its conversation; None if it belongs to no session."""
-        if isinstance(update, SubagentReported):
+        if isinstance(update, updates.SubagentReported):
             owner = self._owner(update.session_id, session_id)
             if owner is None:
                 return None
             session_id = owner
         for each in self._up_from(session_id)[:-1]:
-            update = SubagentSaid(each, update)
+            update = updates.SubagentSaid(each, update)
         return self.root(session_id), update
 
     def root(self, session_id: SessionId) -> SessionId:
@@ -52,18 +55,21 @@ class Subagents:
             root = found.conversation
         return found
 
-    def question(self, root: Conversation, session_id: SessionId, question: PermissionQuestion) -> PermissionQuestion:
+    def question(
+        self, root: Conversation, session_id: SessionId, asked: updates.PermissionAsked
+    ) -> updates.PermissionAsked:
         """The question for the user. A subagent's question says so, and refers to the subagent's tool call."""
         asking = self.state(root, session_id)
         if asking is None:
-            return question
-        patch = question.patch
+            return asked
+        request, patch = asked.request, asked.patch
         if patch.tool_call_id in asking.conversation.tool_call_entries:
             patch = _over(patch_of(asking.conversation.tool_call(patch.tool_call_id).call), patch)
-        patch = replace(patch, tool_call_id=ToolCallId(f"{session_id} {patch.tool_call_id}"))
+        call_id = ToolCallId(f"{session_id} {patch.tool_call_id}")
         name = asking.conversation.title or "without a name"
-        description = "\n".join(filter(None, (question.description, f"A subagent asks: {name}")))
-        return replace(question, patch=patch, description=description, is_alone=True)
+        description = "\n".join(filter(None, (request.description, f"A subagent asks: {name}")))
+        request = replace(request, tool_call_id=call_id, description=description, is_alone=True)
+        return updates.PermissionAsked(request, replace(patch, tool_call_id=call_id))
 
     def _owner(self, session_id: SessionId, reported_in: SessionId) -> SessionId | None:
         owner = self._owners.get(session_id)
@@ -91,3 +97,59 @@ def _over(known: ToolCallPatch, patch: ToolCallPatch) -> ToolCallPatch:
         if (value := getattr(patch, field.name)) is not UNSET and value is not None
     }
     return replace(known, **said)
+
+
+OfTerminal: Final = updates.TerminalOpened | updates.TerminalOutput | updates.TerminalExited | updates.TerminalReported
+"""What an agent can say about a terminal."""
+
+
+class HasConversation(Protocol):
+    conversation: Conversation
+
+
+T = TypeVar("T", bound=HasConversation)
+
+
+class Routes(Generic[T]):
+    """The sessions of an agent, live or in a replay, and which of them its updates and questions are for."""
+
+    def __init__(self, apply: Callable[[T, updates.SessionUpdate], None]) -> None:
+        self.open: dict[SessionId, T] = {}
+        """Sessions that receive updates and requests, including those still being opened."""
+        self.early = EarlyUpdates()
+        self._apply = apply
+        self._subagents = Subagents(self.open)
+
+    def on_update(self, session_id: SessionId, update: updates.SessionUpdate) -> None:
+        """Apply an update, or keep it if it may belong to a session that is about to get its ID."""
+        led = self._subagents.lead(session_id, update)
+        if led is None:
+            return
+        session_id, update = led
+        session = self.open.get(session_id)
+        if session is not None:
+            self.hear(session, update)
+        else:
+            self.early.add(session_id, update)
+
+    def hear(self, session: T, update: updates.SessionUpdate) -> None:
+        """Apply an update from the agent, except updates to terminals that run here."""
+        if isinstance(update, OfTerminal):
+            state = session.conversation.terminals.get(update.terminal_id)
+            if state is not None and state.is_ours:
+                return
+        self._apply(session, update)
+
+    def serving(self, session_id: SessionId) -> T:
+        """The session with this ID; for a subagent, the session it works for. Raises RequestFailed."""
+        session = self.open.get(self._subagents.root(session_id))
+        if session is None:
+            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
+        return session
+
+    def asking(self, session_id: SessionId, asked: updates.PermissionAsked) -> tuple[T, updates.PermissionAsked]:
+        """The session that shows a question, and the question for the user. Raises RequestFailed."""
+        session = self.serving(session_id)
+        if session_id not in self.open and not asked.request.is_alone:
+            self.on_update(session_id, updates.ToolCallReported(asked.patch))
+        return session, self._subagents.question(session.conversation, session_id, asked)

@@ -12,22 +12,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from acp_tui.conversation import KINDS, UNSET
+from acp_tui.conversation import KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields, shown_state
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    FileChange,
-    TerminalContent,
-    TerminalId,
-    TextDiff,
-    ToolCall,
-    ToolCallContent,
-    UnknownContent,
-    changed_paths,
-)
 from acp_tui.conversation.tool_text import HERE, command_line, described, is_place, shown_location, visible_title
 from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
@@ -59,12 +48,12 @@ class ShownRequest:
     """A permission request with everything to show about it."""
 
     request: PermissionRequest
-    call: ToolCall
+    call: tool_calls.ToolCall
     cwd: str = ""
     """The session's folder. Paths inside it are shown relative to it."""
     waiting: int = 1
     """How many requests are waiting, including this one."""
-    terminals: Mapping[TerminalId, TerminalState] = field(default_factory=dict)
+    terminals: Mapping[tool_calls.TerminalId, TerminalState] = field(default_factory=dict)
 
     @property
     def state(self) -> tuple[object, ...]:
@@ -121,7 +110,7 @@ class Row(NamedTuple):
     text: str
 
 
-RequestPart: TypeAlias = Heading | Remark | Command | Passage | Row | TextDiff
+RequestPart: TypeAlias = Heading | Remark | Command | Passage | Row | tool_calls.TextDiff
 
 
 class _ShellCommand(NamedTuple):
@@ -167,9 +156,9 @@ class RequestOutline:
             yield self._command(command.line, command.cwd)
         for item in call.content:
             match item:
-                case TextDiff():
+                case tool_calls.TextDiff():
                     yield item
-                case TerminalContent(terminal_id):
+                case tool_calls.TerminalContent(terminal_id):
                     yield from self._terminal(asked.terminals.get(terminal_id), has_command=command is not None)
                 case _:
                     yield from self._content(item)
@@ -200,7 +189,7 @@ class RequestOutline:
             # The client's own note already names the warnings of its own question.
             if warning not in (request.note or ""):
                 yield Remark(make_visible(warning), "warning")
-        changed = changed_paths(call.content)
+        changed = tool_calls.changed_paths(call.content)
         self._note(*changed, *(location.path for location in call.locations))
         for location in call.locations:
             if location.path not in changed:
@@ -212,12 +201,12 @@ class RequestOutline:
         for path in dict.fromkeys(path for path in paths if isinstance(path, str) and is_outside(path, cwd)):
             yield Remark(f"outside the session's folder: {make_visible_path(path)}", "warning")
 
-    def _content(self, item: ToolCallContent) -> Iterator[RequestPart]:
-        assert isinstance(item, BlockContent | FileChange | UnknownContent)
+    def _content(self, item: tool_calls.ToolCallContent) -> Iterator[RequestPart]:
+        assert isinstance(item, tool_calls.BlockContent | tool_calls.FileChange | tool_calls.UnknownContent)
         said = described(item)
         if said.label:
             tone: Literal["plain", "muted", "warning"] = "muted" if said.is_known else "warning"
-            yield Remark(said.label, "plain" if isinstance(item, FileChange) else tone)
+            yield Remark(said.label, "plain" if isinstance(item, tool_calls.FileChange) else tone)
         if said.text is not None:
             self._shown.whole.add(said.text)
             yield from self._text(said.text)
@@ -310,7 +299,7 @@ def _visible(text: str) -> str:
 # Commands
 
 
-def _reported_command(call: ToolCall) -> _ShellCommand | None:
+def _reported_command(call: tool_calls.ToolCall) -> _ShellCommand | None:
     """Return the command in the raw input of an `execute` call; None if there isn't one or it isn't understood."""
     raw = call.raw_input
     if call.kind != "execute" or not isinstance(raw, Mapping):
@@ -324,7 +313,7 @@ def _reported_command(call: ToolCall) -> _ShellCommand | None:
     return _ShellCommand(line, cwd if isinstance(cwd, str) else None, tuple(key for key in raw if key not in read))
 
 
-def _asked_command(request: PermissionRequest, call: ToolCall) -> _ShellCommand | None:
+def _asked_command(request: PermissionRequest, call: tool_calls.ToolCall) -> _ShellCommand | None:
     """Return the command that the request names, or the one that the call reports."""
     reported = _reported_command(call)
     if request.command is None:
@@ -373,9 +362,9 @@ def _metas(asked: ShownRequest) -> dict[str, Any]:
     found["subject"] = (asked.request.more or {}).get("_meta")
     found |= {f"locations[{at}]": place.meta for at, place in enumerate(call.locations)}
     for at, item in enumerate(call.content):
-        if not isinstance(item, UnknownContent):
+        if not isinstance(item, tool_calls.UnknownContent):
             found[f"content[{at}]"] = item.meta
-        if isinstance(item, BlockContent):
+        if isinstance(item, tool_calls.BlockContent):
             found[f"content[{at}].content"] = getattr(item.block, "meta", None)
             notes = getattr(item.block, "annotations", None)
             found[f"content[{at}].annotations"] = asdict(notes) if notes is not None else None

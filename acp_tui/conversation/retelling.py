@@ -11,34 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final, NamedTuple, assert_never
 
-from acp_tui.conversation import UNSET, updates
+from acp_tui.conversation import UNSET, entries, facts, updates
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.elicitation import Form, UrlVisit
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Failure,
-    Message,
-    OwnCommand,
-    Question,
-    Subagent,
-    TerminalState,
-    ToolCallEntry,
-    TurnEnd,
-)
-from acp_tui.conversation.facts import (
-    PermissionOption,
-    PermissionRequest,
-    Plan,
-    RequestKey,
-    SessionId,
-    Turn,
-    TurnSpent,
-    Usage,
-)
 from acp_tui.conversation.reducer import IDLE
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -59,10 +36,10 @@ def retold(conversation: Conversation) -> Iterator[updates.SessionUpdate]:
 class _Retelling:
     def __init__(self, conversation: Conversation) -> None:
         self._of = conversation
-        self._keys = map(RequestKey, count(-1, -1))  # keys from 1 on belong to waiting questions
+        self._keys = map(facts.RequestKey, count(-1, -1))  # keys from 1 on belong to waiting questions
         self._turns = deque(conversation.turns)
         """The turns whose end isn't told yet."""
-        self._running = conversation.turn_start if conversation.turn is not Turn.IDLE else None
+        self._running = conversation.turn_start if conversation.turn is not facts.Turn.IDLE else None
         """The entry that began the turn that runs."""
         self._begun: int | None = None
         """The entry that began the turn, while one runs as told."""
@@ -75,7 +52,7 @@ class _Retelling:
         conversation = self._of
         for state in conversation.terminals.values():
             yield from _terminal(state)
-        last: Entry | None = None
+        last: entries.Entry | None = None
         for at, entry in enumerate(conversation.entries):
             yield from self._end_turns(at)
             if _would_join(last, entry):
@@ -83,7 +60,7 @@ class _Retelling:
             if at == conversation.open_message:
                 yield from self._plans()
             yield from self._begin_turn(at, entry)
-            yield from self._entry(EntryId(at), entry)
+            yield from self._entry(entries.EntryId(at), entry)
             last = entry
         yield from self._end_turns(len(conversation.entries))
         yield from self._begin_turn(len(conversation.entries))
@@ -92,7 +69,7 @@ class _Retelling:
             yield from self._plans()
         yield from self._facts()
 
-    def _begin_turn(self, at: int, entry: Entry | None = None) -> Iterator[updates.SessionUpdate]:
+    def _begin_turn(self, at: int, entry: entries.Entry | None = None) -> Iterator[updates.SessionUpdate]:
         """Tell the cost before a turn that begins at this entry, and its beginning if the entry isn't its prompt."""
         turn = self._turns[0] if self._turns else None
         if at != self._running and (turn is None or turn.start != at):
@@ -100,7 +77,7 @@ class _Retelling:
         self._begun, before = at, self._costs_before.get(at)
         if before != self._cost and (at or before):  # before it begins, a session costs nothing
             yield self._costs(before)
-        if not (isinstance(entry, Message) and self._is_sent(at, entry)):
+        if not (isinstance(entry, entries.Message) and self._is_sent(at, entry)):
             yield updates.StateReported("running")
 
     def _end_turns(self, count: int) -> Iterator[updates.SessionUpdate]:
@@ -114,14 +91,14 @@ class _Retelling:
             else:
                 self._turns.popleft()
 
-    def _is_end_of_turn(self, at: EntryId) -> bool:
+    def _is_end_of_turn(self, at: entries.EntryId) -> bool:
         """Whether a failure ended the turn. Otherwise the agent was gone."""
-        turn = self._turns[0] if self._turns else TurnSpent(0, stop_reason="")
+        turn = self._turns[0] if self._turns else facts.TurnSpent(0, stop_reason="")
         is_within = self._begun is not None and turn.start == self._begun
         return turn.stop_reason is None and (turn.end == at + 1 or is_within)
 
     def _end_turn(self, stop_reason: str) -> Iterator[updates.SessionUpdate]:
-        turn = self._turns.popleft() if self._turns else TurnSpent(0)
+        turn = self._turns.popleft() if self._turns else facts.TurnSpent(0)
         if turn.cost and self._turns:  # the last turn's cost follows from the last report
             yield self._costs((self._costs_before.get(turn.start) or 0.0) + turn.cost)
         yield updates.TurnEnded(stop_reason, usage=turn.usage)
@@ -130,7 +107,7 @@ class _Retelling:
         """The session's cost; `_facts` tells the rest of its usage."""
         self._cost = amount
         return updates.UsageReported(
-            Usage(0, 0, amount, self._of.usage.cost_currency if self._of.usage is not None else None)
+            facts.Usage(0, 0, amount, self._of.usage.cost_currency if self._of.usage is not None else None)
         )
 
     def _plans(self) -> Iterator[updates.SessionUpdate]:
@@ -143,7 +120,7 @@ class _Retelling:
             if conversation.has_run and not conversation.is_idle:
                 yield updates.StateReported("running")
             yield updates.StateReported(conversation.state, background=conversation.background)
-        if conversation.turn is Turn.CANCELLING:
+        if conversation.turn is facts.Turn.CANCELLING:
             yield updates.CancelRequested()
         # The end of a turn settled its calls as retold, but some continued.
         for call_id in sorted(conversation.unsettled_calls):
@@ -160,32 +137,32 @@ class _Retelling:
         if conversation.usage is not None:
             yield updates.UsageReported(conversation.usage)
 
-    def _entry(self, at: EntryId, entry: Entry) -> Iterator[updates.SessionUpdate]:
+    def _entry(self, at: entries.EntryId, entry: entries.Entry) -> Iterator[updates.SessionUpdate]:
         match entry:
-            case Message():
+            case entries.Message():
                 yield from self._message(at, entry)
-            case ToolCallEntry(call, decisions):
+            case entries.ToolCallEntry(call, decisions):
                 yield updates.ToolCallReported(patch_of(call))
                 for decision in decisions:
                     key, name = next(self._keys), decision.option_name
-                    option = PermissionOption("answer", name or "", decision.option_kind or "")
-                    request = PermissionRequest(key, call.tool_call_id, (option,))
+                    option = facts.PermissionOption("answer", name or "", decision.option_kind or "")
+                    request = facts.PermissionRequest(key, call.tool_call_id, (option,))
                     yield updates.PermissionAsked(request, ToolCallPatch(call.tool_call_id))
                     chosen = None if name is None else option.option_id
                     yield updates.PermissionAnswered(key, chosen, decision.at, decision.rule, decision.is_withdrawn)
-            case Question():
+            case entries.Question():
                 yield from self._question(entry)
-            case OwnCommand(line, terminal_id):
+            case entries.OwnCommand(line, terminal_id):
                 yield updates.CommandRun(line, terminal_id)
-            case Compaction(compaction_id, status, summary, error):
+            case entries.Compaction(compaction_id, status, summary, error):
                 yield updates.CompactionChanged(
                     compaction_id, status, tuple(summary), UNSET if error is None else error
                 )
-            case Subagent(session_id):
-                yield from _subagent(self._of.subagents[SessionId(session_id)])
-            case TurnEnd(stop_reason):
+            case entries.Subagent(session_id):
+                yield from _subagent(self._of.subagents[facts.SessionId(session_id)])
+            case entries.TurnEnd(stop_reason):
                 yield from self._end_turn(stop_reason)
-            case Failure(message, detail, stderr_tail):
+            case entries.Failure(message, detail, stderr_tail):
                 if detail is None and not self._is_end_of_turn(at):
                     yield updates.Disconnected(message, stderr_tail)
                 else:
@@ -198,7 +175,7 @@ class _Retelling:
             case _:
                 assert_never(entry)
 
-    def _message(self, at: EntryId, message: Message) -> Iterator[updates.SessionUpdate]:
+    def _message(self, at: entries.EntryId, message: entries.Message) -> Iterator[updates.SessionUpdate]:
         conversation, message_id = self._of, message.message_id
         blocks = blocks_of(message)
         if not self._is_sent(at, message):
@@ -217,7 +194,7 @@ class _Retelling:
         if echo is not None and echo.matched:
             yield updates.MessageChunk("user", Text(echo.expected[: echo.matched]), message_id)
 
-    def _is_sent(self, at: int, message: Message) -> bool:
+    def _is_sent(self, at: int, message: entries.Message) -> bool:
         """Whether the user sent it here. Other messages of the user are from the agent's history."""
         conversation = self._of
         if message.role != "user" or at == conversation.open_message:
@@ -226,7 +203,7 @@ class _Retelling:
         in_turn = at == self._begun or (message.message_id is None and self._begun is not None)
         return awaits_id or in_turn or bool(message.notes)
 
-    def _question(self, question: Question) -> Iterator[updates.SessionUpdate]:
+    def _question(self, question: entries.Question) -> Iterator[updates.SessionUpdate]:
         key = next(self._keys)
         if question.url is None:
             yield updates.ElicitationAsked(Form(key, question.message, ()))
@@ -280,18 +257,18 @@ def _subagent(state: SubagentState) -> Iterator[updates.SessionUpdate]:
         yield updates.SubagentReported(session_id, state=ended)
 
 
-def _would_join(last: Entry | None, entry: Entry) -> bool:
+def _would_join(last: entries.Entry | None, entry: entries.Entry) -> bool:
     """Whether chunks of `entry`, which has no ID, would join the previous message."""
     return (
-        isinstance(entry, Message)
-        and isinstance(last, Message)
+        isinstance(entry, entries.Message)
+        and isinstance(last, entries.Message)
         and entry.role == last.role
         and entry.message_id is None
         and last.message_id is None
     )
 
 
-def blocks_of(message: Message) -> tuple[ContentBlock, ...]:
+def blocks_of(message: entries.Message) -> tuple[ContentBlock, ...]:
     return tuple(Text(part.text) if isinstance(part, TextBuffer) else part for part in message.parts)
 
 
@@ -312,7 +289,7 @@ def patch_of(call: ToolCall) -> ToolCallPatch:
     )
 
 
-def _terminal(state: TerminalState) -> Iterator[updates.SessionUpdate]:
+def _terminal(state: entries.TerminalState) -> Iterator[updates.SessionUpdate]:
     yield updates.TerminalOpened(state.terminal_id, state.command, state.cwd, state.is_ours, state.columns, state.rows)
     if printed := state.output.read():
         yield updates.TerminalOutput(state.terminal_id, printed)
@@ -339,15 +316,15 @@ class _Exchange(NamedTuple):
     answer: str
 
 
-def digest(conversation: Conversation, changed_files: Sequence[str], until: EntryId | None = None) -> str:
+def digest(conversation: Conversation, changed_files: Sequence[str], until: entries.EntryId | None = None) -> str:
     """Summarize the conversation in Markdown, limited to about `MAX_CHARACTERS` plus a list of files.
 
     With `until`, include only what was said before that prompt, followed by the prompt itself as the task.
     """
-    entries: Sequence[Entry] = conversation.entries if until is None else conversation.entries[:until]
+    told: Sequence[entries.Entry] = conversation.entries if until is None else conversation.entries[:until]
     prompt = conversation.entries[until] if until is not None else None
     parts = [_BEGINNING]
-    exchanges, left_out = _latest(list(_exchanges(entries)))
+    exchanges, left_out = _latest(list(_exchanges(told)))
     if left_out:
         parts.append(f"({left_out} earlier prompts are left out.)")
     for exchange in exchanges:
@@ -360,15 +337,15 @@ def digest(conversation: Conversation, changed_files: Sequence[str], until: Entr
         parts.append("\n".join(["## Files changed", "", *names, *([f"- and {more} more"] if more > 0 else [])]))
     if until is None:
         parts += (_plan(plan) for plan in conversation.plans.values() if plan.steps)
-    now = make_visible(prompt.text) if isinstance(prompt, Message) else ""
+    now = make_visible(prompt.text) if isinstance(prompt, entries.Message) else ""
     return "\n\n".join(parts) + f"\n\n## Now\n\n{now}"
 
 
-def _exchanges(entries: Iterable[Entry]) -> Iterator[_Exchange]:
+def _exchanges(told: Iterable[entries.Entry]) -> Iterator[_Exchange]:
     """Yield each prompt with the last message of its answer, which says most about the outcome."""
     prompt, answer = "", ""
-    for entry in entries:
-        if not isinstance(entry, Message):
+    for entry in told:
+        if not isinstance(entry, entries.Message):
             continue
         if entry.role == "user":
             if prompt:
@@ -404,6 +381,6 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
-def _plan(plan: Plan) -> str:
+def _plan(plan: facts.Plan) -> str:
     steps = (f"- [{_MARKS.get(step.status, ' ')}] {make_visible_line(step.content)}" for step in plan.steps)
     return "\n".join(["## Plan", "", *steps])

@@ -13,18 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final, NamedTuple, TypeGuard
 
-from acp_tui.conversation import UNSET
+from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text, TextResource, UnknownBlock, block_words, unknown_words
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    FileChange,
-    Location,
-    TerminalContent,
-    TerminalId,
-    ToolCall,
-    UnknownContent,
-)
 from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_text
@@ -58,13 +49,13 @@ class Subject:
         return make_visible_line(shown)
 
 
-def visible_title(call: ToolCall) -> str:
+def visible_title(call: tool_calls.ToolCall) -> str:
     """Return a call's title in one line. Look-alike letters are marked in a command; elsewhere they may be intended."""
     title = call.shown_title
     return collapse_blanks_in_line(make_visible_line(make_visible_command(title) if call.kind == "execute" else title))
 
 
-def subject_of(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> Subject | None:
+def subject_of(call: tool_calls.ToolCall, terminals: Mapping[tool_calls.TerminalId, TerminalState]) -> Subject | None:
     """Return what to show besides the title; None if the title says enough, or if nothing is reported."""
     if not _is_name(call):
         return None
@@ -74,20 +65,20 @@ def subject_of(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) ->
     return replace(subject, text=cut_text(subject.text))
 
 
-def _is_name(call: ToolCall) -> bool:
+def _is_name(call: tool_calls.ToolCall) -> bool:
     """Whether the title is one word or the tool's name."""
     return len(call.shown_title.split()) == 1 or call.shown_title == call.name
 
 
-def _of_terminal(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> Subject | None:
+def _of_terminal(call: tool_calls.ToolCall, terminals: Mapping[tool_calls.TerminalId, TerminalState]) -> Subject | None:
     for item in call.content:
-        state = terminals.get(item.terminal_id) if isinstance(item, TerminalContent) else None
+        state = terminals.get(item.terminal_id) if isinstance(item, tool_calls.TerminalContent) else None
         if state is not None and state.command:
             return Subject(state.command.strip(), is_command=True)
     return None
 
 
-def _of_input(call: ToolCall) -> Subject | None:
+def _of_input(call: tool_calls.ToolCall) -> Subject | None:
     raw = call.raw_input
     if not isinstance(raw, Mapping):
         return None
@@ -229,7 +220,7 @@ def shown_path(path: str, cwd: str) -> str:
     return path if ".." in inside.split("/") else inside
 
 
-def shown_location(location: Location, cwd: str) -> str:
+def shown_location(location: tool_calls.Location, cwd: str) -> str:
     path = shown_path(location.path, cwd)
     return path if location.line is None else f"{path}:{location.line}"
 
@@ -252,18 +243,18 @@ class Described(NamedTuple):
     is_known: bool = True
 
 
-def described(item: BlockContent | FileChange | UnknownContent) -> Described:
+def described(item: tool_calls.BlockContent | tool_calls.FileChange | tool_calls.UnknownContent) -> Described:
     """Describe content other than diffs and terminals."""
     match item:
-        case FileChange():
+        case tool_calls.FileChange():
             return Described(make_visible_path(item.words))
-        case BlockContent(Text(text)):
+        case tool_calls.BlockContent(Text(text)):
             return Described("", text)
-        case BlockContent(UnknownBlock(kind, raw)) | UnknownContent(kind, raw):
+        case tool_calls.BlockContent(UnknownBlock(kind, raw)) | tool_calls.UnknownContent(kind, raw):
             return Described(make_visible_line(unknown_words(kind)), facts=raw, is_known=False)
-        case BlockContent(TextResource(text=text) as block):
+        case tool_calls.BlockContent(TextResource(text=text) as block):
             return Described(make_visible_line(block_words(block)), text)
-        case BlockContent(block):
+        case tool_calls.BlockContent(block):
             label = block_words(block)
             left = {each.name: getattr(block, each.name) for each in fields(block) if each.name not in _NOT_READ}
             more = {name: value for name, value in left.items() if isinstance(value, str) and value not in label}

@@ -8,20 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, TypeAlias
 
-from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.conversation import UNSET, UnsetType, facts
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.elicitation import Elicitation, FieldAnswer
-from acp_tui.conversation.facts import (
-    BackgroundWork,
-    Command,
-    ConfigOption,
-    PermissionRequest,
-    PlanStep,
-    RequestKey,
-    SessionId,
-    TurnUsage,
-    Usage,
-)
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallContent, ToolCallId, ToolCallPatch
 from acp_tui.values import dataclass
 
@@ -75,7 +64,7 @@ class TurnEnded:
     stop_reason: str
     """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or an unknown one."""
     meta: Meta | None = None
-    usage: TurnUsage | None = None
+    usage: facts.TurnUsage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +86,9 @@ class StateReported:
     """Why the work ended; only for idle."""
     failure: TurnFailed | None = None
     """The error that ended the work; only for idle."""
-    background: tuple[BackgroundWork, ...] | UnsetType = UNSET
+    background: tuple[facts.BackgroundWork, ...] | UnsetType = UNSET
     """All work that goes on beside the turn; UNSET if the agent doesn't say."""
-    usage: TurnUsage | None = None
+    usage: facts.TurnUsage | None = None
     meta: Meta | None = None
 
 
@@ -140,20 +129,20 @@ class ToolCallContentAdded:
 class PlanReplaced:
     """A whole plan; no steps clears it."""
 
-    steps: tuple[PlanStep, ...]
+    steps: tuple[facts.PlanStep, ...]
     plan_id: str = "plan"
     meta: Meta | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CommandsReplaced:
-    commands: tuple[Command, ...]
+    commands: tuple[facts.Command, ...]
     meta: Meta | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OptionsReplaced:
-    options: tuple[ConfigOption, ...]
+    options: tuple[facts.ConfigOption, ...]
     meta: Meta | None = None
 
 
@@ -187,7 +176,7 @@ class Renamed:
 class UsageReported:
     """Context used and cost so far; replaces the last report."""
 
-    usage: Usage
+    usage: facts.Usage
     meta: Meta | None = None
     keeps_cost: bool = False
     """Whether the cost stays as last reported."""
@@ -225,7 +214,7 @@ class CompactionChunk:
 class SubagentReported:
     """The agent started a subagent for part of its work, or reports more about it: UNSET keeps, None clears."""
 
-    session_id: SessionId
+    session_id: facts.SessionId
     title: str | None | UnsetType = UNSET
     description: str | None | UnsetType = UNSET
     """The subagent's task."""
@@ -239,7 +228,7 @@ class SubagentReported:
 class SubagentSaid:
     """Something happened in a subagent's conversation. Creates the subagent if it's unknown."""
 
-    session_id: SessionId
+    session_id: facts.SessionId
     """With `is_of_call`, the ID of the tool call the subagent works for."""
     update: SessionUpdate
     is_of_call: bool = False
@@ -249,7 +238,7 @@ class SubagentSaid:
 class PermissionAsked:
     """The agent waits for the user's decision about a tool call."""
 
-    request: PermissionRequest
+    request: facts.PermissionRequest
     patch: ToolCallPatch
 
 
@@ -257,7 +246,7 @@ class PermissionAsked:
 class PermissionAnswered:
     """The user decided about a request, or it was canceled with its turn."""
 
-    key: RequestKey
+    key: facts.RequestKey
     option_id: str | None
     """None if canceled."""
     at: float | None = None
@@ -274,7 +263,7 @@ class PermissionAnswered:
 class PermissionNoted:
     """A note for the user about a waiting request, in place of the one before; "" for none."""
 
-    key: RequestKey
+    key: facts.RequestKey
     note: str
 
 
@@ -289,7 +278,7 @@ class ElicitationAsked:
 class ElicitationAnswered:
     """A form or page no longer waits for the user."""
 
-    key: RequestKey
+    key: facts.RequestKey
     action: ElicitationAction
     at: float | None = None
     """Seconds since the epoch, if known."""

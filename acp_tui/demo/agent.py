@@ -307,7 +307,7 @@ class DemoAgent:
                 session.held.remove(held)
         if not held.cancel_called:
             return self._take_up(session, text, blocks)
-        raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The prompt was canceled before its turn started started")
+        raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The prompt was canceled before its turn started")
 
     def _take_up(self, session: Session, text: str, blocks: list[Wire]) -> dict[str, Any]:
         scenario, scripted = self._answer_to(session, text)

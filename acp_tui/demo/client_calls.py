@@ -29,7 +29,7 @@ class ClientCalls:
     """One connection, seen from the agent. Requests raise RequestFailed and ConnectionLost."""
 
     def __init__(self, peer: Peer, stream: ByteStream) -> None:
-        self._peer = peer
+        self.peer = peer
         self._stream = stream
         self.learn({})
 
@@ -51,48 +51,38 @@ class ClientCalls:
         return update
 
     def update(self, session_id: str, update: Wire) -> None:
-        self._peer.notify("session/update", {"sessionId": session_id, "update": update})
+        self.peer.notify("session/update", {"sessionId": session_id, "update": update})
 
     async def send_raw(self, line: bytes) -> None:
         """Write a line of arbitrary bytes after what was sent before; for faults."""
-        await self._peer.flush()
+        await self.peer.flush()
         await self._stream.send(line + b"\n")
-
-    async def flush(self) -> None:
-        """Wait until the client has read everything sent so far."""
-        await self._peer.flush()
 
     async def request_permission(self, session_id: str, tool_call: Wire, options: Sequence[Wire]) -> str | None:
         """Ask the user; return the ID of the chosen option, or None if the client says the turn was cancelled."""
         params = {"sessionId": session_id, "toolCall": tool_call, "options": options}
-        answer: Any = await self._peer.request("session/request_permission", params)
+        answer: Any = await self.peer.request("session/request_permission", params)
         option_id = at(answer, "outcome", "optionId")
         return option_id if isinstance(option_id, str) else None
 
     async def elicit(self, question: Wire) -> tuple[str, dict[str, Any]]:
         """Ask the user; return accept, decline, or cancel, and the values of a form."""
-        answer: Any = await self._peer.request("elicitation/create", question)
+        answer: Any = await self.peer.request("elicitation/create", question)
         content = at(answer, "content")
         return str(at(answer, "action")), content if isinstance(content, dict) else {}
 
     def complete_elicitation(self, elicitation_id: str) -> None:
-        self._peer.notify("elicitation/complete", {"elicitationId": elicitation_id})
-
-    async def call_extension(self, method: str, params: Wire) -> Any:
-        return await self._peer.request(method, params)
-
-    def notify_extension(self, method: str, params: Wire) -> None:
-        self._peer.notify(method, params)
+        self.peer.notify("elicitation/complete", {"elicitationId": elicitation_id})
 
     async def read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
         params: dict[str, Any] = {"sessionId": session_id, "path": path}
         params |= {key: value for key, value in (("line", line), ("limit", limit)) if value is not None}
-        answer: Any = await self._peer.request("fs/read_text_file", params)
+        answer: Any = await self.peer.request("fs/read_text_file", params)
         return str(at(answer, "content") or "")
 
     async def write_text_file(self, session_id: str, path: str, content: str) -> None:
         params = {"sessionId": session_id, "path": path, "content": content}
-        await self._peer.request("fs/write_text_file", params)
+        await self.peer.request("fs/write_text_file", params)
 
     async def create_terminal(
         self, session_id: str, argv: Sequence[str], env: Mapping[str, str], cwd: str, output_limit_bytes: int | None
@@ -103,7 +93,7 @@ class ClientCalls:
         params["env"] = [{"name": name, "value": value} for name, value in env.items()]
         if output_limit_bytes is not None:
             params["outputByteLimit"] = output_limit_bytes
-        return str(at(await self._peer.request("terminal/create", params), "terminalId"))
+        return str(at(await self.peer.request("terminal/create", params), "terminalId"))
 
     async def wait_for_terminal_exit(self, session_id: str, terminal_id: str) -> int | None:
         """Wait for the exit code; None if a signal ended the command."""
@@ -120,7 +110,7 @@ class ClientCalls:
         await self._terminal("release", session_id, terminal_id)
 
     async def _terminal(self, verb: str, session_id: str, terminal_id: str) -> Any:
-        return await self._peer.request(f"terminal/{verb}", {"sessionId": session_id, "terminalId": terminal_id})
+        return await self.peer.request(f"terminal/{verb}", {"sessionId": session_id, "terminalId": terminal_id})
 
 
 def at(value: Any, *keys: str) -> Any:

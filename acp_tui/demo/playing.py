@@ -58,7 +58,7 @@ async def _played(turn: Turn, step: script.Step) -> Outcome:
         case script.CallExtension():
             return await call_extension(turn, step)
         case script.NotifyExtension(method, params):
-            turn.client.notify_extension(method, turn.fill(params))
+            turn.client.peer.notify(method, turn.fill(params))
         case script.Notice(fields):
             _notify(turn, fields)
         case script.Compact():
@@ -188,7 +188,7 @@ async def _error(turn: Turn, fault: script.Fault) -> Ending:
 
 async def _exit(turn: Turn, fault: script.Fault) -> Ending:
     """Exit immediately like a crash, without cleanup."""
-    await turn.client.flush()
+    await turn.client.peer.flush()
     sys.stderr.write(turn.fill(fault.parameters.get("last_words", "")))
     sys.stderr.flush()
     os._exit(fault.parameters.get("code", 1))
@@ -201,8 +201,8 @@ async def _flood(turn: Turn, fault: script.Fault) -> Ending:
     for number in range(1, fault.parameters.get("count", 10_000) + 1):
         turn.send(chunk)
         if number % FLOOD_FLUSH == 0:
-            await turn.client.flush()
-    await turn.client.flush()
+            await turn.client.peer.flush()
+    await turn.client.peer.flush()
     return None
 
 
@@ -219,7 +219,7 @@ async def _huge_line(turn: Turn, fault: script.Fault) -> Ending:
     line = "All of this is one line of the protocol. "
     text = (line * (size // len(line) + 1))[:size]
     turn.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
-    await turn.client.flush()
+    await turn.client.peer.flush()
     return None
 
 
@@ -467,7 +467,7 @@ def complete(turn: Turn, name: str) -> None:
 async def call_extension(turn: Turn, step: script.CallExtension) -> Outcome:
     """Send an extension request. `{answer}` becomes its result, or why it was refused."""
     try:
-        answer = await turn.client.call_extension(step.method, turn.fill(step.params))
+        answer: Any = await turn.client.peer.request(step.method, turn.fill(step.params))
     except RequestFailed as error:
         turn.learn({"answer": error.message})
         return step.refused

@@ -337,7 +337,7 @@ class Turn:
         for number, chunk in enumerate(chunks * repeat, 1):
             self.send({**update, "content": {"type": "text", "text": chunk}})
             if number % CHUNKS_PER_FLUSH == 0:
-                await self.client.flush()
+                await self.client.peer.flush()
             await self.pace.wait(chunk_s)
 
     def send(self, update: script.Wire) -> None:

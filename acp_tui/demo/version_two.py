@@ -91,7 +91,7 @@ class VersionTwoCalls(ClientCalls):
             "options": options,
         }
         report(self, session_id, "requires_action")
-        answer: Any = await self._peer.request("session/request_permission", params)
+        answer: Any = await self.peer.request("session/request_permission", params)
         report(self, session_id, "running")
         option_id = at(answer, "outcome", "optionId")
         return option_id if isinstance(option_id, str) else None

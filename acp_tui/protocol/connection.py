@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from acp_tui.conversation.content import OWN_META, ContentBlock
-from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId, SessionPage
+from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
+from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
-from acp_tui.protocol.v1.inbound import read_completed
-from acp_tui.protocol.v1.outbound import content_block
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, Workplace
+from acp_tui.protocol.v1.inbound import read_completed, read_elicitation, read_session_page, with_told
+from acp_tui.protocol.v1.outbound import content_block, elicitation_answer, list_sessions
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
 
 log = logging.getLogger(__name__)
@@ -66,6 +66,14 @@ class Connection(ABC):
     inbound: ClassVar[Inbound]
     """Reads the agent's messages and answers, live and from a recording."""
     version: ClassVar[int]
+    login: ClassVar[str]
+    """The method that logs in."""
+    logging_out: ClassVar[str]
+    """The method that logs out."""
+    loading: ClassVar[str]
+    """The method that opens a session with its history."""
+    loading_params: ClassVar[Mapping[str, Any]] = {}
+    """The params that it adds to those of resuming."""
     accepts_prompts: ClassVar[bool] = False
     """Whether the agent reports when it accepted a prompt, and the turn's end through states."""
     withdraws_questions: ClassVar[bool] = False
@@ -78,9 +86,12 @@ class Connection(ABC):
         self._meta = {key: offer.trace_context[key] for key in TRACE_KEYS if key in offer.trace_context}
         self._requests = self._served()
 
-    @abstractmethod
-    def _served(self) -> Mapping[str, Serve]:
+    def _served(self) -> dict[str, Serve]:
         """The requests we serve, by method: only what we offered."""
+        served: dict[str, Serve] = {"session/request_permission": self._request_permission}
+        if self.offer.elicitation_form or self.offer.elicitation_url:
+            served["elicitation/create"] = self._create_elicitation
+        return served
 
     # What the agent sends
 
@@ -121,6 +132,25 @@ class Connection(ABC):
         """Pass on a line that isn't a message."""
         self.client.on_dropped("a line", reason, line)
 
+    def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        with as_invalid_params():
+            session_id, asked = self._read_permission(params)
+            asked = with_told(asked) if self.offer.is_for_host else asked
+        options = asked.request.options
+        # Only the ID of an option goes back, so a shared one could turn a rejection into permission.
+        if len({option.option_id for option in options}) < len(options):
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, "Two options have the same optionId")
+        return permission_response(self.client.request_permission(session_id, asked))
+
+    @abstractmethod
+    def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionAsked]:
+        """Read a permission request. Raises MalformedMessage."""
+
+    def _create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        with as_invalid_params():
+            asked = read_elicitation(params, self.offer)
+        return _elicitation_response(self.client.elicit(*asked))
+
     # The client's calls
 
     async def request(
@@ -142,41 +172,39 @@ class Connection(ABC):
         """Wait while the agent hasn't read earlier answers. Call it before making a long answer."""
         await self.peer.until_room()
 
-    @abstractmethod
     async def authenticate(self, method_id: str) -> None:
         """Log in with a method that the agent performs itself."""
+        await self.request(self.login, {"methodId": method_id}, nothing)
 
-    @abstractmethod
     async def logout(self) -> None:
         """Log out. Open sessions may then require a login."""
+        await self.request(self.logging_out, {}, nothing)
 
     async def new_session(
-        self, workplace: Workplace, register: Callable[[SessionId, tuple[SessionUpdate, ...]], T]
+        self,
+        workplace: Workplace,
+        register: Callable[[SessionId, tuple[SessionUpdate, ...]], T],
+        forked_from: SessionId | None = None,
     ) -> T:
-        """Open a session. `register` runs inside the read loop, before any update after the response."""
+        """Open a session, which may know what was said in another one.
+
+        `register` runs inside the read loop, before any update after the response.
+        """
 
         def read(result: Any) -> T:
             return register(*self.inbound.read_new_session(result))
 
-        return await self.request("session/new", self._workplace(workplace), read)
-
-    async def fork_session(
-        self, session_id: SessionId, workplace: Workplace, register: Callable[[SessionId, tuple[SessionUpdate, ...]], T]
-    ) -> T:
-        """Open another session that knows what was said in this one. `register` works as in `new_session`."""
-
-        def read(result: Any) -> T:
-            return register(*self.inbound.read_new_session(result))
-
-        params = {"sessionId": session_id, **self._workplace(workplace)}
-        return await self.request("session/fork", params, read)
+        params = self._workplace(workplace)
+        if forked_from is None:
+            return await self.request("session/new", params, read)
+        return await self.request("session/fork", {"sessionId": forked_from, **params}, read)
 
     async def load_session(
         self, session_id: SessionId, workplace: Workplace, on_opened: OnOpened, on_refused: OnRefused
     ) -> None:
         """Open a session the agent has kept. Its history arrives as updates before this returns (R-SESS-4)."""
-        method, extra = self._loading
-        await self._reopen(method, session_id, {**self._workplace(workplace), **extra}, on_opened, on_refused)
+        params = {**self._workplace(workplace), **self.loading_params}
+        await self._reopen(self.loading, session_id, params, on_opened, on_refused)
 
     async def resume_session(
         self, session_id: SessionId, workplace: Workplace, on_opened: OnOpened, on_refused: OnRefused
@@ -201,18 +229,13 @@ class Connection(ABC):
 
         await self.request(method, {"sessionId": session_id, **params}, read, read_error)
 
-    @property
-    @abstractmethod
-    def _loading(self) -> tuple[str, Mapping[str, Any]]:
-        """The method that opens a session with its history, and the params it adds."""
-
     @abstractmethod
     def _workplace(self, workplace: Workplace) -> dict[str, Any]:
         """Return the params for a session's folders and servers."""
 
-    @abstractmethod
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
         """Return a page of the sessions the agent knows, in one folder or in all."""
+        return await self.request("session/list", list_sessions(cwd, cursor), read_session_page)
 
     async def close_session(self, session_id: SessionId) -> None:
         """Ask the agent to stop its work in a session and free it."""
@@ -300,9 +323,9 @@ class Connection(ABC):
         """Return what happens to a prompt that was answered with an error."""
         return TurnFailed(error.message, error.detail, error.code)
 
-    @abstractmethod
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """Whether this client request opens a session with its history."""
+        return method == self.loading and all(params.get(name) is not None for name in self.loading_params)
 
 
 def nothing(_: Any) -> None:
@@ -326,7 +349,5 @@ async def permission_response(decision: Awaitable[str | None]) -> Any:
     return {"outcome": {"outcome": "selected", "optionId": option_id}}
 
 
-def require_distinct(options: Sequence[PermissionOption]) -> None:
-    """Require distinct IDs. Only the ID goes back, so a shared one could turn a rejection into permission."""
-    if len({option.option_id for option in options}) < len(options):
-        raise RequestFailed(ErrorCode.INVALID_PARAMS, "Two options have the same optionId")
+async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:
+    return elicitation_answer(await answer)

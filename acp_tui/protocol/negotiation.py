@@ -21,9 +21,7 @@ VERSIONS: Final[tuple[Version, ...]] = (1, 2)
 NEWEST: Final = VERSIONS[-1]
 
 
-async def initialize(
-    connection: Connection, wanted: Version, name: str, title: str, version: str, choose: Callable[[Connection], None]
-) -> Agreement:
+async def initialize(connection: Connection, wanted: Version, choose: Callable[[Connection], None]) -> Agreement:
     """Agree on the version and capabilities, over the `connection` used until then.
 
     `choose` gets the connection to use from then on. It runs inside the read loop, before the next message. Raises
@@ -38,7 +36,7 @@ async def initialize(
         choose(chosen)
         return agreement
 
-    request = initialize_params(wanted, connection.offer, name, title, version)
+    request = initialize_params(wanted, connection.offer)
     return await connection.request("initialize", request, read, _read_error)
 
 
@@ -50,9 +48,9 @@ def _read_error(error: RequestFailed) -> Agreement:
     raise UnsupportedVersion(*(version for version in versions if type(version) is int)) from error
 
 
-def initialize_params(wanted: Version, offer: ClientOffer, name: str, title: str, version: str) -> dict[str, Any]:
+def initialize_params(wanted: Version, offer: ClientOffer) -> dict[str, Any]:
     """Return the handshake: for version 1 as always, otherwise with the fields of both versions."""
-    params = initialize_request(wanted, offer, name, title, version)
+    params = initialize_request(wanted, offer)
     if wanted == 1:
         return params
     capabilities: dict[str, Any] = {}

@@ -13,9 +13,9 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.elicitation import Elicitation, FormValues
-from acp_tui.conversation.facts import AskedCommand, PermissionOption, PermissionRequest, RequestKey, SessionId
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
-from acp_tui.conversation.updates import ElicitationAction, SessionUpdate
+from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.updates import ElicitationAction, PermissionAsked, SessionUpdate
 from acp_tui.values import dataclass
 
 
@@ -161,38 +161,6 @@ class ClientOffer:
 
 
 @dataclass(frozen=True, slots=True)
-class PermissionQuestion:
-    """What an agent asks the user to allow. `PermissionRequest` explains the fields."""
-
-    patch: ToolCallPatch
-    """What the question says about its tool call, or about a stand-in if it has none."""
-    options: tuple[PermissionOption, ...]
-    meta: Meta | None = None
-    title: str | None = None
-    description: str | None = None
-    command: AskedCommand | None = None
-    more: Meta | None = None
-    is_alone: bool = False
-    note: str | None = None
-    """Only a host of ours has one."""
-
-    def parked(self, key: RequestKey) -> PermissionRequest:
-        """Return the request in the form in which it waits for the user."""
-        return PermissionRequest(
-            key,
-            self.patch.tool_call_id,
-            self.options,
-            self.meta,
-            self.note,
-            title=self.title,
-            description=self.description,
-            command=self.command,
-            more=self.more,
-            is_alone=self.is_alone,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class ElicitationAnswer:
     action: ElicitationAction
     values: FormValues | None = None
@@ -254,7 +222,7 @@ class ClientHandler(Protocol):
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         """Handle invalid input that was dropped. `raw` is the line if it wasn't JSON."""
 
-    def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
+    def request_permission(self, session_id: SessionId, asked: PermissionAsked) -> Awaitable[str | None]:
         """Ask the user now. The awaitable returns the ID of the chosen option, or None if canceled."""
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:

@@ -83,7 +83,7 @@ async def headless_speed(megabytes: float, terminals: int) -> tuple[float, float
     command, *args = flood(megabytes / terminals)
     ids = [await sink.terminals.create(command, args) for _ in range(terminals)]
     for terminal_id in ids:
-        await sink.terminals.wait_for_exit(terminal_id)
+        await sink.terminals.get(terminal_id).wait_for_exit()
     speed = sink.count / (time.perf_counter() - begin) / 1e6
     grown = rss_mb() - before
     await sink.terminals.close()
@@ -102,7 +102,7 @@ async def cycles(count: int) -> tuple[tuple[int, int, int], tuple[int, int, int]
 
     async def cycle() -> None:
         terminal_id = await sink.terminals.create("/bin/sh", ["-c", "echo out"])
-        await sink.terminals.wait_for_exit(terminal_id)
+        await sink.terminals.get(terminal_id).wait_for_exit()
         await sink.terminals.release(terminal_id)
 
     await cycle()  # started once and kept

@@ -21,7 +21,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.schemas import reader_of
-from acp_tui.protocol.v1 import connection, inbound
+from acp_tui.protocol.v1 import inbound
 from support.golden import SHARED_MODELS, as_json, needs_schema
 from support.messages_from_schema import Messages, without_unknown_keys
 from support.schema import definitions, flaws
@@ -51,7 +51,7 @@ def read_elicitation(params: Any) -> Any:
     """As the connection does, which rejects non-objects first."""
     if not isinstance(params, dict):
         raise MalformedMessage("CreateElicitationRequest", "not an object")
-    return connection.read_elicitation(params, OFFER)
+    return inbound.read_elicitation(params, OFFER)
 
 
 READERS: dict[str, Callable[[Any], Any]] = {

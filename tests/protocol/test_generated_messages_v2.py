@@ -17,8 +17,8 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import UnknownUpdate
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.protocol.v1 import connection
 from acp_tui.protocol.v1.inbound import read_completed, read_session_page
+from acp_tui.protocol.v1.inbound import read_elicitation as read_question
 from acp_tui.protocol.v2 import inbound
 from support.golden import SCHEMA_V2, schema_v2
 from support.messages_from_schema import UNKNOWN_VALUE, Messages
@@ -33,7 +33,7 @@ def read_elicitation(params: Any) -> Any:
     """As the connection does, which rejects non-objects first."""
     if not isinstance(params, dict):
         raise MalformedMessage("CreateElicitationRequest", "not an object")
-    return connection.read_elicitation(params, OFFER)
+    return read_question(params, OFFER)
 
 
 READERS: dict[str, Callable[[Any], Any]] = {

@@ -21,7 +21,8 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer
-from acp_tui.protocol.v1.connection import UNPARKED, read_elicitation, write_answer
+from acp_tui.protocol.v1.inbound import UNPARKED, read_elicitation
+from acp_tui.protocol.v1.outbound import elicitation_answer
 from support.golden import needs_schema, schema_v1
 
 BOTH = ClientOffer(elicitation_form=True, elicitation_url=True)
@@ -172,7 +173,7 @@ def test_what_an_answer_would_have_to_fit_is_read_strictly(changed: Any) -> None
 )
 def test_only_accepting_a_form_says_more_than_the_action(answer: ElicitationAnswer, written: Any) -> None:
     """R-ELIC-3, R-ELIC-8."""
-    assert write_answer(answer) == written
+    assert elicitation_answer(answer) == written
     # Without validating the schema itself, which takes half a second.
     schema = {"$ref": "#/$defs/CreateElicitationResponse", "$defs": schema_v1()["$defs"]}
-    jsonschema.Draft202012Validator(schema).validate(write_answer(answer))
+    jsonschema.Draft202012Validator(schema).validate(elicitation_answer(answer))

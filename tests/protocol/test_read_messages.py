@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic_core import ValidationError
 
-from acp_tui.conversation.facts import Choice, PermissionOption, SelectOption
+from acp_tui.conversation.facts import Choice, PermissionOption, PermissionRequest, SelectOption
 from acp_tui.conversation.tool_calls import ToolCallPatch
-from acp_tui.conversation.updates import OptionsReplaced, TurnEnded
+from acp_tui.conversation.updates import OptionsReplaced, PermissionAsked, TurnEnded
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod, PermissionQuestion
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import inbound
 from acp_tui.protocol.v1.agent_requests import (
@@ -170,7 +170,10 @@ def test_a_permission_request_is_read_with_its_tool_call_and_options() -> None:
     params = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": [option], "_meta": {"k": 1}}
     patch = ToolCallPatch("c")  # type: ignore[arg-type]
     options = (PermissionOption("o", "Do it", "allow_twice"),)
-    assert inbound.read_permission_request(params) == ("s", PermissionQuestion(patch, options, {"k": 1}))
+    assert inbound.read_permission_request(params) == (
+        "s",
+        PermissionAsked(PermissionRequest(inbound.UNPARKED, patch.tool_call_id, options, {"k": 1}), patch),
+    )
 
 
 @pytest.mark.parametrize("options", [None, "x", [{"optionId": "o", "name": "Do it"}], [5]])

@@ -75,7 +75,7 @@ def test_a_block_of_an_unknown_kind_is_not_sent() -> None:
 def test_the_handshake_says_what_the_client_serves() -> None:
     """R-INIT-2, R-INIT-6"""
     offer = ClientOffer(read_text_file=True, write_text_file=False, terminal=True)
-    written = outbound.initialize_request(1, offer, "acp-tui", "acp-tui", "1.0")
+    written = outbound.initialize_request(1, offer)
     assert_valid("InitializeRequest", written)
     capabilities = written["clientCapabilities"]
     assert capabilities["fs"] == {"readTextFile": True, "writeTextFile": False}
@@ -88,7 +88,7 @@ def test_the_handshake_says_what_the_client_serves() -> None:
 def test_everything_that_can_be_offered_is_written_as_the_schema_wants_it() -> None:
     """R-INIT-6"""
     offer = ClientOffer(elicitation_form=True, elicitation_url=True, auth_terminal=True)
-    written = outbound.initialize_request(1, offer, "acp-tui", "acp-tui", "1.0")
+    written = outbound.initialize_request(1, offer)
     assert_valid("InitializeRequest", written)
     capabilities = written["clientCapabilities"]
     assert capabilities["elicitation"] == {"form": {}, "url": {}}

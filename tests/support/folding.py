@@ -67,6 +67,11 @@ ALLOW = PermissionOption("opt-1", "Allow once", "allow_once")
 REJECT = PermissionOption("opt-2", "No", "reject_once")
 
 
+def question_about(patch: ToolCallPatch, options: tuple[PermissionOption, ...] = (ALLOW, REJECT)) -> PermissionAsked:
+    """What the agent asks about a tool call, before it waits for the user."""
+    return PermissionAsked(PermissionRequest(RequestKey(0), patch.tool_call_id, options), patch)
+
+
 def ask(key: int, call_id: str, **reported: Any) -> PermissionAsked:
     """The agent asks for permission for a tool call, with the options to allow or reject it."""
     request = PermissionRequest(RequestKey(key), ToolCallId(call_id), (ALLOW, REJECT))

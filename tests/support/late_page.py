@@ -19,13 +19,13 @@ from acp_tui.conversation.elicitation import ChoiceField, FieldChoice, Form, Url
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import ToolCallReported
-from acp_tui.protocol.roles import PermissionQuestion
 from acp_tui.ui.commands import keys
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.prompt import input as prompt_input
 from acp_tui.ui.tab import questions
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.textual_gaps import fence, flow_control
+from support.folding import question_about
 from support.screens import AGENT, Clock, ScreenApp, new_session
 
 OPTIONS = (PermissionOption("yes", "Yes", "allow_once"), PermissionOption("no", "No", "reject_once"))
@@ -79,7 +79,7 @@ class LatePage(ScreenApp):
             do, name, what = json.loads(line)
             if do == "ask":
                 patch = ToolCallPatch(ToolCallId(name), title="Run it", kind="execute", raw_input={"command": what})
-                self._wait(name, what, self.session.request_permission(PermissionQuestion(patch, OPTIONS)))
+                self._wait(name, what, self.session.request_permission(question_about(patch, OPTIONS)))
             elif do == "swap":
                 self.session.apply(ToolCallReported(ToolCallPatch(ToolCallId(name), raw_input={"command": what})))
             elif do == "choose":

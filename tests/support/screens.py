@@ -32,7 +32,7 @@ from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
-from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer, PermissionQuestion
+from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.kit.frame import Frame
@@ -45,7 +45,7 @@ from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.screen import SessionScreen
-from support.folding import ALLOW, REJECT
+from support.folding import ALLOW, REJECT, question_about
 from support.settling import settle, until_so
 from support.waiting import TEST_LIMIT_S
 
@@ -231,7 +231,7 @@ class Page:
     async def ask(self, call_id: str, *options: PermissionOption, **reported: Any) -> None:
         """The agent asks for permission for a tool call, by default with options to allow or reject it."""
         patch = ToolCallPatch(ToolCallId(call_id), **reported)
-        decision = self.session.request_permission(PermissionQuestion(patch, options or (ALLOW, REJECT)))
+        decision = self.session.request_permission(question_about(patch, options or (ALLOW, REJECT)))
         # No task group: it would wrap a failed assertion in exception groups, which are hard to read.
         self._asked[call_id] = asyncio.ensure_future(decision)
         await self.settled()

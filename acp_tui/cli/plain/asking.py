@@ -100,10 +100,7 @@ class Permissions:
         self._console = console
         self._outbox = outbox
         self._queue_first = queue_first
-        self._requests = OneByOne(lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN))
-
-    def look(self, tasks: TaskGroup) -> None:
-        self._requests.look(tasks)
+        self.waiting = OneByOne(lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN))
 
     async def _ask(self, request: PermissionRequest) -> None:
         await self._outbox.flush()
@@ -135,10 +132,7 @@ class Questions:
         self._title = make_visible_line(title)
         self._console = console
         self._outbox = outbox
-        self._requests = OneByOne(self._waiting, self._answer, lambda: console.say(WITHDRAWN))
-
-    def look(self, tasks: TaskGroup) -> None:
-        self._requests.look(tasks)
+        self.waiting = OneByOne(self._waiting, self._answer, lambda: console.say(WITHDRAWN))
 
     def _waiting(self) -> dict[RequestKey, elicitation.Elicitation]:
         owner: Any = self._owner

@@ -11,45 +11,14 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
+from acp_tui.cli.plain import words
 from acp_tui.cli.plain.console import Outbox
-from acp_tui.cli.plain.words import (
-    STATUS_WORDS,
-    about,
-    command_of,
-    content_text,
-    limits_of,
-    ours,
-    output_of,
-    place_of,
-    result_of,
-    theirs,
-)
 from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.conversation import entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Failure,
-    Message,
-    OwnCommand,
-    Question,
-    Subagent,
-    ToolCallEntry,
-    TurnEnd,
-)
 from acp_tui.conversation.facts import Fact, Plan, SessionId
-from acp_tui.conversation.tool_calls import (
-    FAILED,
-    SETTLED,
-    BlockContent,
-    TerminalId,
-    ToolCall,
-    ToolCallContent,
-    ToolCallId,
-)
 from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -129,27 +98,27 @@ class ConversationPrinter:
         self._conversation = conversation
         self._outbox = outbox
         self._shown = shown
-        self._limits = limits_of(shown)
-        self._messages: dict[EntryId, _PrintedMessage] = {}
-        self._open: EntryId | None = None
+        self._limits = words.limits_of(shown)
+        self._messages: dict[entries.EntryId, _PrintedMessage] = {}
+        self._open: entries.EntryId | None = None
         """The message that may continue."""
-        self._calls: dict[EntryId, str] = {}
+        self._calls: dict[entries.EntryId, str] = {}
         """The last printed status of each call."""
-        self._asked: dict[ToolCallId, tuple[ToolCallContent, ...]] = {}
+        self._asked: dict[tool_calls.ToolCallId, tuple[tool_calls.ToolCallContent, ...]] = {}
         """The content shown to the user with a call's permission request."""
-        self._others: set[EntryId] = set()
+        self._others: set[entries.EntryId] = set()
         self._subagents: dict[SessionId, str] = {}
         self._plans: dict[str, Plan] = {}
         self._options: dict[str, str] = {}
         self._notices = conversation.notice_count
-        self._ended: set[TerminalId] = set()
-        self._waiting: set[TerminalId] = set()
+        self._ended: set[tool_calls.TerminalId] = set()
+        self._waiting: set[tool_calls.TerminalId] = set()
 
     def tell_all(self) -> None:
         """Print what was said before now."""
         self.note_options()
-        entries = tuple(map(EntryId, range(len(self._conversation.entries))))
-        self.tell(Change(entries, (Fact.PLAN, Fact.NOTICES)))
+        every = tuple(map(entries.EntryId, range(len(self._conversation.entries))))
+        self.tell(Change(every, (Fact.PLAN, Fact.NOTICES)))
         if self._conversation.is_idle:
             self.finish()
 
@@ -174,31 +143,31 @@ class ConversationPrinter:
         if self._open is not None:
             entry_id, self._open = self._open, None
             message = self._conversation.entries[entry_id]
-            assert isinstance(message, Message)
+            assert isinstance(message, entries.Message)
             told = self._messages[entry_id]
             self._say_blocks(message, told, told.blocks.rest())
 
     # Entries
 
-    def _tell_entry(self, entry_id: EntryId, entry: Entry) -> None:
+    def _tell_entry(self, entry_id: entries.EntryId, entry: entries.Entry) -> None:
         if self._open is not None and entry_id != self._open:
             self.finish()
         match entry:
-            case Message():
+            case entries.Message():
                 self._tell_message(entry_id, entry)
-            case ToolCallEntry():
+            case entries.ToolCallEntry():
                 self._tell_call(entry_id, entry)
-            case Compaction():
+            case entries.Compaction():
                 self._tell_compaction(entry_id, entry)
-            case Subagent(session_id):
+            case entries.Subagent(session_id):
                 self._tell_subagent(self._conversation.subagents[SessionId(session_id)])
             case _ if entry_id not in self._others:
                 self._others.add(entry_id)
                 self._outbox.put(_words(entry))
 
-    def _tell_message(self, entry_id: EntryId, message: Message) -> None:
+    def _tell_message(self, entry_id: entries.EntryId, message: entries.Message) -> None:
         if entry_id not in self._messages and message.role == "user":
-            self._outbox.put("\n".join(ours(make_visible(note)) for note in message.notes))
+            self._outbox.put("\n".join(words.ours(make_visible(note)) for note in message.notes))
         is_typed_here = message.role == "user" and not self._conversation.is_idle
         told = self._messages.setdefault(entry_id, _PrintedMessage(is_typed_here))
         self._open = entry_id
@@ -207,11 +176,11 @@ class ConversationPrinter:
                 self._say_blocks(message, told, told.blocks.add(news))
             else:
                 self._say_blocks(message, told, told.blocks.rest())
-                self._say_blocks(message, told, iter([content_text(BlockContent(news))]))
+                self._say_blocks(message, told, iter([words.content_text(tool_calls.BlockContent(news))]))
 
-    def _say_blocks(self, message: Message, told: _PrintedMessage, blocks: Iterator[str]) -> None:
+    def _say_blocks(self, message: entries.Message, told: _PrintedMessage, blocks: Iterator[str]) -> None:
         for block in blocks:
-            text = theirs(block)
+            text = words.theirs(block)
             if message.role == "thought":
                 self._say_thought(told, text)
             elif message.role == "agent":
@@ -221,31 +190,31 @@ class ConversationPrinter:
 
     def _say_thought(self, told: _PrintedMessage, text: str) -> None:
         if self._shown.thoughts == "open":
-            self._outbox.put(ours(f"thought: {text}"))
+            self._outbox.put(words.ours(f"thought: {text}"))
         elif not told.is_begun:
             told.is_begun = True
-            self._outbox.put(ours(f"thought: {text.partition(chr(10))[0]}"))
+            self._outbox.put(words.ours(f"thought: {text.partition(chr(10))[0]}"))
 
-    def _tell_call(self, entry_id: EntryId, entry: ToolCallEntry) -> None:
+    def _tell_call(self, entry_id: entries.EntryId, entry: entries.ToolCallEntry) -> None:
         call, told = entry.call, self._calls.get(entry_id)
-        if call.status == told or (told is not None and call.status not in SETTLED):
+        if call.status == told or (told is not None and call.status not in tool_calls.SETTLED):
             return
-        if told is None and not call.title and call.status not in SETTLED:
+        if told is None and not call.title and call.status not in tool_calls.SETTLED:
             return  # many agents send the title a moment later
         self._calls[entry_id] = call.status
-        place = about(call, self._conversation.terminals) + place_of(call, self._cwd)
-        if call.status not in SETTLED:
-            self._outbox.put(ours(f"tool: {visible_title(call)}{place}"))
+        place = words.about(call, self._conversation.terminals) + words.place_of(call, self._cwd)
+        if call.status not in tool_calls.SETTLED:
+            self._outbox.put(words.ours(f"tool: {visible_title(call)}{place}"))
             return
-        word = STATUS_WORDS.get(call.status, make_visible_line(call.status))
-        self._outbox.put(ours(f"{word}: {visible_title(call)}{place if told is None else ''}"))
-        if call.kind not in self._shown.fold_kinds or call.status == FAILED:
+        word = words.STATUS_WORDS.get(call.status, make_visible_line(call.status))
+        self._outbox.put(words.ours(f"{word}: {visible_title(call)}{place if told is None else ''}"))
+        if call.kind not in self._shown.fold_kinds or call.status == tool_calls.FAILED:
             seen = self._asked.get(call.tool_call_id, ())
             # A copy, because a thread reads it.
             new = replace(call, content=tuple(item for item in call.content if item not in seen))
-            self._outbox.put(lambda: result_of(new, self._limits, self._cwd))
+            self._outbox.put(lambda: words.result_of(new, self._limits, self._cwd))
 
-    def note_asked(self, call: ToolCall) -> None:
+    def note_asked(self, call: tool_calls.ToolCall) -> None:
         """Remember the content of a call that the user was shown, so that it isn't printed again."""
         self._asked[call.tool_call_id] = call.content
 
@@ -254,19 +223,19 @@ class ConversationPrinter:
         state = subagent_state(subagent)
         if self._subagents.get(subagent.session_id) != state and subagent.conversation.title:
             self._subagents[subagent.session_id] = state
-            self._outbox.put(ours(f"subagent {make_visible_line(subagent.conversation.title)}: {state}"))
+            self._outbox.put(words.ours(f"subagent {make_visible_line(subagent.conversation.title)}: {state}"))
 
-    def _tell_compaction(self, entry_id: EntryId, entry: Compaction) -> None:
+    def _tell_compaction(self, entry_id: entries.EntryId, entry: entries.Compaction) -> None:
         self._others.add(entry_id)
         status = make_visible_line(entry.error or entry.status.replace("_", " "))
-        self._outbox.put(ours(f"the agent is compacting its context: {status}"))
+        self._outbox.put(words.ours(f"the agent is compacting its context: {status}"))
 
     # Facts
 
     def _tell_plans(self) -> None:
         for name, plan in self._conversation.plans.items():
             if self._plans.get(name) != plan:
-                self._outbox.put(ours(_plan_words(plan)))
+                self._outbox.put(words.ours(_plan_words(plan)))
         self._plans = dict(self._conversation.plans)
 
     def _tell_options(self) -> None:
@@ -275,34 +244,34 @@ class ConversationPrinter:
         for option in self._conversation.options:
             if before.get(option.option_id) not in (None, self._options[option.option_id]):
                 value = make_visible_line(self._options[option.option_id])
-                self._outbox.put(ours(f"{make_visible_line(option.name)} is now {value}"))
+                self._outbox.put(words.ours(f"{make_visible_line(option.name)} is now {value}"))
 
     def _tell_notices(self) -> None:
         # Only the latest are kept, so new ones are counted from the end.
         new, self._notices = self._conversation.notice_count - self._notices, self._conversation.notice_count
         for notice in self._conversation.notices[-new:] if new > 0 else ():
-            words = ": ".join(filter(None, (notice.severity, notice.title, notice.description)))
-            self._outbox.put(ours(make_visible(words)))
+            text = ": ".join(filter(None, (notice.severity, notice.title, notice.description)))
+            self._outbox.put(words.ours(make_visible(text)))
 
-    def _tell_terminal(self, terminal_id: TerminalId) -> None:
+    def _tell_terminal(self, terminal_id: tool_calls.TerminalId) -> None:
         """Print a terminal's output once, after its command ended: lines that arrive as you read distract."""
         state = self._conversation.terminals[terminal_id]
         shown_by = self._conversation.terminal_entries.get(terminal_id)
         entry = self._conversation.entries[shown_by[-1]] if shown_by is not None else None
-        call = entry.call if isinstance(entry, ToolCallEntry) else None
+        call = entry.call if isinstance(entry, entries.ToolCallEntry) else None
         if state.has_exited and terminal_id not in self._ended:
             self._ended.add(terminal_id)
             # Finished output doesn't change anymore.
-            self._outbox.put(lambda: output_of(state, self._limits, call))
+            self._outbox.put(lambda: words.output_of(state, self._limits, call))
         elif state.is_waiting and terminal_id not in self._waiting:
-            self._outbox.put(ours(f"waits for input: {command_of(state)}\n/type TEXT sends it a line"))
+            self._outbox.put(words.ours(f"waits for input: {words.command_of(state)}\n/type TEXT sends it a line"))
         if state.is_waiting:
             self._waiting.add(terminal_id)
         else:
             self._waiting.discard(terminal_id)
 
 
-def _news(message: Message, told: _PrintedMessage) -> Iterator[str | ContentBlock]:
+def _news(message: entries.Message, told: _PrintedMessage) -> Iterator[str | ContentBlock]:
     """Yield what is new in a message. Blocks the user doesn't see don't interrupt its last text."""
     if told.parts is not None and told.parts is not message.parts:  # a message that replaces it is printed again
         told.part = told.characters = 0
@@ -321,31 +290,31 @@ def _news(message: Message, told: _PrintedMessage) -> Iterator[str | ContentBloc
         at += 1
 
 
-def _words(entry: Entry) -> str:
+def _words(entry: entries.Entry) -> str:
     match entry:
-        case TurnEnd(stop_reason):
-            return ours(f"the turn ended: {make_visible_line(stop_reason)}")
-        case Failure(message, detail, stderr_tail):
-            return ours(make_visible("\n".join(filter(None, (message, detail, stderr_tail.strip())))))
+        case entries.TurnEnd(stop_reason):
+            return words.ours(f"the turn ended: {make_visible_line(stop_reason)}")
+        case entries.Failure(message, detail, stderr_tail):
+            return words.ours(make_visible("\n".join(filter(None, (message, detail, stderr_tail.strip())))))
         case Reconnected(forked_from=title) if title:
-            return ours(make_visible_line(forked(title)))
+            return words.ours(make_visible_line(forked(title)))
         case Reconnected(remembers, _, why):
             knows = "knows" if remembers else "has no memory of"
             told = f"the agent restarted here; it {knows} the conversation above"
-            return ours("\n".join(filter(None, (told, make_visible(why)))))
+            return words.ours("\n".join(filter(None, (told, make_visible(why)))))
         case ClientRemark(text):
-            return ours(make_visible_line(text))
-        case Question():
-            return ours(_question_words(entry))
-        case OwnCommand(line):
-            return ours(f"you run: {make_visible_line(line)}")
+            return words.ours(make_visible_line(text))
+        case entries.Question():
+            return words.ours(_question_words(entry))
+        case entries.OwnCommand(line):
+            return words.ours(f"you run: {make_visible_line(line)}")
         case UnknownUpdate(kind):
-            return ours(f"an update acp-tui doesn't know: {make_visible_line(kind)}")
+            return words.ours(f"an update acp-tui doesn't know: {make_visible_line(kind)}")
         case _:
             raise AssertionError(f"{entry} is told as it changes")
 
 
-def _question_words(question: Question) -> str:
+def _question_words(question: entries.Question) -> str:
     values = (make_visible_line(f"{each.name}: {each.value}") for each in question.values)
     return "\n".join([f"{answer_words(question)}: {make_visible_line(question.message)}", *values])
 

@@ -9,20 +9,9 @@ from typing import Final
 from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.client.terminals.emulator import BARE_LINE_FEEDS, make_emulator
-from acp_tui.conversation import UNSET
+from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import is_for_user
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.tool_calls import (
-    FAILED,
-    BlockContent,
-    FileChange,
-    TerminalContent,
-    TerminalId,
-    TextDiff,
-    ToolCall,
-    ToolCallContent,
-    UnknownContent,
-)
 from acp_tui.conversation.tool_text import HERE, described, shown_path, subject_of, visible_title
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -65,13 +54,13 @@ def ours(text: str) -> str:
     return MARK + text.replace("\n", f"\n{INDENT}")
 
 
-def about(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> str:
+def about(call: tool_calls.ToolCall, terminals: Mapping[tool_calls.TerminalId, TerminalState]) -> str:
     """Return what a call runs or works on, to add to a title that doesn't say it; "" otherwise."""
     subject = subject_of(call, terminals)
     return "" if subject is None else f": {subject.visible}"
 
 
-def place_of(call: ToolCall, cwd: str) -> str:
+def place_of(call: tool_calls.ToolCall, cwd: str) -> str:
     """Return a call's place in brackets, to add to the title; "" if unknown or already in the title."""
     location = next(iter(call.locations), None)
     path = shown_path(location.path, cwd) if location is not None else ""
@@ -81,20 +70,20 @@ def place_of(call: ToolCall, cwd: str) -> str:
     return f" ({make_visible_path(path)}{line})"
 
 
-def result_of(call: ToolCall, limits: Limits, cwd: str) -> str:
+def result_of(call: tool_calls.ToolCall, limits: Limits, cwd: str) -> str:
     """Return a call's result without its terminals, which are printed separately. May take a second."""
     lines = [line for item in call.content for line in _content(item, limits, cwd)]
-    if call.status == FAILED and not call.content and call.raw_output is not UNSET:
+    if call.status == tool_calls.FAILED and not call.content and call.raw_output is not UNSET:
         output = json.dumps(call.raw_output, ensure_ascii=False, default=str)
         lines = _limited(make_visible(output).split("\n"), limits.text)
     return "\n".join(f"{INDENT}{line}" for line in lines)
 
 
-def _content(item: ToolCallContent, limits: Limits, cwd: str) -> Iterator[str]:
+def _content(item: tool_calls.ToolCallContent, limits: Limits, cwd: str) -> Iterator[str]:
     match item:
-        case TextDiff(path, new, old):
+        case tool_calls.TextDiff(path, new, old):
             yield from _limited(told_diff(shown_path(path, cwd), old, new).split("\n"), limits.diff)
-        case TerminalContent():
+        case tool_calls.TerminalContent():
             pass
         case _:
             yield from _limited(content_text(item).split("\n"), limits.text)
@@ -105,16 +94,16 @@ def _limited(lines: list[str], most: int) -> list[str]:
     return lines if more <= 0 else [*lines[:most], f"[{more:,} more lines; to see them all: /show]"]
 
 
-def content_text(item: BlockContent | FileChange | UnknownContent) -> str:
+def content_text(item: tool_calls.BlockContent | tool_calls.FileChange | tool_calls.UnknownContent) -> str:
     """Describe content other than diffs and terminals; "" if it isn't meant for the user."""
-    if isinstance(item, BlockContent) and not is_for_user(item.block):
+    if isinstance(item, tool_calls.BlockContent) and not is_for_user(item.block):
         return ""
     said = described(item)
     raw = None if said.is_known else json.dumps(said.facts, ensure_ascii=False, indent=2, default=str)
     return make_visible("\n".join(filter(None, (said.label, said.text, raw))))
 
 
-def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None) -> str:
+def output_of(state: TerminalState, limits: Limits, call: tool_calls.ToolCall | None = None) -> str:
     """Return a command's output, shortened to its end, and how it ended. Takes a while.
 
     `call` is the call that shows it: an agent's own terminal may not report what it runs.

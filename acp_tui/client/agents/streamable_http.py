@@ -18,16 +18,8 @@ import httpx
 from anyio.abc import TaskGroup, TaskStatus
 from pydantic_core import from_json
 
+from acp_tui.client.agents import remote_errors
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.remote_errors import (
-    OPEN_LIMIT_S,
-    Ended,
-    RemoteStream,
-    failure,
-    proxy_for,
-    proxy_refusal,
-    refusal,
-)
 from acp_tui.rpc.messages import (
     DEFAULT_MAX_FRAME_BYTES,
     ErrorCode,
@@ -67,7 +59,7 @@ _REOPENING: Final = frozenset({"session/load", "session/resume"})
 """The server may keep the broken connection for a while. That's no reason to begin another session."""
 _BEGINNING: Final = frozenset({"session/new", "session/fork"})
 _EVENTS: Final = "text/event-stream"
-_PATIENT: Final = httpx.Timeout(None, connect=OPEN_LIMIT_S)
+_PATIENT: Final = httpx.Timeout(None, connect=remote_errors.OPEN_LIMIT_S)
 """An event stream may be silent as long as the agent works."""
 _LIMITS: Final = httpx.Limits(max_connections=None, keepalive_expiry=1.0)
 """A connection that was idle for longer isn't used again. Servers close idle ones, many after 5 s (Node, uvicorn), some
@@ -75,7 +67,7 @@ after 2 s: a message that crosses the end would be lost, and nobody knows whethe
 _BROKEN: Final = (httpx.HTTPError, FrameTooLarge, OSError)
 
 
-class HttpStream(RemoteStream):
+class HttpStream(remote_errors.RemoteStream):
     """Lines of one connection. It opens with the first message, `initialize`."""
 
     def __init__(self, url: str, client: httpx.AsyncClient, tasks: TaskGroup, proxy: str | None = None) -> None:
@@ -96,15 +88,15 @@ class HttpStream(RemoteStream):
         """Our requests that are answered after a replay, and the session whose stream carries the replay."""
         self._beginning: set[Key] = set()
         """Our requests whose answer contains the ID of a new session."""
-        self._refusals: dict[str, Ended] = {}
+        self._refusals: dict[str, remote_errors.Ended] = {}
         """By session, why the server doesn't open its stream."""
         self._closed: set[str] = set()
         """Sessions that we have closed, so their streams may end."""
-        self._ended: Ended | None = None
+        self._ended: remote_errors.Ended | None = None
 
     @property
-    def ended(self) -> Ended:
-        return self._ended or Ended("was left")
+    def ended(self) -> remote_errors.Ended:
+        return self._ended or remote_errors.Ended("was left")
 
     # Lines
 
@@ -129,23 +121,23 @@ class HttpStream(RemoteStream):
             with suppress(*_BROKEN), anyio.move_on_after(CLOSE_LIMIT_S):
                 await self._client.delete(self._url, headers=self._names(""))
 
-    def _how(self, error: Exception) -> Ended:
+    def _how(self, error: Exception) -> remote_errors.Ended:
         match error:
             case FrameTooLarge():
-                return Ended(f"broke the protocol: it sent {error}", is_temporary=False)
+                return remote_errors.Ended(f"broke the protocol: it sent {error}", is_temporary=False)
             case httpx.ConnectTimeout():
-                return failure(TimeoutError(), self._proxy)
+                return remote_errors.failure(TimeoutError(), self._proxy)
             case httpx.TimeoutException() | TimeoutError():
-                return Ended(f"hasn't answered within {ACCEPT_TIMEOUT_S:g} s")
+                return remote_errors.Ended(f"hasn't answered within {ACCEPT_TIMEOUT_S:g} s")
             case httpx.ProxyError():
-                return proxy_refusal(self._proxy or "", f"HTTP {error}")
+                return remote_errors.proxy_refusal(self._proxy or "", f"HTTP {error}")
             case httpx.RemoteProtocolError() if not self._connection_id and not _is_cut(error):
-                return Ended("doesn't speak HTTP", is_temporary=False)
+                return remote_errors.Ended("doesn't speak HTTP", is_temporary=False)
             case httpx.ConnectError() if (cause := _cause_of(error)) is not None:
-                return failure(cause, self._proxy)
-        return Ended("can't be reached: the connection broke")
+                return remote_errors.failure(cause, self._proxy)
+        return remote_errors.Ended("can't be reached: the connection broke")
 
-    def _end(self, ended: Ended) -> None:
+    def _end(self, ended: remote_errors.Ended) -> None:
         if self._ended is None:
             self._ended = ended
             self._send_block.close()
@@ -167,7 +159,7 @@ class HttpStream(RemoteStream):
                 await self._initialize(line)
                 return
             if not _is_name(session_id):
-                self._end(Ended("sent a session id that can't be sent back", is_temporary=False))
+                self._end(remote_errors.Ended("sent a session id that can't be sent back", is_temporary=False))
                 return
             refused = await self._open(session_id) if session_id else None
             if refused is None:
@@ -206,25 +198,25 @@ class HttpStream(RemoteStream):
     async def _initialize(self, line: bytes) -> None:
         response, content = await self._send_post(line, {})
         if response.status_code != HTTPStatus.OK:
-            self._end(refusal(response.status_code, response.headers.get("Location")))
+            self._end(remote_errors.refusal(response.status_code, response.headers.get("Location")))
             return
         self._connection_id = response.headers.get("Acp-Connection-Id", "")
         if not self._connection_id or not _is_name(self._connection_id):
             said = response.headers.get("Content-Type", "").partition(";")[0]
             hint = "is it the address of an agent? many are at /acp, and some only speak wss://"
             how = f"doesn't speak ACP over HTTP: its answer ({said}) doesn't name a connection"
-            self._end(Ended(how, hint, is_temporary=False))
+            self._end(remote_errors.Ended(how, hint, is_temporary=False))
             return
         if await self._open("") is None:
             await self._take_response(response, content)
 
-    async def _take_response(self, response: httpx.Response, content: bytes) -> Ended | None:
+    async def _take_response(self, response: httpx.Response, content: bytes) -> remote_errors.Ended | None:
         """Why the message wasn't accepted."""
         if response.status_code in _GONE:
-            self._end(refusal(response.status_code))
+            self._end(remote_errors.refusal(response.status_code))
             return None
         if not response.is_success:
-            return refusal(response.status_code, response.headers.get("Location"))
+            return remote_errors.refusal(response.status_code, response.headers.get("Location"))
         if response.status_code == HTTPStatus.OK and content.strip():
             await self._deliver([content.replace(b"\n", b" ")])
         return None
@@ -235,7 +227,7 @@ class HttpStream(RemoteStream):
 
     # Receiving
 
-    async def _open(self, session_id: str) -> Ended | None:
+    async def _open(self, session_id: str) -> remote_errors.Ended | None:
         """Open the session's event stream. None once it's open, otherwise why the server refuses it."""
         opened = self._streams.get(session_id)
         if opened is None:
@@ -254,12 +246,12 @@ class HttpStream(RemoteStream):
                     response = await stack.enter_async_context(get)
                 kind = response.headers.get("Content-Type", "")
                 if response.status_code != HTTPStatus.OK or not kind.startswith(_EVENTS):
-                    self._refused(session_id, refusal(response.status_code))
+                    self._refused(session_id, remote_errors.refusal(response.status_code))
                     return
                 opened.set()
                 await self._read_events(session_id, response)
             if session_id not in self._closed:
-                self._end(Ended("closed the connection"))
+                self._end(remote_errors.Ended("closed the connection"))
         except _BROKEN as error:
             if session_id not in self._closed:
                 self._end(self._how(error))
@@ -267,7 +259,7 @@ class HttpStream(RemoteStream):
             self._streams.pop(session_id, None)
             opened.set()
 
-    def _refused(self, session_id: str, why: Ended) -> None:
+    def _refused(self, session_id: str, why: remote_errors.Ended) -> None:
         """Note why a stream was refused. Without the connection's own stream, the connection ends.
 
         A session's stream may belong to another client, or its session may be gone.
@@ -396,7 +388,7 @@ async def _hold(*, task_status: TaskStatus[TaskGroup]) -> None:
 @asynccontextmanager
 async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIterator[HttpStream]:
     """The agent's lines until the block ends. Connects with the first message."""
-    proxy, is_sealed = proxy_for(address), address.url.startswith("https:")
+    proxy, is_sealed = remote_errors.proxy_for(address), address.url.startswith("https:")
     try:
         transport = httpx.AsyncHTTPTransport(
             # Without certificates, which take long to load, it trusts nobody.
@@ -406,10 +398,10 @@ async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIter
             socket_options=KEEPALIVE,
         )
     except (ImportError, ValueError, RuntimeError, httpx.InvalidURL) as error:
-        raise Ended(f"can't be reached through the proxy: {error}").of(address.host) from None
+        raise remote_errors.Ended(f"can't be reached through the proxy: {error}").of(address.host) from None
     client = httpx.AsyncClient(
         headers={**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
-        timeout=httpx.Timeout(ACCEPT_TIMEOUT_S, connect=OPEN_LIMIT_S, pool=None),
+        timeout=httpx.Timeout(ACCEPT_TIMEOUT_S, connect=remote_errors.OPEN_LIMIT_S, pool=None),
         transport=transport,
     )
     async with client, anyio.create_task_group() as outer:

@@ -9,37 +9,22 @@ from functools import partial
 from typing import Final
 
 import anyio
+from websockets import exceptions
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import (
-    InvalidHandshake,
-    InvalidMessage,
-    InvalidProxy,
-    InvalidProxyStatus,
-    InvalidStatus,
-    ProxyError,
-)
 from websockets.frames import CloseCode
 
+from acp_tui.client.agents import remote_errors
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.remote_errors import (
-    OPEN_LIMIT_S,
-    Ended,
-    RemoteStream,
-    failure,
-    proxy_for,
-    proxy_refusal,
-    refusal,
-)
 from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, LineConnection, WebSocketStream
 
 _FINAL: Final = frozenset({CloseCode.POLICY_VIOLATION, CloseCode.MESSAGE_TOO_BIG, *range(4400, 4500)})
 """Close codes after which trying again would end the same way."""
 
 
-class _Stream(WebSocketStream, RemoteStream):
+class _Stream(WebSocketStream, remote_errors.RemoteStream):
     @property
-    def ended(self) -> Ended:
-        return Ended(self.end, is_temporary=self.close_code not in _FINAL)
+    def ended(self) -> remote_errors.Ended:
+        return remote_errors.Ended(self.end, is_temporary=self.close_code not in _FINAL)
 
 
 class _Connect(connect):
@@ -64,7 +49,7 @@ async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnectio
     opened = partial(
         _Connect,
         additional_headers=headers,
-        open_timeout=OPEN_LIMIT_S,
+        open_timeout=remote_errors.OPEN_LIMIT_S,
         ping_interval=PING_S,
         ping_timeout=PING_S,
         close_timeout=CLOSE_LIMIT_S,
@@ -72,29 +57,29 @@ async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnectio
         compression=None,  # costs more time than it saves, and would prevent using frames as they arrive
         create_connection=LineConnection,
     )
-    proxy = proxy_for(address)
+    proxy = remote_errors.proxy_for(address)
     try:
         if address.socket_path:
             return await opened("ws://localhost/", unix=True, path=address.socket_path)
         return await opened(address.url, proxy=proxy)
-    except InvalidStatus as error:
-        ended = refusal(error.response.status_code, error.response.headers.get("Location"))
+    except exceptions.InvalidStatus as error:
+        ended = remote_errors.refusal(error.response.status_code, error.response.headers.get("Location"))
     except OSError as error:
-        ended = failure(error, proxy)
+        ended = remote_errors.failure(error, proxy)
         if address.socket_path:  # the program that listened on this machine has ended
             ended = replace(ended, is_temporary=False)
-    except InvalidProxy as error:  # its own message repeats the address with its secrets
-        ended = Ended(f"can't be reached: the proxy in the environment isn't valid ({error.msg})")
-    except InvalidProxyStatus as error:
-        ended = proxy_refusal(proxy or "", f"HTTP {error.response.status_code}")
+    except exceptions.InvalidProxy as error:  # its own message repeats the address with its secrets
+        ended = remote_errors.Ended(f"can't be reached: the proxy in the environment isn't valid ({error.msg})")
+    except exceptions.InvalidProxyStatus as error:
+        ended = remote_errors.proxy_refusal(proxy or "", f"HTTP {error.response.status_code}")
     except ValueError:
-        ended = Ended("can't be reached: the proxy of the environment isn't valid", is_temporary=False)
-    except (ImportError, ProxyError) as error:
-        ended = Ended(f"can't be reached through the proxy: {error}")
-    except InvalidMessage as error:
+        ended = remote_errors.Ended("can't be reached: the proxy of the environment isn't valid", is_temporary=False)
+    except (ImportError, exceptions.ProxyError) as error:
+        ended = remote_errors.Ended(f"can't be reached through the proxy: {error}")
+    except exceptions.InvalidMessage as error:
         is_cut = isinstance(error.__cause__, EOFError | OSError)
         how = "closed the connection without answering" if is_cut else f"doesn't speak WebSocket: {error}"
-        ended = Ended(how, is_temporary=is_cut)
-    except InvalidHandshake as error:
-        ended = Ended(f"doesn't speak WebSocket: {error}", is_temporary=False)
+        ended = remote_errors.Ended(how, is_temporary=is_cut)
+    except exceptions.InvalidHandshake as error:
+        ended = remote_errors.Ended(f"doesn't speak WebSocket: {error}", is_temporary=False)
     raise ended.of(address.host)

@@ -16,7 +16,15 @@ from acp_tui.client.changes.git import Git, blob_id
 from acp_tui.client.changes.tree import Listing, Tree, is_within, join, signature, too_large
 from acp_tui.client.changes.values import FileState, Limits
 from acp_tui.client.safe_git import GitFailed
-from acp_tui.client.set_aside import Copied, Copies
+from acp_tui.client.set_aside import Copies
+
+
+class Copied(NamedTuple):
+    """Where `Copies` has the content."""
+
+    place: int
+    size: int
+
 
 Source: TypeAlias = bytes | Copied | str
 """Where the content is: the ID of a git blob, a copy, or why there is none."""
@@ -26,7 +34,7 @@ _SETTLED_NS: Final = 100_000_000
 
 
 class Entry(NamedTuple):
-    """One path at the start. A tuple, because up to 100,000 of them are created while the user waits."""
+    """One path at some moment. A tuple, because up to 100,000 of them are created while the user waits."""
 
     mode: int
     size: int
@@ -34,24 +42,21 @@ class Entry(NamedTuple):
     """0 if it proves nothing, because the file was too recent."""
     source: Source
 
-
-class KeptState(NamedTuple):
-    """The state of a file at some later moment."""
-
-    mode: int
-    """0 if nothing existed there."""
-    size: int
-    source: Copied | str
-    """Its content, or why that is unknown."""
-    signature: int
-
     def state(self, copies: Copies) -> FileState | None:
-        """The state; None if nothing existed there. Blocks."""
-        if not self.mode and not self.source:
+        """The state if git needn't be asked for it; None if nothing existed there. Blocks."""
+        if self == NOTHING:
             return None
-        if isinstance(self.source, str):
+        if not isinstance(self.source, Copied):
+            assert isinstance(self.source, str)
             return _unknown(self.mode, self.size, self.source)
-        return _read_copy(copies, self.mode, self.size, self.source)
+        try:
+            return FileState(self.mode, self.size, copies.get(*self.source))
+        except OSError as error:
+            return _unknown(self.mode, self.size, f"its copy can't be read: {error.strerror}")
+
+
+NOTHING: Final = Entry(0, 0, 0, "")
+"""Nothing existed there."""
 
 
 class Baseline:
@@ -92,11 +97,9 @@ class Baseline:
             trusted = settled or isinstance(source, str)  # there's no other evidence
             self.entries[path] = Entry(state.mode, state.size, mark if trusted else 0, source)
 
-    def keep(self, state: FileState | None, mark: int) -> KeptState:
+    def keep(self, state: FileState | None, mark: int) -> Entry:
         """Keep the state of a file, with its current signature."""
-        if state is None:
-            return KeptState(0, 0, "", 0)
-        return KeptState(state.mode, state.size, self._copied(state), mark)
+        return NOTHING if state is None else Entry(state.mode, state.size, mark, self._copied(state))
 
     def complete(self) -> None:
         """Declare that all entries have been made."""
@@ -148,7 +151,7 @@ class Baseline:
         if state.size > self.copies.room:
             return "acp-tui's copies had reached their size limit"
         try:
-            return self.copies.put(state.data)
+            return Copied(self.copies.put(state.data), len(state.data))
         except OSError as error:
             return f"it couldn't be copied: {error.strerror}"
 
@@ -159,20 +162,11 @@ class Baseline:
             if entry is None:
                 doubt = self._doubt_about(path)
                 states[path] = _unknown(0, 0, doubt) if doubt else None
-            elif isinstance(entry.source, str):
-                states[path] = _unknown(entry.mode, entry.size, entry.source)
-            elif isinstance(entry.source, Copied):
-                states[path] = _read_copy(self.copies, entry.mode, entry.size, entry.source)
+            elif not isinstance(entry.source, bytes):
+                states[path] = entry.state(self.copies)
             elif entry.size > self.limits.max_review_bytes:
                 states[path] = _unknown(entry.mode, entry.size, too_large(self.limits.max_review_bytes))
         return states
-
-
-def _read_copy(copies: Copies, mode: int, size: int, copied: Copied) -> FileState:
-    try:
-        return FileState(mode, size, copies.get(copied))
-    except OSError as error:
-        return _unknown(mode, size, f"its copy can't be read: {error.strerror}")
 
 
 def _unknown(mode: int, size: int, reason: str) -> FileState:

@@ -15,10 +15,11 @@ import anyio
 from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
-from acp_tui.client.changes.baseline import Baseline, KeptState
+from acp_tui.client.changes.baseline import Baseline, Entry
 from acp_tui.client.changes.capture import capture
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
-from acp_tui.client.changes.values import FileChange, FileState, Hunk, Limits, Review, Swapped, review, without_hunk
+from acp_tui.client.changes.values import FileChange, FileState, Limits, Review, Swapped, review, without_hunk
+from acp_tui.client.line_comparison import Change
 from acp_tui.values import dataclass
 
 DEFAULT_LIMITS: Final = Limits()
@@ -36,7 +37,7 @@ _MIN_REST_S: Final = 0.05
 class Moment:
     """The states of the files that had changed by then. All others were as the session found them."""
 
-    states: Mapping[str, KeptState]
+    states: Mapping[str, Entry]
 
 
 class ChangeTracker:
@@ -47,7 +48,7 @@ class ChangeTracker:
     ) -> None:
         self.root = root.resolve()
         self.is_live = False
-        """Whether changes are detected automatically, otherwise only by `rescan`."""
+        """Whether it watches, and so detects changes automatically; otherwise only by `rescan`."""
         self._on_change = on_change
         self._limits = limits
         self._changes: dict[str, FileChange] = {}
@@ -59,7 +60,6 @@ class ChangeTracker:
         self._added: set[str] = set()
         self._anything_marked = anyio.Event()
         self._watching = anyio.CancelScope()
-        self._has_begun = False
         self._moments: list[Moment] = []
 
     @property
@@ -108,7 +108,7 @@ class ChangeTracker:
         """
         return await self._swap(shown.path, shown.after, shown.before)
 
-    async def revert_hunk(self, shown: Review, hunk: Hunk) -> Swapped:
+    async def revert_hunk(self, shown: Review, hunk: Change) -> Swapped:
         """Restore these lines of a file. Raises: ChangedMeanwhile if the file is no longer as shown, CannotRevert."""
         return await self._swap(shown.path, shown.after, without_hunk(shown, hunk))
 
@@ -151,10 +151,8 @@ class ChangeTracker:
         before = await to_thread.run_sync(kept.state, baseline.copies)
         return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
 
-    def _kept_now(
-        self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, KeptState]
-    ) -> dict[str, KeptState]:
-        states: dict[str, KeptState] = {}
+    def _kept_now(self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, Entry]) -> dict[str, Entry]:
+        states: dict[str, Entry] = {}
         for path in paths:
             status = baseline.tree.status(path)
             mark = 0 if status is None else signature(status)
@@ -205,12 +203,11 @@ class ChangeTracker:
         """Watch again whenever there are new directories or the watch fails. Give up if it can't even begin."""
         failures = 0
         while failures < _MAX_WATCH_FAILURES:
-            self._has_begun = False
+            self.is_live = False
             reason = await self._watch()
-            failures = failures + 1 if reason and not self._has_begun else 0
-            if reason and self._has_begun:  # a name that isn't UTF-8 causes this, perhaps repeatedly
+            failures = failures + 1 if reason and not self.is_live else 0
+            if reason and self.is_live:  # a name that isn't UTF-8 causes this, perhaps repeatedly
                 await anyio.sleep(_WATCH_AGAIN_S)
-        self.is_live = False
         self._mark(None)
         self._note(f"Changes are no longer detected automatically: {reason}. Rescan to see them.")
 
@@ -226,7 +223,7 @@ class ChangeTracker:
         return ""
 
     def _started(self) -> None:
-        self.is_live = self._has_begun = True
+        self.is_live = True
         self._mark(None)  # something may have happened since the baseline or the previous watch
 
     def _happened(self, events: PathEvents) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from acp_tui.client.line_comparison import LineComparison
+from acp_tui.client.line_comparison import Change, LineComparison
 from acp_tui.values import dataclass
 
 ChangeKind: TypeAlias = Literal["added", "modified", "deleted", "mode", "type"]
@@ -84,16 +84,6 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Hunk:
-    """Neighboring lines that differ, without any that don't. Indexes into the lines of a review."""
-
-    before_start: int
-    before_end: int
-    after_start: int
-    after_end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Review:
     """Both states of a file at one moment, and where they differ."""
 
@@ -106,8 +96,8 @@ class Review:
     before_lines: tuple[bytes, ...] = ()
     """Each with its newline, so that joining them gives the exact content. Only a newline ends a line."""
     after_lines: tuple[bytes, ...] = ()
-    hunks: tuple[Hunk, ...] = ()
-    """In order; empty if the states can't be compared by lines."""
+    hunks: tuple[Change, ...] = ()
+    """Where the lines differ, in order; empty if the states can't be compared by lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +154,7 @@ def review(path: str, before: FileState | None, after: FileState | None) -> Revi
     return _by_lines(change, before, after)
 
 
-def without_hunk(review: Review, hunk: Hunk) -> FileState | None:
+def without_hunk(review: Review, hunk: Change) -> FileState | None:
     """The state shown, but with one hunk as it was before; None if nothing is left. Raises: CannotRevert."""
     if hunk not in review.hunks:
         raise CannotRevert(review.path, "it has no such part")
@@ -173,9 +163,9 @@ def without_hunk(review: Review, hunk: Hunk) -> FileState | None:
     if review.before is None:
         return None
     lines = (
-        *review.after_lines[: hunk.after_start],
-        *review.before_lines[hunk.before_start : hunk.before_end],
-        *review.after_lines[hunk.after_end :],
+        *review.after_lines[: hunk.new_from],
+        *review.before_lines[hunk.old_from : hunk.old_to],
+        *review.after_lines[hunk.new_to :],
     )
     data = b"".join(lines)
     return replace(review.after, data=data, size=len(data))
@@ -186,8 +176,8 @@ def _by_lines(change: FileChange, before: FileState | None, after: FileState | N
     hunks, is_approximate = compare(before_lines, after_lines)
     counted = replace(
         change,
-        added=sum(hunk.after_end - hunk.after_start for hunk in hunks),
-        removed=sum(hunk.before_end - hunk.before_start for hunk in hunks),
+        added=sum(hunk.new_to - hunk.new_from for hunk in hunks),
+        removed=sum(hunk.old_to - hunk.old_from for hunk in hunks),
         is_approximate=is_approximate,
     )
     return Review(counted, change.path, before, after, before_lines, after_lines, hunks)
@@ -224,7 +214,7 @@ def split_lines(data: bytes) -> tuple[bytes, ...]:
     return (*lines, last) if last else tuple(lines)
 
 
-def compare(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[tuple[Hunk, ...], bool]:
+def compare(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[tuple[Change, ...], bool]:
     """Where the lines differ, in order, and whether parts of the result are only approximate."""
     numbers: dict[bytes, int] = {}
     comparison = LineComparison(
@@ -232,4 +222,4 @@ def compare(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[tuple[Hunk
         [numbers.setdefault(line, len(numbers)) for line in after],
     )
     deque(comparison.steps(), maxlen=0)
-    return tuple(Hunk(*change) for change in comparison.changes), comparison.is_approximate
+    return tuple(comparison.changes), comparison.is_approximate

@@ -21,6 +21,7 @@ from typing import Final, TypeAlias
 from anyio import to_thread
 
 from acp_tui.client.completion.matching import Match, fit, is_exact_case
+from acp_tui.client.files import read_regular
 from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.values import dataclass
 
@@ -227,7 +228,7 @@ def peek(path: Path, lines: str, most_lines: int) -> FileExcerpt | None:
 
     Reads from the disk, so run it in a thread.
     """
-    content = _content(path)
+    content = read_regular(path, MAX_BYTES + 1)
     if content is None or b"\0" in content:
         return None
     texts = content.decode(errors="replace").splitlines()
@@ -243,16 +244,6 @@ def _range(lines: str, count: int) -> tuple[int, int]:
     low = max(int(first or 1), 1)
     high = max(int(last), 1) if last else count if has_end or not first else low
     return min(low, high), max(low, high)
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        # Opening a named pipe would wait for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-        with os.fdopen(descriptor, "rb") as file:
-            return file.read(MAX_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
-    except (OSError, ValueError):
-        return None
 
 
 FRESH_S: Final = 3.0

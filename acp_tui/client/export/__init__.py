@@ -5,14 +5,7 @@ from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.outline import ExportFacts, default_name
 from acp_tui.client.export.tool_calls import PlainText
-from acp_tui.client.export.writing import (
-    NOT_REDACTED,
-    SUFFIXES,
-    CannotWrite,
-    ExportError,
-    UnknownFormat,
-    export,
-)
+from acp_tui.client.export.writing import NOT_REDACTED, SUFFIXES, CannotWrite, ExportError, UnknownFormat, export
 
 __all__ = [
     "NOT_REDACTED",

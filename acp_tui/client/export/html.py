@@ -21,20 +21,8 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from acp_tui.client.export import parts
 from acp_tui.client.export.outline import ExportFacts, header_rows, heading, sections
-from acp_tui.client.export.parts import (
-    Code,
-    Folded,
-    Link,
-    Note,
-    Part,
-    Picture,
-    PlanSteps,
-    Prose,
-    Section,
-    Typed,
-    is_linkable,
-)
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -70,7 +58,7 @@ def _page(conversation: Conversation, facts: ExportFacts, plain_text: PlainText)
     yield "</main>\n</body>\n</html>\n"
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: parts.Section) -> Iterator[str]:
     title = f"<h2>{_line(section.title)}</h2>"
     yield f'<section class="{section.kind}">\n'
     if section.is_folded:
@@ -80,27 +68,27 @@ def _section(section: Section) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _parts(parts: Iterable[Part]) -> str:
-    return "".join(f"{_part(part)}\n" for part in parts)
+def _parts(shown: Iterable[parts.Part]) -> str:
+    return "".join(f"{_part(part)}\n" for part in shown)
 
 
-def _part(part: Part) -> str:
+def _part(part: parts.Part) -> str:
     match part:
-        case Prose(text):
+        case parts.Prose(text):
             return f'<div class="prose">{render(text)}</div>'
-        case Typed(text):
+        case parts.Typed(text):
             return f'<div class="typed">{_text(text)}</div>'
-        case Code(text, language):
+        case parts.Code(text, language):
             return f"<pre><code>{_diff(text) if language == 'diff' else _text(text)}</code></pre>"
-        case Note(text, is_problem):
+        case parts.Note(text, is_problem):
             return f'<p class="{"problem" if is_problem else "note"}">{_line(text)}</p>'
-        case Picture():
+        case parts.Picture():
             return _picture(part)
-        case Link(label, uri):
+        case parts.Link(label, uri):
             return f'<p class="note">{_line(label)}: {_address(uri)}</p>'
-        case Folded(title, parts):
-            return f"<details>\n<summary>{_line(title)}</summary>\n{_parts(parts)}</details>"
-        case PlanSteps(steps):
+        case parts.Folded(title, inner):
+            return f"<details>\n<summary>{_line(title)}</summary>\n{_parts(inner)}</details>"
+        case parts.PlanSteps(steps):
             items = (f"<li>{'☑' if is_done else '☐'} {_line(text)}</li>\n" for is_done, text in steps)
             return f'<ul class="steps">\n{"".join(items)}</ul>'
         case _:
@@ -118,7 +106,7 @@ def _diff(text: str) -> str:
     return "\n".join(marked)
 
 
-def _picture(picture: Picture) -> str:
+def _picture(picture: parts.Picture) -> str:
     data = "".join(picture.data.split())
     if picture.mime_type not in PICTURE_TYPES or not _BASE64.fullmatch(data):
         return f'<p class="note">{_line(picture.label)}</p>'
@@ -128,7 +116,7 @@ def _picture(picture: Picture) -> str:
 def _address(uri: str) -> str:
     """A link that shows its target, or plain text if it can't be a link."""
     shown = _line(uri)
-    if make_visible_line(uri) != uri or not is_linkable(uri):
+    if make_visible_line(uri) != uri or not parts.is_linkable(uri):
         return shown
     return f'<a class="bare" rel="noopener noreferrer" href="{shown}">{shown}</a>'
 
@@ -168,7 +156,7 @@ def render(source: str) -> str:
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:
         """Rejecting a URL prevents the link."""
-        return is_linkable(url)
+        return parts.is_linkable(url)
 
 
 class _Renderer(RendererHTML):

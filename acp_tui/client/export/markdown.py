@@ -16,21 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from markdown_it import MarkdownIt
 
+from acp_tui.client.export import parts
 from acp_tui.client.export.outline import ExportFacts, header_rows, heading, sections
-from acp_tui.client.export.parts import (
-    WEB_OR_MAIL,
-    Code,
-    Folded,
-    Link,
-    Note,
-    Part,
-    Picture,
-    PlanSteps,
-    Prose,
-    Section,
-    Typed,
-    is_linkable,
-)
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import hidden_characters, make_visible, make_visible_line
@@ -62,7 +49,7 @@ def literal(text: str) -> str:
     return _BLOCK_MARKUP.sub(r"\g<0>\\", _MARKUP.sub(r"\\\g<0>", line))
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: parts.Section) -> Iterator[str]:
     if section.kind == "thought":
         said = (_part(part, is_quoted=False) for part in section.parts)
         yield _quoted("\n\n".join([f"**{literal(section.title)}**", *said]))
@@ -72,24 +59,24 @@ def _section(section: Section) -> Iterator[str]:
         yield _part(part, is_quoted=section.kind != "agent")
 
 
-def _part(part: Part, *, is_quoted: bool) -> str:
+def _part(part: parts.Part, *, is_quoted: bool) -> str:
     """A part. What was said is quoted unless it's the agent's answer."""
     match part:
-        case Prose(text) | Typed(text):
+        case parts.Prose(text) | parts.Typed(text):
             said = contained(text, HEADING_SHIFT)
             return _quoted(said) if is_quoted else said
-        case Code(text, language):
+        case parts.Code(text, language):
             return fence(text, language)
-        case Note(text, is_problem):
+        case parts.Note(text, is_problem):
             line = literal(text)
             return f"**{line}**" if is_problem and line else line
-        case Picture(_, _, label):
+        case parts.Picture(_, _, label):
             return literal(label)
-        case Link(label, uri):
+        case parts.Link(label, uri):
             return f"{literal(label)}: {_address(uri)}"
-        case Folded(title, parts):
-            return "\n\n".join([f"{literal(title)}:", *(_part(inner, is_quoted=is_quoted) for inner in parts)])
-        case PlanSteps(steps):
+        case parts.Folded(title, folded):
+            return "\n\n".join([f"{literal(title)}:", *(_part(inner, is_quoted=is_quoted) for inner in folded)])
+        case parts.PlanSteps(steps):
             return "\n".join(f"- [{'x' if is_done else ' '}] {literal(text)}" for is_done, text in steps)
         case _:
             assert_never(part)
@@ -102,7 +89,7 @@ def _quoted(text: str) -> str:
 def _address(uri: str) -> str:
     """A link that shows its target, or plain text if it can't be a link."""
     shown = make_visible_line(uri)
-    return f"<{shown}>" if shown == uri and is_linkable(uri) else literal(uri)
+    return f"<{shown}>" if shown == uri and parts.is_linkable(uri) else literal(uri)
 
 
 LOWEST_HEADING: Final = 6
@@ -111,8 +98,8 @@ TAB_CELLS: Final = 4
 MAX_PASSES: Final = 8
 """Two or three are enough for realistic text."""
 
-_AUTOLINK: Final = rf"<{WEB_OR_MAIL}[^\s<>`|\\\[\]]+>"
-_TARGET: Final = rf"\s*(?:{WEB_OR_MAIL}|{_AUTOLINK})"
+_AUTOLINK: Final = rf"<{parts.WEB_OR_MAIL}[^\s<>`|\\\[\]]+>"
+_TARGET: Final = rf"\s*(?:{parts.WEB_OR_MAIL}|{_AUTOLINK})"
 _ACTIVE: Final = re.compile(
     r"\\."
     r"|`+"

@@ -22,33 +22,13 @@ from acp_tui.client.export.parts import (
     json_code,
 )
 from acp_tui.client.export.tool_calls import PlainText, Terminals, time_of, tool_call_section
+from acp_tui.conversation import entries, wording
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Conversation, SubagentState
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    Failure,
-    Message,
-    OwnCommand,
-    Question,
-    Subagent,
-    ToolCallEntry,
-    TurnEnd,
-)
 from acp_tui.conversation.facts import Plan, PlanStep, SessionId, Usage
 from acp_tui.conversation.updates import ClientRemark, Reconnected, Role, UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
-from acp_tui.conversation.wording import (
-    STOP_REASONS,
-    answer_words,
-    forked,
-    money,
-    spent_words,
-    subagent_state,
-    tokens_words,
-    turn_spent_words,
-)
 from acp_tui.values import dataclass
 
 MAX_NAME_CHARACTERS: Final = 48
@@ -114,11 +94,11 @@ def header_rows(facts: ExportFacts) -> list[tuple[str, str]]:
 def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> Iterator[Section]:
     """The entries from top to bottom, with what each turn used at its end, then the final plans and usage."""
     terminals = Terminals(conversation.terminals, plain_text)
-    ends = {turn.end: words for turn in conversation.turns if (words := turn_spent_words(turn))}
+    ends = {turn.end: words for turn in conversation.turns if (words := wording.turn_spent_words(turn))}
     for count, entry in enumerate(conversation.entries):
         if count in ends:
             yield _turn(ends[count])
-        if isinstance(entry, Subagent):
+        if isinstance(entry, entries.Subagent):
             yield from _subagent(conversation.subagents[SessionId(entry.session_id)], facts, terminals)
         else:
             yield _section(entry, facts, terminals)
@@ -129,7 +109,7 @@ def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainTe
     if conversation.usage is not None:
         yield Section("event", "Usage", (Note(_usage(conversation.usage)),))
     if conversation.spent is not None:
-        yield Section("event", "Tokens of all turns", (Note(tokens_words(conversation.spent)),))
+        yield Section("event", "Tokens of all turns", (Note(wording.tokens_words(conversation.spent)),))
 
 
 def _turn(words: str) -> Section:
@@ -140,35 +120,35 @@ def _subagent(state: SubagentState, facts: ExportFacts, terminals: Terminals) ->
     """What a subagent said, between notes on where it begins and ends."""
     said = state.conversation
     title = said.title or state.description or "without a name"
-    told = filter(None, (state.description, subagent_state(state), spent_words(said)))
+    told = filter(None, (state.description, wording.subagent_state(state), wording.spent_words(said)))
     yield Section("event", f"Subagent: {title}", (Note(" · ".join(told)),))
     for entry in said.entries:
-        if isinstance(entry, Subagent):
+        if isinstance(entry, entries.Subagent):
             yield from _subagent(said.subagents[SessionId(entry.session_id)], facts, terminals)
         else:
             yield _section(entry, facts, terminals)
     yield Section("event", f"End of the subagent: {title}", ())
 
 
-def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
+def _section(entry: entries.Entry, facts: ExportFacts, terminals: Terminals) -> Section:
     match entry:
-        case Message():
+        case entries.Message():
             return _message(entry, facts)
-        case ToolCallEntry():
+        case entries.ToolCallEntry():
             return tool_call_section(entry, terminals)
-        case OwnCommand(line, terminal_id):
+        case entries.OwnCommand(line, terminal_id):
             return Section("tool", "Your command", terminals.show(terminal_id, line))
-        case Question():
+        case entries.Question():
             return _question(entry)
-        case Compaction():
+        case entries.Compaction():
             return _compaction(entry)
-        case TurnEnd(stop_reason):
-            return Section("event", "Turn ended", (Note(STOP_REASONS.get(stop_reason, stop_reason)),))
-        case Failure():
+        case entries.TurnEnd(stop_reason):
+            return Section("event", "Turn ended", (Note(wording.STOP_REASONS.get(stop_reason, stop_reason)),))
+        case entries.Failure():
             return _failure(entry)
         case Reconnected():
             return _restart(entry)
-        case Subagent(session_id):
+        case entries.Subagent(session_id):
             return Section("event", f"Subagent {session_id}", ())
         case ClientRemark(text):
             return Section("event", "Note", (Note(text),))
@@ -179,7 +159,7 @@ def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
             assert_never(entry)
 
 
-def _message(message: Message, facts: ExportFacts) -> Section:
+def _message(message: entries.Message, facts: ExportFacts) -> Section:
     kind = _KINDS[message.role]
     titles = {"user": "You", "thought": "Thought"}
     parts = [part for said in message.parts for part in _said(said, message.role)]
@@ -193,17 +173,17 @@ def _said(part: TextBuffer | ContentBlock, role: Role) -> tuple[Part, ...]:
     return block_parts(part)
 
 
-def _question(question: Question) -> Section:
+def _question(question: entries.Question) -> Section:
     page = [] if question.url is None else [Link("Page", question.url)]
     values = [Note(f"{each.name}: {each.value}") for each in question.values]
-    outcome = Note(answer_words(question) + time_of(question.at))
+    outcome = Note(wording.answer_words(question) + time_of(question.at))
     return Section("event", "Question", (Typed(question.message), *page, *values, outcome))
 
 
 def _restart(restart: Reconnected) -> Section:
     words = "It continues this session." if restart.remembers else "It has no memory of the conversation above."
     if restart.forked_from:
-        return Section("event", "Forked", (Note(forked(restart.forked_from)),))
+        return Section("event", "Forked", (Note(wording.forked(restart.forked_from)),))
     if restart.is_loaded:
         words = "The conversation is shown as the agent kept it."
     why = [Note(restart.why, is_problem=True)] if restart.why else []
@@ -211,14 +191,14 @@ def _restart(restart: Reconnected) -> Section:
     return Section("event", head, (Note(words), *why))
 
 
-def _compaction(compaction: Compaction) -> Section:
+def _compaction(compaction: entries.Compaction) -> Section:
     status = [Note(compaction.status.replace("_", " "))]
     error = [Note(compaction.error, is_problem=True)] if compaction.error else []
     summary = [part for block in compaction.summary for part in block_parts(block)]
     return Section("event", "Context compaction", (*status, *error, *summary))
 
 
-def _failure(failure: Failure) -> Section:
+def _failure(failure: entries.Failure) -> Section:
     parts: list[Part] = [Note(failure.message, is_problem=True)]
     if failure.detail:
         parts.append(Code(failure.detail))
@@ -242,4 +222,4 @@ def _usage(usage: Usage) -> str:
     tokens = f"{usage.used:,} of {usage.size:,} tokens" if usage.size else f"{usage.used:,} tokens"
     if usage.cost_amount is None:
         return tokens
-    return f"{tokens} · {money(usage.cost_amount, usage.cost_currency)}"
+    return f"{tokens} · {wording.money(usage.cost_amount, usage.cost_currency)}"

@@ -12,17 +12,6 @@ from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
 from acp_tui.conversation.permission_requests import decision_words
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    FileChange,
-    Location,
-    TerminalContent,
-    TerminalId,
-    TextDiff,
-    ToolCall,
-    ToolCallContent,
-    UnknownContent,
-)
 from acp_tui.conversation.tool_text import Markdown, Subject, parts_of, subject_of
 from acp_tui.conversation.wording import command_end
 
@@ -36,16 +25,16 @@ class PlainText(Protocol):
 class Terminals:
     """Shows each terminal of a conversation once, even if several tool calls refer to it."""
 
-    def __init__(self, states: Mapping[TerminalId, TerminalState], plain_text: PlainText) -> None:
+    def __init__(self, states: Mapping[tool_calls.TerminalId, TerminalState], plain_text: PlainText) -> None:
         self._states = states
         self._plain_text = plain_text
-        self._shown: set[TerminalId] = set()
+        self._shown: set[tool_calls.TerminalId] = set()
 
-    def subject_of(self, call: ToolCall) -> Subject | None:
+    def subject_of(self, call: tool_calls.ToolCall) -> Subject | None:
         """What the call's title leaves out."""
         return subject_of(call, self._states)
 
-    def show(self, terminal_id: TerminalId, line: str | None = None) -> tuple[Part, ...]:
+    def show(self, terminal_id: tool_calls.TerminalId, line: str | None = None) -> tuple[Part, ...]:
         """A terminal's command, or the `line` the user typed for it; its output; and how it ended."""
         state = self._states.get(terminal_id)
         command = line if state is None or line is not None else state.command
@@ -85,30 +74,30 @@ def _state(entry: ToolCallEntry, terminals: Terminals) -> str:
     return " · ".join([call.kind, status, *about, *map(_place, call.locations)])
 
 
-def _place(location: Location) -> str:
+def _place(location: tool_calls.Location) -> str:
     return location.path if location.line is None else f"{location.path}:{location.line}"
 
 
-def _content(item: ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
+def _content(item: tool_calls.ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
     match item:
-        case BlockContent(Text(text) as block) if is_for_user(block):
+        case tool_calls.BlockContent(Text(text) as block) if is_for_user(block):
             return tuple(
                 Prose(part.text) if isinstance(part, Markdown) else Code(part.text.strip("\n"))
                 for part in parts_of(text)
             )
-        case BlockContent(block):
+        case tool_calls.BlockContent(block):
             return block_parts(block)
-        case TextDiff(path, new_text, old_text):
+        case tool_calls.TextDiff(path, new_text, old_text):
             return (Code(unified_diff(path, old_text, new_text), "diff"),)
-        case TerminalContent(terminal_id):
+        case tool_calls.TerminalContent(terminal_id):
             return terminals.show(terminal_id)
-        case FileChange() | UnknownContent():
+        case tool_calls.FileChange() | tool_calls.UnknownContent():
             return (described_part(item),)
         case _:
             assert_never(item)
 
 
-def _raw(call: ToolCall) -> list[Part]:
+def _raw(call: tool_calls.ToolCall) -> list[Part]:
     """The input and output of a call that shows nothing else."""
     values: list[tuple[str, Any]] = [("Raw input", call.raw_input), ("Raw output", call.raw_output)]
     return [Folded(title, (json_code(value),)) for title, value in values if value is not UNSET]

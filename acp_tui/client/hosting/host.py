@@ -40,21 +40,8 @@ from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
 from acp_tui.protocol.connection import STEERING
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.v1 import session, telling
-from acp_tui.protocol.v1.agent_requests import (
-    CreateElicitationResponse,
-    RequestPermissionResponse,
-    SelectedPermissionOutcome,
-    TerminalRequest,
-    ToolCallReference,
-)
+from acp_tui.protocol.v1 import agent_requests, initialize, session, telling
 from acp_tui.protocol.v1.inbound_content import read_block
-from acp_tui.protocol.v1.initialize import (
-    AuthenticateRequest,
-    ClientCapabilities,
-    ElicitationCapabilities,
-    InitializeRequest,
-)
 from acp_tui.protocol.v2 import telling as telling_v2
 from acp_tui.protocol.v2.telling import message_id_of
 from acp_tui.protocol.wire import Wire, decode
@@ -406,7 +393,7 @@ class Client:
         """The IDs of plans that it was told of."""
         self._held_back: dict[SessionId, list[tuple[updates.SessionUpdate, Change]]] = {}
         """What happens in a session while its history is being sent."""
-        self._elicits: ElicitationCapabilities | None = None
+        self._elicits: initialize.ElicitationCapabilities | None = None
         """The questions, besides for permission, that it can ask."""
         self._reads_questions = False
         """Whether it understands what we add to permission requests."""
@@ -469,13 +456,15 @@ class Client:
         """Ignore it: nothing is lost."""
 
     async def _initialize(self, params: Any) -> Any:
-        request = decode(InitializeRequest, params)
+        request = decode(initialize.InitializeRequest, params)
         agent = self._host.agent
         info = params.get("info", params.get("clientInfo"))  # of version 2, of version 1
         self._name = cut_text(str(info.get("name", ""))) if isinstance(info, dict) else ""
         self._reads_questions = own_methods.reads_questions(request.client_capabilities.meta)
         self.follows = own_methods.follows(request.client_capabilities.meta)
-        offered = decode(ClientCapabilities, params.get("capabilities") or params.get("clientCapabilities") or {})
+        offered = decode(
+            initialize.ClientCapabilities, params.get("capabilities") or params.get("clientCapabilities") or {}
+        )
         self._elicits = offered.elicitation
         if request.protocol_version >= 2 and isinstance(params.get("info"), dict):
             # A client of ours knows both. In the agent's version, it is told the same updates that we are.
@@ -503,7 +492,7 @@ class Client:
         return self._telling.agreement_of(agent.identity, capabilities, ways, own_methods.HOST)
 
     async def _authenticate(self, params: Any) -> Any:
-        await self._host.agent.authenticate(decode(AuthenticateRequest, params).method_id)
+        await self._host.agent.authenticate(decode(initialize.AuthenticateRequest, params).method_id)
         return {}
 
     async def _logout(self, _: Any) -> Any:
@@ -603,12 +592,12 @@ class Client:
         raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The agent didn't take up the prompt")
 
     async def _cancel_tool_call(self, params: Any) -> Any:
-        request = decode(ToolCallReference, params)
+        request = decode(agent_requests.ToolCallReference, params)
         await self._session(request.session_id).cancel_tool_call(ToolCallId(request.tool_call_id))
         return {}
 
     async def _cancel_terminal(self, params: Any) -> Any:
-        request = decode(TerminalRequest, params)
+        request = decode(agent_requests.TerminalRequest, params)
         await self._session(request.session_id).cancel_terminal(TerminalId(request.terminal_id))
         return {}
 
@@ -811,11 +800,11 @@ class Client:
     def answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
         """Pass on the user's choice. If the client only dismissed a permission request, it keeps waiting."""
         if told is not None and key in told.conversation.permissions:
-            outcome = decode(RequestPermissionResponse, said).outcome
-            if isinstance(outcome, SelectedPermissionOutcome):
+            outcome = decode(agent_requests.RequestPermissionResponse, said).outcome
+            if isinstance(outcome, agent_requests.SelectedPermissionOutcome):
                 told.answer_permission(key, outcome.option_id)
             return
-        response = decode(CreateElicitationResponse, said)
+        response = decode(agent_requests.CreateElicitationResponse, said)
         action = next((one for one in ACTIONS if one == response.action), None)
         if action is not None:
             owner = told if told is not None else self._host.agent
@@ -824,7 +813,9 @@ class Client:
 
 def _is_choice(said: Any) -> bool:
     with suppress(MalformedMessage):
-        return isinstance(decode(RequestPermissionResponse, said).outcome, SelectedPermissionOutcome)
+        return isinstance(
+            decode(agent_requests.RequestPermissionResponse, said).outcome, agent_requests.SelectedPermissionOutcome
+        )
     return False
 
 

@@ -19,15 +19,6 @@ from acp_tui.client.settings.tree import RefusalRule, Settings
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    Location,
-    TextDiff,
-    ToolCall,
-    ToolCallContent,
-    ToolCallId,
-    ToolCallPatch,
-)
 from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.rpc import ErrorCode, RequestFailed
@@ -110,7 +101,7 @@ class Rules:
         """`roots` are the session's directories, the base of relative globs."""
         self.roots = tuple(roots)
 
-    async def against_call(self, call: ToolCall) -> RefusalRule | None:
+    async def against_call(self, call: tool_calls.ToolCall) -> RefusalRule | None:
         """The rule against a tool call as the agent describes it."""
         return None
 
@@ -161,7 +152,7 @@ _NEVER: Final[Mapping[UnaskedKind, str]] = {
     "run": "in this session, the user lets it run nothing without asking",
 }
 
-Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
+Ask: TypeAlias = Callable[[tool_calls.ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
 """Shows a question with the reason for it, and returns the ID of the chosen option.
 
 None if the question was withdrawn, NOBODY_ASKED if no one saw it.
@@ -180,7 +171,7 @@ class AccessRequest:
     """The file, or the directory to run a command in."""
     rule: RefusalRule | None
     """The user's rule against it."""
-    content: tuple[ToolCallContent, ...] = ()
+    content: tuple[tool_calls.ToolCallContent, ...] = ()
     raw_input: Mapping[str, Any] | None = None
     why: str = ""
     """Why the user must be asked in any case, in sentences; "" if the path and the settings decide."""
@@ -200,7 +191,7 @@ class _Question:
     why: str
     """Why the user is asked, in sentences, one on each line."""
     options: tuple[PermissionOption, ...] = (ALLOW, REFUSE)
-    compared: tuple[ToolCallContent, ...] = ()
+    compared: tuple[tool_calls.ToolCallContent, ...] = ()
     """What to show above the request's own content."""
     if_nobody: str = ""
     """What else the agent is told if there is no one to ask."""
@@ -241,8 +232,8 @@ class Access:
         try:
             yield
         except Outdated:
-            said = (BlockContent(Text(OUTDATED)), *request.content)
-            self._apply(ToolCallReported(ToolCallPatch(call_id, status=tool_calls.CANCELLED, content=said)))
+            said = (tool_calls.BlockContent(Text(OUTDATED)), *request.content)
+            self._apply(ToolCallReported(tool_calls.ToolCallPatch(call_id, status=tool_calls.CANCELLED, content=said)))
             raise
         except BaseException:
             self._settle(call_id, tool_calls.FAILED)
@@ -263,7 +254,7 @@ class Access:
     async def _unlike(self, request: AccessRequest, place: Place) -> Unlike | None:
         if request.run is not None:
             return self._allowances.unlike_run(place.path, request.run)
-        [write] = [item for item in request.content if isinstance(item, TextDiff)]
+        [write] = [item for item in request.content if isinstance(item, tool_calls.TextDiff)]
         return await self._allowances.unlike_write(place.path, write)
 
     def _unasked(self, request: AccessRequest, place: Place, unlike: Unlike) -> _Question | None:
@@ -280,7 +271,7 @@ class Access:
         if_nobody = f"; it can ask, or the user can let it with {UNASKED_OPTION} {kind}"
         return _Question(why, (ALLOW, IN_SESSION, REFUSE, NEVER), if_nobody=if_nobody)
 
-    async def _asked(self, request: AccessRequest, place: Place, question: _Question) -> ToolCallId:
+    async def _asked(self, request: AccessRequest, place: Place, question: _Question) -> tool_calls.ToolCallId:
         patch = _question(request, place, content=(*question.compared, *request.content))
         try:
             answer = await self._ask(patch, question.options, "\n".join([question.why, *request.warnings]))
@@ -295,33 +286,33 @@ class Access:
         why = _WHY.get(answer, "the user refused it") + (question.if_nobody if answer == NOBODY_ASKED else "")
         raise _refusal(f"{request.does}: {why}")
 
-    def _settle(self, call_id: ToolCallId, status: str) -> None:
-        self._apply(ToolCallReported(ToolCallPatch(call_id, status=status)))
+    def _settle(self, call_id: tool_calls.ToolCallId, status: str) -> None:
+        self._apply(ToolCallReported(tool_calls.ToolCallPatch(call_id, status=status)))
 
 
-def _refused(request: AccessRequest, place: Place, why: str) -> ToolCallPatch:
-    return _question(request, place, content=(BlockContent(Text(why)),), status=tool_calls.FAILED)
+def _refused(request: AccessRequest, place: Place, why: str) -> tool_calls.ToolCallPatch:
+    return _question(request, place, content=(tool_calls.BlockContent(Text(why)),), status=tool_calls.FAILED)
 
 
 def _question(
     request: AccessRequest,
     place: Place,
     *,
-    content: Sequence[ToolCallContent],
+    content: Sequence[tool_calls.ToolCallContent],
     status: str = tool_calls.PENDING,
-) -> ToolCallPatch:
+) -> tool_calls.ToolCallPatch:
     """The question as a tool call whose ID no agent can know, so no agent can change its text."""
     where = "" if place.inside else " (outside the workspace)"
-    leads_to: tuple[ToolCallContent, ...] = ()
+    leads_to: tuple[tool_calls.ToolCallContent, ...] = ()
     if place.path != Path(request.path):
-        leads_to = (BlockContent(Text(f"{request.path} leads to {place.path}")),)
-    return ToolCallPatch(
-        ToolCallId(f"acp-tui_{secrets.token_hex(16)}"),
+        leads_to = (tool_calls.BlockContent(Text(f"{request.path} leads to {place.path}")),)
+    return tool_calls.ToolCallPatch(
+        tool_calls.ToolCallId(f"acp-tui_{secrets.token_hex(16)}"),
         title=f"{request.does}{where}",
         kind=request.kind,
         status=status,
         content=(*leads_to, *content),
-        locations=(Location(str(place.path)),),
+        locations=(tool_calls.Location(str(place.path)),),
         raw_input=UNSET if request.raw_input is None else dict(request.raw_input),
     )
 

@@ -20,14 +20,13 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskStatus
 
-from acp_tui import __version__
 from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
 from acp_tui.client.agents.process import StderrLines
 from acp_tui.client.extensions import Extensions, require_extension_name
 from acp_tui.client.sessions.access import Policy
-from acp_tui.client.sessions.client_role import ClientRole, SessionTable
+from acp_tui.client.sessions.client_role import ClientRole
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Attend, Session
 from acp_tui.client.settings.location import settings_file
@@ -35,22 +34,12 @@ from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation, snapshot
-from acp_tui.conversation.elicitation import Elicitation, FormValues, UrlVisit
+from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, ElicitationAction, Reconnected, SessionUpdate
-from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, shown_versions
+from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.negotiation import NEWEST, VERSIONS, initialize
-from acp_tui.protocol.roles import (
-    AgentCapabilities,
-    AgentIdentity,
-    Agreement,
-    AuthMethod,
-    ClientOffer,
-    HttpServer,
-    McpServer,
-    Workplace,
-)
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
@@ -79,7 +68,26 @@ class Added(TypedDict, total=False):
     """What a session gets besides its directory."""
 
     additional_directories: Sequence[Path]
-    mcp_servers: Sequence[McpServer]
+    mcp_servers: Sequence[roles.McpServer]
+
+
+class Start(TypedDict, total=False):
+    """How to start an agent."""
+
+    cwd: Path | None
+    """Where its process starts; None for the current directory."""
+    offer: roles.ClientOffer | None
+    """None for ClientOffer(). What `policy` turns off isn't offered, whatever this says."""
+    on_phase: Callable[[Phase], None]
+    tap: Tap | None
+    secrets: SecretsSent | None
+    """For hosts, whose watchers don't see any."""
+    extensions: Extensions | None
+    policy: Policy | None
+    recordings: RecordingPlan | None
+    """None to record nothing."""
+    keeps_frames: bool
+    """For interfaces that can show frames."""
 
 
 class Agent:
@@ -93,8 +101,8 @@ class Agent:
         command: AgentCommand,
         *,
         cwd: Path | None = None,
-        offer: ClientOffer | None,
-        on_phase: Callable[[Phase], None],
+        offer: roles.ClientOffer | None = None,
+        on_phase: Callable[[Phase], None] = lambda _: None,
         tap: Tap | None = None,
         secrets: SecretsSent | None = None,
         extensions: Extensions | None = None,
@@ -104,38 +112,37 @@ class Agent:
     ) -> None:
         policy = (policy or Policy()).for_agent(command)
         self.command = command
-        self.identity: AgentIdentity | None = None
-        self.capabilities = AgentCapabilities()
-        self.auth_methods: tuple[AuthMethod, ...] = ()
+        self.identity: roles.AgentIdentity | None = None
+        self.capabilities = roles.AgentCapabilities()
+        self.auth_methods: tuple[roles.AuthMethod, ...] = ()
         self.log: deque[str] = deque(maxlen=MAX_LOG_LINES)
         """The agent's stderr lines, and the stdout lines that aren't messages."""
         self.phase = Phase.STARTING
         self.on_elicitations: Callable[[], None] | None = None
         """Called when `elicitations` or `visits` change. It may only mark what to redraw."""
         self._on_phase = on_phase
-        self._offer = policy.within(offer or ClientOffer())
+        self._offer = policy.within(offer or roles.ClientOffer())
         self._policy = policy
         self._quirks = Quirks()
         self._recorder: Recorder | None = None
-        self._table = SessionTable()
         # What the agent asks outside any session is folded the same way as a session's updates.
         self.outside = Conversation()
         # While a session is being opened, two sessions may share an ID. The key tells whose question is answered.
         self._question_keys = count(1)
         self._questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
-        role = ClientRole(self._table, self.log, self._questions, extensions or Extensions())
+        self._table = ClientRole(self.log, self._questions, extensions or Extensions())
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
-        self.connection: Connection = ConnectionV1(role, self._offer)
+        self.connection: Connection = ConnectionV1(self._table, self._offer)
         self.lost: errors.AgentLost | None = None
-        self.frames: FrameLog | None = None
+        self.frames = FrameLog(command.name, command.argv) if keeps_frames else None
         """The last frames on the wire, if a user interface can show them."""
-        if keeps_frames:
-            self.frames = FrameLog(command.name, command.argv)
         self._stderr_lines = StderrLines(self.log)
         self._cwd = cwd
-        self._tap = tap
+        self._logs: list[FrameLog | Recorder] = [] if self.frames is None else [self.frames]
+        """What gets all that goes over the wire, what is on stderr, and the end."""
+        self._taps = [each for each in (secrets.tap if secrets is not None else None, tap) if each is not None]
         self.secrets = secrets
         """What the agent's watchers must not see, if it may be hosted."""
         self._recordings = recordings
@@ -144,6 +151,7 @@ class Agent:
         self._start_limit = anyio.CancelScope()
         self._lost_known = anyio.Event()
         self._ended = anyio.Event()
+        on_phase(self.phase)
 
     @property
     def title(self) -> str:
@@ -240,25 +248,21 @@ class Agent:
             self.frames.environ = {**os.environ, **channel.given}
         if self._recordings is not None:
             self._recorder = self._recordings.begin(self.command.name, self.command.argv, channel.given)
+            self._logs.append(self._recorder)
 
     def _see(self, direction: Direction, frame: bytes) -> None:
-        if self.frames is not None:
-            self.frames.tap(direction, frame)
-        if self._recorder is not None:
-            self._recorder.tap(direction, frame)
-        if self.secrets is not None:
-            self.secrets.tap(direction, frame)
-        if self._tap is not None:
-            self._tap(direction, frame)
+        for log in self._logs:
+            log.tap(direction, frame)
+        for tap in self._taps:
+            tap(direction, frame)
 
     async def _end_recording(self) -> None:
         if self._channel is None:
             return
         how = self._channel.describe_exit()
-        if self.frames is not None:
-            self.frames.exited(how)
+        for log in self._logs:
+            log.exited(how)
         if self._recorder is not None:
-            self._recorder.exited(how)
             await anyio.to_thread.run_sync(self._recorder.close)
 
     def screen_resized(self, columns: int, rows: int) -> None:
@@ -276,10 +280,8 @@ class Agent:
         await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
-        if self.frames is not None:
-            self.frames.stderr(data)
-        if self._recorder is not None:
-            self._recorder.stderr(data)
+        for log in self._logs:
+            log.stderr(data)
         self._stderr_lines.append(data)
 
     async def initialize(self, limit_s: float | None = None) -> None:
@@ -306,12 +308,12 @@ class Agent:
         if self.identity is not None:
             self._quirks = quirks_of(self.identity.name)
 
-    def _handshake(self) -> Awaitable[Agreement]:
+    def _handshake(self) -> Awaitable[roles.Agreement]:
         def choose(connection: Connection) -> None:
             self.connection = connection
 
         wanted = self.command.protocol or NEWEST
-        return initialize(self.connection, wanted, "acp-tui", "acp-tui", __version__, choose)
+        return initialize(self.connection, wanted, choose)
 
     # Logging in and out
 
@@ -335,7 +337,7 @@ class Agent:
         self._require(is_offered, f"{method.name!r} in a terminal")
         return self.command.for_terminal(method.args, method.env)
 
-    def _auth_method(self, method_id: str) -> AuthMethod:
+    def _auth_method(self, method_id: str) -> roles.AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)
         if method is None:
             raise errors.Unsupported(f"{self.title} has no login method with the ID {method_id!r}")
@@ -392,7 +394,7 @@ class Agent:
             session.apply(Reconnected(remembers=True, forked_from=title))
             return self._table.add(session, state)
 
-        return await self._opened(self.connection.fork_session(source.session_id, workplace, register))
+        return await self._opened(self.connection.new_session(workplace, register, source.session_id))
 
     async def load_session(
         self,
@@ -461,7 +463,7 @@ class Agent:
     def _session(
         self,
         session_id: SessionId,
-        workplace: Workplace,
+        workplace: roles.Workplace,
         attend: Attend | None,
         earlier: Session | None = None,
         conversation: Conversation | None = None,
@@ -486,12 +488,12 @@ class Agent:
         return session
 
     def _workplace(
-        self, cwd: Path, additional_directories: Sequence[Path] = (), mcp_servers: Sequence[McpServer] = ()
-    ) -> Workplace:
+        self, cwd: Path, additional_directories: Sequence[Path] = (), mcp_servers: Sequence[roles.McpServer] = ()
+    ) -> roles.Workplace:
         """Check what would be sent. Raises Unsupported for what the agent must not be sent (R-DIR-1, R-MCP-2)."""
         can_reach = {"http": self.capabilities.mcp_http, "sse": self.capabilities.mcp_sse}
         for server in mcp_servers:
-            if isinstance(server, HttpServer):
+            if isinstance(server, roles.HttpServer):
                 what = f"MCP servers over {server.kind} (mcpCapabilities.{server.kind})"
                 self._require(can_reach[server.kind], what)
             else:
@@ -499,7 +501,7 @@ class Agent:
         if additional_directories:
             what = "additional directories (sessionCapabilities.additionalDirectories)"
             self._require(self.capabilities.additional_directories, what)
-        return Workplace(cwd, tuple(additional_directories), tuple(mcp_servers))
+        return roles.Workplace(cwd, tuple(additional_directories), tuple(mcp_servers))
 
     async def _opened(self, request: Awaitable[Session]) -> Session:
         with self._in_phase(Phase.OPENING):
@@ -509,7 +511,9 @@ class Agent:
             self._set_phase(Phase.READY)
         return session
 
-    async def _reopen(self, session: Session, workplace: Workplace, request: Callable[..., Awaitable[None]]) -> Session:
+    async def _reopen(
+        self, session: Session, workplace: roles.Workplace, request: Callable[..., Awaitable[None]]
+    ) -> Session:
         self._table.begin(session)
         on_opened = partial(self._table.finish, session)
         on_refused = partial(self._table.give_up, session)
@@ -524,7 +528,7 @@ class Agent:
             self._set_phase(Phase.READY)
         return session
 
-    async def _resume_open(self, session: Session, workplace: Workplace, attend: Attend | None) -> Session:
+    async def _resume_open(self, session: Session, workplace: roles.Workplace, attend: Attend | None) -> Session:
         def resumed(state: tuple[SessionUpdate, ...]) -> None:
             session.move(workplace.cwd, workplace.additional_directories)
             if attend is not None:
@@ -594,18 +598,9 @@ class Agent:
         """Questions outside any session that wait for the user, oldest first. Read-only."""
         return self.outside.elicitations
 
-    @property
-    def visits(self) -> dict[str, UrlVisit]:
-        """Pages that the user agreed to visit outside any session, by elicitation ID."""
-        return self.outside.visits
-
     def answer_elicitation(self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None) -> None:
         """Like `Session.answer_elicitation`, for a question outside any session."""
         self._questions.answer(key, action, values)
-
-    def dismiss_visit(self, elicitation_id: str) -> None:
-        """Like `Session.dismiss_visit`, for a page outside any session."""
-        self._questions.dismiss(elicitation_id)
 
     def _apply_outside(self, update: SessionUpdate) -> None:
         self._start_limit.deadline = math.inf

@@ -12,60 +12,39 @@ from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.machine import Machine
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.set_aside import EarlyUpdates
-from acp_tui.client.subagents import Subagents
+from acp_tui.client.subagents import Routes
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
-from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
-from acp_tui.rpc import RequestFailed
+from acp_tui.conversation.updates import PermissionAsked, SessionUpdate
+from acp_tui.protocol.roles import ElicitationAnswer
 
 
-class SessionTable:
-    """Routes an agent's updates to their sessions. Its methods run inside the read loop, in wire order."""
+class SessionTable(Routes[Session]):
+    """An agent's sessions while they are opened and closed. Its methods run inside the read loop, in wire order."""
 
     def __init__(self) -> None:
-        self.open: dict[SessionId, Session] = {}
-        """Sessions that receive updates and requests, including those still being opened."""
-        self.subagents = Subagents(self.open)
+        super().__init__(Session.hear)
         self._opening: dict[SessionId, Session | None] = {}
         """For each session being opened, the session that had its ID before. It's restored if opening fails."""
         self._retired: list[Session] = []
-        self._early = EarlyUpdates()
-        self._awaited = 0
-
-    def apply(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """Apply an update, or keep it if it may belong to a session that is about to get its ID."""
-        led = self.subagents.lead(session_id, update)
-        if led is None:
-            return
-        session_id, update = led
-        session = self.open.get(session_id)
-        if session is not None:
-            session.hear(update)
-        elif self._awaited:
-            self._early.add(session_id, update)
 
     # New sessions
 
     @contextmanager
     def awaiting(self) -> Iterator[None]:
         """Keep updates for unknown sessions while the agent chooses the ID of a new one."""
-        self._awaited += 1
+        self.early.await_new()
         try:
             yield
         finally:
-            self._awaited -= 1
-            if not self._awaited:
-                self._early.clear()
+            self.early.end_awaiting()
 
     def add(self, session: Session, state: Sequence[SessionUpdate]) -> Session:
         """Add a new session. Applies the updates that came before the response, then those in it (R-CFG-9)."""
         replaced = self.open.get(session.session_id)
         self.open[session.session_id] = session
-        for update in (*self._early.take(session.session_id), *state):
-            session.hear(update)
+        for update in (*self.early.take(session.session_id), *state):
+            self.hear(session, update)
         self._retire(replaced)
         return session
 
@@ -117,21 +96,15 @@ class SessionTable:
             await self._retired.pop().aclose()
 
 
-class ClientRole:
-    """Serves one agent (protocol.roles.ClientHandler)."""
+class ClientRole(SessionTable):
+    """Serves one agent with these sessions (protocol.roles.ClientHandler)."""
 
-    def __init__(
-        self, table: SessionTable, log: deque[str], elicitations: Elicitations, extensions: Extensions
-    ) -> None:
+    def __init__(self, log: deque[str], elicitations: Elicitations, extensions: Extensions) -> None:
         """`elicitations` are those outside any session."""
-        self._table = table
+        super().__init__()
         self._log = log
         self._elicitations = elicitations
         self._extensions = extensions
-
-    def on_update(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """Apply an update, or keep it until its session is known."""
-        self._table.apply(session_id, update)
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
@@ -149,27 +122,17 @@ class ClientRole:
         """Pass the question to its session, or keep it outside the sessions."""
         if session_id is None:
             return self._elicitations.ask(elicitation)
-        return self._session(session_id).elicit(elicitation)
+        return self.serving(session_id).elicit(elicitation)
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
         """Mark a page as done in every session, because the notification doesn't name one."""
         self._elicitations.complete(elicitation_id)
-        for session in self._table.open.values():
+        for session in self.open.values():
             session.complete_elicitation(elicitation_id)
 
-    def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
-        session = self._session(session_id)
-        if session_id not in self._table.open and not question.is_alone:
-            self._table.apply(session_id, ToolCallReported(question.patch))
-        asked = self._table.subagents.question(session.conversation, session_id, question)
+    def request_permission(self, session_id: SessionId, asked: PermissionAsked) -> Awaitable[str | None]:
+        session, asked = self.asking(session_id, asked)
         return session.request_permission(asked)
 
     def machine(self, session_id: SessionId) -> Machine:
-        return self._session(session_id).machine
-
-    def _session(self, session_id: SessionId) -> Session:
-        """The session with this ID; for a subagent, the session it works for."""
-        session = self._table.open.get(self._table.subagents.root(session_id))
-        if session is None:
-            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
-        return session
+        return self.serving(session_id).machine

@@ -12,16 +12,9 @@ import anyio
 
 from acp_tui.client.secrets.masking import MASK, masked_text
 from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
-from acp_tui.conversation import elicitation
+from acp_tui.conversation import elicitation, updates
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.conversation.updates import (
-    ElicitationAction,
-    ElicitationAnswered,
-    ElicitationAsked,
-    ElicitationCompleted,
-    SessionUpdate,
-)
 from acp_tui.protocol.roles import ElicitationAnswer
 
 
@@ -149,7 +142,7 @@ class Elicitations:
     def __init__(
         self,
         conversation: Conversation,
-        apply: Callable[[SessionUpdate], None],
+        apply: Callable[[updates.SessionUpdate], None],
         keys: Iterator[int] | None = None,
         now: Callable[[], float | None] = time.time,
     ) -> None:
@@ -165,7 +158,7 @@ class Elicitations:
         Returns the user's answer. With `is_cancelled`, the turn is cancelled: don't ask.
         """
         key = self._broker.park()
-        self._apply(ElicitationAsked(replace(asked, key=key)))
+        self._apply(updates.ElicitationAsked(replace(asked, key=key)))
         if is_cancelled:
             self._settle(key, CANCEL)
         return self._answer_to(key)
@@ -177,9 +170,9 @@ class Elicitations:
             self._broker.forget(key)
             # The agent withdrew it, so the question must not stay on the screen.
             if key in self._conversation.elicitations:
-                self._apply(ElicitationAnswered(key, "cancel", self._now()))
+                self._apply(updates.ElicitationAnswered(key, "cancel", self._now()))
 
-    def answer(self, key: RequestKey, action: ElicitationAction, values: elicitation.FormValues | None) -> None:
+    def answer(self, key: RequestKey, action: updates.ElicitationAction, values: elicitation.FormValues | None) -> None:
         """Pass on the user's decision. Does nothing if the question no longer waits.
 
         Raises ValueError for values that don't fit the form; they aren't sent (R-ELIC-7, R-ELIC-8).
@@ -205,13 +198,13 @@ class Elicitations:
         self, key: RequestKey, answer: ElicitationAnswer, values: tuple[elicitation.FieldAnswer, ...] = ()
     ) -> None:
         if self._broker.answer(key, answer):
-            self._apply(ElicitationAnswered(key, answer.action, self._now(), values))
+            self._apply(updates.ElicitationAnswered(key, answer.action, self._now(), values))
 
     def complete(self, elicitation_id: str) -> None:
         """Mark a page as done, as the agent reports. An unknown one is ignored (R-ELIC-12)."""
-        self._apply(ElicitationCompleted(elicitation_id))
+        self._apply(updates.ElicitationCompleted(elicitation_id))
 
     def dismiss(self, elicitation_id: str) -> None:
         """Stop showing a visited page. The agent may never report that it's done."""
         if elicitation_id in self._conversation.visits:
-            self._apply(ElicitationCompleted(elicitation_id))
+            self._apply(updates.ElicitationCompleted(elicitation_id))

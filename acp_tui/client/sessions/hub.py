@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -17,14 +16,8 @@ from acp_tui.client.errors import ClientError
 
 if TYPE_CHECKING:
     # Importing an agent loads the wire types, which must not delay the first frame.
-    from acp_tui.client.agents.command import AgentCommand, Phase
-    from acp_tui.client.extensions import Extensions
-    from acp_tui.client.sessions.access import Policy
-    from acp_tui.client.sessions.agent import Agent
-    from acp_tui.client.transcript.plan import RecordingPlan
-    from acp_tui.client.transcript.recorder import SecretsSent
-    from acp_tui.protocol.roles import ClientOffer
-    from acp_tui.rpc import Tap
+    from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.sessions.agent import Agent, Start
 
 log = logging.getLogger(__name__)
 
@@ -43,43 +36,11 @@ class SessionHub:
         import_module("acp_tui.client.sessions.agent")
         import_module("acp_tui.client.sessions.session_history")
 
-    async def start_agent(
-        self,
-        command: AgentCommand,
-        *,
-        cwd: Path | None = None,
-        offer: ClientOffer | None = None,
-        on_phase: Callable[[Phase], None] = lambda _: None,
-        tap: Tap | None = None,
-        secrets: SecretsSent | None = None,
-        extensions: Extensions | None = None,
-        policy: Policy | None = None,
-        recordings: RecordingPlan | None = None,
-        keeps_frames: bool = False,
-    ) -> Agent:
-        """Start the agent's process in `cwd`; None for the current directory.
-
-        Raises AgentNotFound and AgentNotRunnable.
-
-        `offer` defaults to ClientOffer(). What `policy` turns off isn't offered, whatever `offer` says. Without
-        `recordings`, nothing is recorded. `keeps_frames` is for interfaces that can show frames, `secrets` for
-        hosts, whose watchers don't see any.
-        """
+    async def start_agent(self, command: AgentCommand, **start: Unpack[Start]) -> Agent:
+        """Start the agent's process. Raises AgentNotFound and AgentNotRunnable."""
         from acp_tui.client.sessions.agent import Agent  # loading point: what `preload` loads
 
-        agent = Agent(
-            command,
-            cwd=cwd,
-            offer=offer,
-            on_phase=on_phase,
-            tap=tap,
-            secrets=secrets,
-            extensions=extensions,
-            policy=policy,
-            recordings=recordings,
-            keeps_frames=keeps_frames,
-        )
-        on_phase(agent.phase)
+        agent = Agent(command, **start)
         await self._tasks.start(self._run, agent)
         self.agents.append(agent)
         return agent

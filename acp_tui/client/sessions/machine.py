@@ -359,19 +359,19 @@ class Machine:
 
     def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
         with refusals():
-            return self._terminals_with(terminal_id).output(terminal_id)
+            return self._terminals_with(terminal_id).get(terminal_id).output()
 
     def output_of_own(self, terminal_id: TerminalId) -> TerminalSnapshot:
         """What a command of the user's has printed so far."""
-        return self._open_terminals().output(terminal_id)
+        return self._open_terminals().get(terminal_id).output()
 
     async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
         with refusals():
-            return await self._terminals_with(terminal_id).wait_for_exit(terminal_id)
+            return await self._terminals_with(terminal_id).get(terminal_id).wait_for_exit()
 
     async def kill_terminal(self, terminal_id: TerminalId) -> None:
         with refusals():
-            await self._terminals_with(terminal_id).kill(terminal_id)
+            await self._terminals_with(terminal_id).get(terminal_id).kill()
 
     async def release_terminal(self, terminal_id: TerminalId) -> None:
         """End a terminal's command and forget the terminal. Its output stays in the conversation."""
@@ -411,7 +411,7 @@ class Machine:
         Raises TerminalInputFull, and drops `data`, if too much input waits because the program reads nothing.
         """
         with suppress(UnknownTerminal):
-            self._open_terminals().write(terminal_id, data)
+            self._open_terminals().get(terminal_id).write(data)
             return True
         return False
 
@@ -422,7 +422,7 @@ class Machine:
         any keyboard.
         """
         with suppress(UnknownTerminal):
-            self._open_terminals().interrupt(terminal_id)
+            self._open_terminals().get(terminal_id).interrupt()
             return True
         return False
 
@@ -433,7 +433,7 @@ class Machine:
         """
         is_told = False
         with suppress(UnknownTerminal):
-            self._open_terminals().resize(terminal_id, columns, rows)
+            self._open_terminals().get(terminal_id).resize(columns, rows)
             is_told = True
         self._apply(updates.TerminalResized(terminal_id, columns, rows))
         return is_told
@@ -441,7 +441,7 @@ class Machine:
     async def end_terminal(self, terminal_id: TerminalId) -> bool:
         """End a terminal's command, as `kill_terminal` does for the agent. False as for `type_into`."""
         with suppress(UnknownTerminal):
-            await self._open_terminals().kill(terminal_id)
+            await self._open_terminals().get(terminal_id).kill()
             return True
         return False
 

@@ -21,23 +21,13 @@ from acp_tui.client.sessions.machine import Machine, OwnCommands
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.set_aside import new_conversation
 from acp_tui.client.settings.tree import RefusalRule
-from acp_tui.conversation import reducer, updates
+from acp_tui.conversation import facts, reducer, updates
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation, FormValues
-from acp_tui.conversation.facts import (
-    BooleanOption,
-    ConfigOption,
-    Fact,
-    PermissionOption,
-    PermissionRequest,
-    RequestKey,
-    SessionId,
-    Turn,
-)
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer, PermissionQuestion
+from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
 from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
@@ -130,7 +120,7 @@ class Session:
 
     def __init__(
         self,
-        session_id: SessionId,
+        session_id: facts.SessionId,
         cwd: Path,
         connection: Connection,
         quirks: Quirks,
@@ -172,7 +162,7 @@ class Session:
         self._turn_over = Event()
         self._failure: updates.TurnFailed | None = None
         """The error the agent reported for the end of the turn."""
-        self._unasked: set[RequestKey] = set()
+        self._unasked: set[facts.RequestKey] = set()
         """Permission requests that were rejected without asking the user."""
         self._elicitations = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
         policy = policy or Policy()
@@ -182,9 +172,9 @@ class Session:
         self.allowances.for_session |= dict.fromkeys(policy.unasked, True)
         self._compares = Grant.UNASKED in (policy.write, policy.terminals)
         """Whether it matters what the user allows the agent."""
-        self._asked_by_us: set[RequestKey] = set()
+        self._asked_by_us: set[facts.RequestKey] = set()
         """The waiting questions that are acp-tui's own."""
-        self._shown: dict[RequestKey, ToolCall] = {}
+        self._shown: dict[facts.RequestKey, ToolCall] = {}
         """The tool calls that were just allowed, as they were then."""
         access = Access(self._ask_for_access, self.apply, self.allowances, agent)
         self.machine = Machine(
@@ -213,7 +203,7 @@ class Session:
     def note_attendance(self, attendance: Attendance) -> None:
         """Note who else is attached, and tell the listeners."""
         self.attendance = attendance
-        self._listeners.tell(Change(facts=(Fact.CONNECTION,)))
+        self._listeners.tell(Change(facts=(facts.Fact.CONNECTION,)))
 
     def subscribe(self, listener: Listener) -> Unsubscribe:
         """Call `listener` after each change until the returned function is called.
@@ -244,13 +234,7 @@ class Session:
         self.apply(updates.Disconnected(reason))
 
     def hear(self, update: updates.SessionUpdate) -> None:
-        """Apply an update from the agent, except updates to terminals that run here."""
-        if isinstance(
-            update, updates.TerminalOpened | updates.TerminalOutput | updates.TerminalExited | updates.TerminalReported
-        ):
-            state = self.conversation.terminals.get(update.terminal_id)
-            if state is not None and state.is_ours:
-                return
+        """Apply an update from the agent."""
         if isinstance(update, updates.StateReported):
             self._failure = update.failure
             self.has_missed = self.has_missed and update.state != "idle"
@@ -266,7 +250,7 @@ class Session:
         answers with an error, and AgentLost if it's gone.
         """
         self._require_open()
-        if self.conversation.turn is not Turn.IDLE:
+        if self.conversation.turn is not facts.Turn.IDLE:
             raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
         self.apply(updates.PromptSent(sendable, (*notes, *unlike), self.connection.accepts_prompts))
@@ -300,7 +284,7 @@ class Session:
 
         If it's cancelled with the turn, its message in the conversation says so.
         """
-        if self.conversation.turn is not Turn.RUNNING:
+        if self.conversation.turn is not facts.Turn.RUNNING:
             return False
         self.apply(updates.PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
         await self._ask(self.connection.prompt(self.session_id, sendable, self._prompt_answered))
@@ -311,7 +295,7 @@ class Session:
         self._turn_over = Event()
 
         def look(_: Change | None = None) -> None:
-            if self.conversation.turn is Turn.IDLE:
+            if self.conversation.turn is facts.Turn.IDLE:
                 self._turn_over.set()
 
         unsubscribe = self.subscribe(look)
@@ -342,7 +326,7 @@ class Session:
     def cancel(self) -> None:
         """Ask the agent to stop the turn, and withdraw every open question (R-CANC-1..3, 5, R-ORD-4)."""
         # Another session may be open under the ID of a closed one.
-        if self.is_closed or self.conversation.turn is not Turn.RUNNING:
+        if self.is_closed or self.conversation.turn is not facts.Turn.RUNNING:
             return
         self.connection.cancel(self.session_id)
         self.apply(updates.CancelRequested())
@@ -381,7 +365,7 @@ class Session:
         except (RpcError, MalformedMessage) as error:
             raise await self._explain(error) from error
 
-    def answer_permission(self, key: RequestKey, option_id: str) -> None:
+    def answer_permission(self, key: facts.RequestKey, option_id: str) -> None:
         """Pass on the user's choice. This is the only way an agent is ever allowed anything."""
         request = self.conversation.permissions.get(key)
         chosen = [option for option in request.answers if option.option_id == option_id] if request is not None else []
@@ -393,7 +377,7 @@ class Session:
         if key in self._asked_by_us and option_id in FOR_SESSION:
             self._answer_the_like(request, option_id)
 
-    def _answer_the_like(self, answered: PermissionRequest, option_id: str) -> None:
+    def _answer_the_like(self, answered: facts.PermissionRequest, option_id: str) -> None:
         """What the user decided for the session also answers the questions of its kind that wait already."""
         kind = self.conversation.tool_call(answered.tool_call_id).call.kind
         for key, request in tuple(self.conversation.permissions.items()):
@@ -401,7 +385,7 @@ class Session:
             if is_like and self.conversation.tool_call(request.tool_call_id).call.kind == kind:
                 self._answer(key, option_id)
 
-    def refuse_unasked(self, key: RequestKey) -> bool:
+    def refuse_unasked(self, key: facts.RequestKey) -> bool:
         """Reject a request once because there's no one to ask. False if the request has no option for that."""
         request = self.conversation.permissions.get(key)
         if request is None or request.rejection_once is None:
@@ -410,12 +394,12 @@ class Session:
         self._answer(key, request.rejection_once.option_id)
         return True
 
-    def _answer(self, key: RequestKey, option_id: str | None, rule: RefusalRule | None = None) -> None:
+    def _answer(self, key: facts.RequestKey, option_id: str | None, rule: RefusalRule | None = None) -> None:
         if self._permissions.answer(key, option_id):
             self.apply(updates.PermissionAnswered(key, option_id, self.now(), rule.words if rule else None))
 
     def answer_elicitation(
-        self, key: RequestKey, action: updates.ElicitationAction, values: FormValues | None = None
+        self, key: facts.RequestKey, action: updates.ElicitationAction, values: FormValues | None = None
     ) -> None:
         """Pass on the user's answer to a form or to a page to visit (R-ELIC-3).
 
@@ -461,14 +445,14 @@ class Session:
 
     # What the agent asks
 
-    def request_permission(self, question: PermissionQuestion) -> Awaitable[str | None]:
+    def request_permission(self, asked: updates.PermissionAsked) -> Awaitable[str | None]:
         """Park a permission request and show it. Returns the option the user chooses.
 
         Cancelled immediately if no one can be asked.
         """
         key = self._permissions.park()
-        request = question.parked(key)
-        self._change(updates.PermissionAsked(request, question.patch))
+        request = replace(asked.request, key=key)
+        self._change(updates.PermissionAsked(request, asked.patch))
         if self._is_stopping or not request.options:
             self._answer(key, None)
         elif self._capabilities.acts_itself and not self._has_told_that_it_acts:
@@ -477,7 +461,7 @@ class Session:
             request = self.conversation.permissions[key]
         return self._decision(key, request)
 
-    async def _refuse_by_rule(self, request: PermissionRequest) -> None:
+    async def _refuse_by_rule(self, request: facts.PermissionRequest) -> None:
         """Reject the request once if one of the user's rules refuses it. If there's no option for that, add a note."""
         call = self.conversation.tool_call(request.tool_call_id).call
         rule = await self._rules.against_call(call)
@@ -493,7 +477,7 @@ class Session:
         note = f"Your rule refuses it ({rule.words}), but the agent has no option to reject it once."
         self._note(request, note)
 
-    async def _note_doubts(self, request: PermissionRequest) -> None:
+    async def _note_doubts(self, request: facts.PermissionRequest) -> None:
         """Add a note if a file's content differs from what the agent shows, or if that isn't known."""
         call = self.conversation.tool_call(request.tool_call_id).call
         async with create_task_group() as waiting:
@@ -503,11 +487,11 @@ class Session:
             waiting.cancel_scope.cancel()
         self._note(request, *doubts)
 
-    async def _note_after(self, seconds: float, request: PermissionRequest, note: str) -> None:
+    async def _note_after(self, seconds: float, request: facts.PermissionRequest, note: str) -> None:
         await sleep(seconds)
         self._note(request, note)
 
-    def _note(self, request: PermissionRequest, *notes: str) -> None:
+    def _note(self, request: facts.PermissionRequest, *notes: str) -> None:
         """Add notes to a request. They take the place of the one that a comparison takes long.
 
         A host's request may come with the same notes.
@@ -519,18 +503,18 @@ class Session:
             self.apply(updates.PermissionNoted(request.key, note))
 
     def _ask_for_access(
-        self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], why: str
+        self, patch: ToolCallPatch, options: tuple[facts.PermissionOption, ...], why: str
     ) -> Awaitable[str | None]:
         """Ask like a permission request from the agent, but without checking the rules: the caller has done that."""
         key = self._permissions.park()
-        request = PermissionRequest(key, patch.tool_call_id, options, note=why)
+        request = facts.PermissionRequest(key, patch.tool_call_id, options, note=why)
         self._asked_by_us.add(key)
         self.apply(updates.PermissionAsked(request, patch))
         if self._is_stopping:
             self._answer(key, None)
         return self._access_decision(key)
 
-    async def _access_decision(self, key: RequestKey) -> str | None:
+    async def _access_decision(self, key: facts.RequestKey) -> str | None:
         answer = await self._decision(key)
         return NOBODY_ASKED if key in self._unasked else answer
 
@@ -540,10 +524,10 @@ class Session:
 
         An agent that withdraws its questions itself may still ask for work that runs outside the turn.
         """
-        is_cancelling = self.conversation.turn is Turn.CANCELLING
+        is_cancelling = self.conversation.turn is facts.Turn.CANCELLING
         return self.is_closed or (is_cancelling and not self.connection.withdraws_questions)
 
-    async def _decision(self, key: RequestKey, request: PermissionRequest | None = None) -> str | None:
+    async def _decision(self, key: facts.RequestKey, request: facts.PermissionRequest | None = None) -> str | None:
         """The outcome of a request, decided by the user or by a rule.
 
         A rule takes precedence over any answer. An answer doesn't wait until the files of an agent's `request` are
@@ -598,7 +582,7 @@ class Session:
     def cut_off(self) -> str:
         """Note that the connection broke. Returns what that means for the user, in sentences."""
         self.is_cut_off = True
-        self.has_missed = self.has_missed or self.conversation.turn is not Turn.IDLE
+        self.has_missed = self.has_missed or self.conversation.turn is not facts.Turn.IDLE
         lost = ["You won't see what the agent does until you are connected again."] if self.has_missed else []
         if self.conversation.permissions or self.conversation.elicitations:
             lost.append("Its question was withdrawn; it may ask again.")
@@ -617,8 +601,8 @@ class Session:
         await self.machine.aclose()
 
 
-def _is_offered(option: ConfigOption, value: str | bool) -> bool:
-    if isinstance(option, BooleanOption):
+def _is_offered(option: facts.ConfigOption, value: str | bool) -> bool:
+    if isinstance(option, facts.BooleanOption):
         return isinstance(value, bool)
     return any(choice.value == value for choice in option.choices)
 
@@ -637,7 +621,7 @@ def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
 
         def attend(session: Session) -> None:
             def look(change: Change) -> None:
-                if Fact.PERMISSIONS in change.facts:
+                if facts.Fact.PERMISSIONS in change.facts:
                     opening.close()
                     show(session)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -191,15 +190,6 @@ class ServerList:
     """What else the user should know, such as unknown keys."""
 
 
-def describe(server: Server) -> str:
-    """The complete server on one line, for the user to judge it. Not for logs."""
-    if isinstance(server, StdioServer):
-        env = [f"{name}={shlex.quote(value)}" for name, value in server.env]
-        return " ".join([*env, shlex.join([server.command, *server.args])])
-    headers = [f"{name}: {value}" for name, value in server.headers]
-    return "; ".join([f"{server.url} ({server.kind})", *headers])
-
-
 @dataclass(frozen=True, slots=True)
 class ServerVariable:
     """One of the user's variables that a server gets."""
@@ -321,16 +311,3 @@ def _not_found(command: str) -> SettingsError:
     if _is_relative_path(command):
         return SettingsError(f"its command {command!r} is a relative path: use the full path, as in ${{HOME}}/bin/x")
     return SettingsError(f"its command {command!r} wasn't found: is it installed, executable, and on PATH?")
-
-
-def wire(server: Server) -> dict[str, object]:
-    """The server in the form sent to the agent. Only for results of `prepare` or `resolve`."""
-    if isinstance(server, StdioServer):
-        env = _wire_pairs(server.env)
-        return {"name": server.name, "command": server.command, "args": [*server.args], "env": env}
-    headers = _wire_pairs(server.headers)
-    return {"type": server.kind, "name": server.name, "url": server.url, "headers": headers}
-
-
-def _wire_pairs(pairs: Pairs) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in pairs]

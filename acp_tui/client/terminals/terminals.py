@@ -314,8 +314,8 @@ class Terminals:
     """Runs the commands of one session, each on its own PTY (ACP v1, terminals).
 
     `on_output`, `on_exit`, and `on_waiting` (for input, or no longer) are called on the event loop with a terminal's
-    ID, never before `create` has returned that ID. Every method except `create` and `close` raises UnknownTerminal for
-    an ID that isn't ours, or no longer is.
+    ID, never before `create` has returned that ID. `get` and `release` raise UnknownTerminal for an ID that isn't ours,
+    or no longer is.
     """
 
     def __init__(
@@ -401,34 +401,17 @@ class Terminals:
         self._terminals[terminal_id] = terminal
         return terminal_id
 
-    def output(self, terminal_id: str) -> TerminalOutputSnapshot:
-        """What the command has printed so far, without waiting."""
-        return self._get(terminal_id).output()
-
-    async def wait_for_exit(self, terminal_id: str) -> ExitStatus:
-        """Wait for the end of the command and its output. Several tasks may wait. A release also ends the wait."""
-        return await self._get(terminal_id).wait_for_exit()
-
-    async def kill(self, terminal_id: str) -> None:
-        """End the command and what it started, but keep the terminal. Usually takes a second at most."""
-        await self._get(terminal_id).kill()
+    def get(self, terminal_id: str) -> Terminal:
+        try:
+            return self._terminals[terminal_id]
+        except KeyError:
+            raise UnknownTerminal(terminal_id) from None
 
     async def release(self, terminal_id: str) -> None:
         """Forget the terminal now, and end what still runs in it."""
-        terminal = self._get(terminal_id)
+        terminal = self.get(terminal_id)
         del self._terminals[terminal_id]
         await terminal.close()
-
-    def write(self, terminal_id: str, data: bytes) -> None:
-        """Type `data` into the terminal. Never blocks. Raises TerminalInputFull if the program doesn't read."""
-        self._get(terminal_id).write(data)
-
-    def interrupt(self, terminal_id: str) -> None:
-        """Press Ctrl+C in the terminal."""
-        self._get(terminal_id).interrupt()
-
-    def resize(self, terminal_id: str, columns: int, rows: int) -> None:
-        self._get(terminal_id).resize(columns, rows)
 
     async def close(self) -> None:
         """End everything that still runs, and start nothing more (R-TERM-13). May be called twice."""
@@ -457,9 +440,3 @@ class Terminals:
             )
         except OSError as error:
             raise TerminalSpawnFailed(command, f"no terminal for it: {error.strerror or error}") from error
-
-    def _get(self, terminal_id: str) -> Terminal:
-        try:
-            return self._terminals[terminal_id]
-        except KeyError:
-            raise UnknownTerminal(terminal_id) from None

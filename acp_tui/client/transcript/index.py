@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import close_to_others, make_private, open_private
@@ -26,7 +26,7 @@ from acp_tui.client.transcript.store import RecordingStore, create, held, is_bei
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.protocol import v1
-from acp_tui.rpc import Direction
+from acp_tui.rpc import Pairing
 from acp_tui.values import dataclass
 
 log = logging.getLogger(__name__)
@@ -254,14 +254,21 @@ class SessionIndex:
         )
 
 
-class Indexer:
-    """Keeps the index up to date with a recording while it's being written (recorder.Observer)."""
+class IndexedRecording:
+    """A recording in the store, and the index that follows it (recorder.Observer)."""
 
-    def __init__(self, index: SessionIndex, path: Path, header: Header) -> None:
-        self._index = index
-        self._path = path
+    def __init__(self, store: RecordingStore, header: Header) -> None:
+        self._store = store
+        self._index = SessionIndex(store)
+        self._path: Path
         self._header = header
         self._digest = Digest(header)
+
+    def open(self) -> BinaryIO:
+        """Create the file. Raises OSError."""
+        file = self._store.new_file(self._header.agent)
+        self._path = Path(file.name)
+        return file
 
     def see(self, event: Event, message: Any) -> None:
         self._digest.see(event, message)
@@ -324,10 +331,8 @@ class _SessionLines:
         self.lines: set[int] = set()
         self.has_others = False
         self._session_id = session_id
-        self._asked: dict[tuple[Direction, Any], str | None] = {}
-        """For each open request, by sender and request ID, its session."""
-        self._new: dict[tuple[Direction, Any], int] = {}
-        """The lines of requests for new sessions, which have no ID yet."""
+        self._asked: Pairing[tuple[str | None, int | None]] = Pairing()
+        """For each open request, its session, or its line if it's for a new one, which has no ID yet."""
 
     def see(self, number: int, line: bytes) -> None:
         try:
@@ -346,28 +351,24 @@ class _SessionLines:
         message = parsed(event.data) if isinstance(event, Frame) else None
         if not isinstance(event, Frame) or not isinstance(message, dict):
             return None
-        request_id = message.get("id")
         if "method" not in message:
-            asker = Direction.OUT if event.direction is Direction.IN else Direction.IN
-            return self._answered((asker, request_id), message)
+            return self._answered(self._asked.answer(event.direction, message.get("id")), message)
         params = message.get("params")
         session_id = params.get("sessionId") if isinstance(params, dict) else None
         found = session_id if isinstance(session_id, str) else None
-        opens_another = message["method"] in (v1.SESSION_NEW, v1.SESSION_FORK)
-        if isinstance(request_id, str | int):
-            if opens_another:
-                self._new[event.direction, request_id] = number
-                return None  # the answer contains its session
-            self._asked[event.direction, request_id] = found
-        return found
+        if message.get("id") is None:
+            return found
+        is_new = message["method"] in (v1.SESSION_NEW, v1.SESSION_FORK)
+        asked = (None, number) if is_new else (found, None)
+        self._asked.ask(event.direction, message["id"], asked)
+        return asked[0]
 
-    def _answered(self, key: tuple[Direction, Any], message: dict[str, Any]) -> str | None:
-        if not isinstance(key[1], str | int):
-            return None
+    def _answered(self, asked: tuple[str | None, int | None] | None, message: dict[str, Any]) -> str | None:
+        session_id, asked_at = asked or (None, None)
+        if asked_at is None:
+            return session_id
         result = message.get("result")
-        if key in self._new and isinstance(result, dict):
-            asked_at, opened = self._new.pop(key), result.get("sessionId")
-            if opened == self._session_id:
-                self.lines.add(asked_at)
-            return opened if isinstance(opened, str) else None
-        return self._asked.pop(key, None)
+        opened = result.get("sessionId") if isinstance(result, dict) else None
+        if opened == self._session_id:
+            self.lines.add(asked_at)
+        return opened if isinstance(opened, str) else None

@@ -15,20 +15,7 @@ from typing import Any, BinaryIO, Final
 from pydantic_core import from_json
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.transcript import own_updates
-from acp_tui.client.transcript.events import (
-    Closed,
-    Dropped,
-    Event,
-    Exited,
-    Frame,
-    Header,
-    OwnAction,
-    Resized,
-    Stderr,
-    TerminalCut,
-    UnknownEvent,
-)
+from acp_tui.client.transcript import events, own_updates
 from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc import Direction
 from acp_tui.rpc.messages import has_too_many_values
@@ -57,7 +44,7 @@ class BadLine(Exception):
 # Writing
 
 
-def header_line(header: Header) -> bytes:
+def header_line(header: events.Header) -> bytes:
     screen = None if header.screen is None else dict(zip(("columns", "rows"), header.screen, strict=True))
     return line(
         {
@@ -80,27 +67,27 @@ def frame_line(at: float, direction: Direction, data: bytes, *, is_json: bool) -
     return _event(at, direction.value, own_updates.as_text(data))
 
 
-def event_line(event: Event) -> bytes:
+def event_line(event: events.Event) -> bytes:
     """Any event except a frame."""
     match event:
-        case Frame():
+        case events.Frame():
             raise TypeError("a frame is written by frame_line")
-        case Stderr(at, data):
+        case events.Stderr(at, data):
             return _event(at, "stderr", own_updates.as_text(data))
-        case OwnAction(at, session_id, update):
+        case events.OwnAction(at, session_id, update):
             kind = own_updates.KINDS[type(update)]
             return _event(at, kind, {"session": session_id, **own_updates.as_fields(update)})
-        case Closed(at, session_id):
+        case events.Closed(at, session_id):
             return _event(at, "session_closed", {"session": session_id})
-        case Resized(at, columns, rows):
+        case events.Resized(at, columns, rows):
             return _event(at, "screen_resized", {"columns": columns, "rows": rows})
-        case TerminalCut(at, terminal_id, dropped_bytes):
+        case events.TerminalCut(at, terminal_id, dropped_bytes):
             return _event(at, "terminal_cut", {"terminal_id": terminal_id, "dropped_bytes": dropped_bytes})
-        case Dropped(at, events, why):
-            return _event(at, "dropped", {"events": events, "why": why})
-        case Exited(at, how):
+        case events.Dropped(at, count, why):
+            return _event(at, "dropped", {"events": count, "why": why})
+        case events.Exited(at, how):
             return _event(at, "agent_exited", {"how": how})
-        case UnknownEvent(at, kind, fields):
+        case events.UnknownEvent(at, kind, fields):
             return _event(at, kind, fields)
 
 
@@ -119,7 +106,7 @@ def line(value: Any) -> bytes:
 # Reading
 
 
-def read_header(data: bytes) -> Header:
+def read_header(data: bytes) -> events.Header:
     """The header, including of a later version. Raises NotARecording."""
     value = _object(data)
     version = value.get("version") if value is not None else None
@@ -128,7 +115,7 @@ def read_header(data: bytes) -> Header:
     agent, client, screen = (mapping(value.get(key)) for key in ("agent", "client", "screen"))
     size = (screen.get("columns"), screen.get("rows"))
     cwd = str(value.get("cwd", ""))
-    return Header(
+    return events.Header(
         agent=str(agent.get("name", "")),
         argv=_texts(agent.get("command")),
         env_names=_texts(agent.get("env")),
@@ -149,11 +136,11 @@ def written_frame(data: bytes) -> tuple[float, Direction, bytes] | None:
     return at, _DIRECTIONS[ours[2]], data[ours.end() : -1]
 
 
-def read_event(data: bytes) -> Event:
+def read_event(data: bytes) -> events.Event:
     """An event, possibly of an unknown kind. Raises BadLine."""
     written = written_frame(data)
     if written is not None and parsed(written[2]) is not None:
-        return Frame(*written)
+        return events.Frame(*written)
     value = _object(data)
     if value is None or value.get("t") is None:
         raise BadLine("no JSON object with a time")
@@ -164,7 +151,7 @@ def read_event(data: bytes) -> Event:
     try:
         return _read(at, kind, value)
     except (KeyError, TypeError, ValueError, OverflowError, own_updates.NotReadable):
-        return UnknownEvent(at, kind, value)
+        return events.UnknownEvent(at, kind, value)
 
 
 def _time(value: Any) -> float:
@@ -176,28 +163,28 @@ def _time(value: Any) -> float:
     return float(value)
 
 
-def _read(at: float, kind: str, value: dict[str, Any]) -> Event:
+def _read(at: float, kind: str, value: dict[str, Any]) -> events.Event:
     match kind:
         case "in" | "out":
-            return Frame(at, Direction(kind), _frame(value))
+            return events.Frame(at, Direction(kind), _frame(value))
         case "stderr":
-            return Stderr(at, own_updates.from_text(value))
+            return events.Stderr(at, own_updates.from_text(value))
         case "session_closed":
-            return Closed(at, SessionId(str(value["session"])))
+            return events.Closed(at, SessionId(str(value["session"])))
         case "screen_resized":
-            return Resized(at, int(value["columns"]), int(value["rows"]))
+            return events.Resized(at, int(value["columns"]), int(value["rows"]))
         case "terminal_cut":
-            return TerminalCut(at, str(value["terminal_id"]), int(value["dropped_bytes"]))
+            return events.TerminalCut(at, str(value["terminal_id"]), int(value["dropped_bytes"]))
         case "dropped":
-            return Dropped(at, int(value["events"]), str(value.get("why", "")))
+            return events.Dropped(at, int(value["events"]), str(value.get("why", "")))
         case "agent_exited":
-            return Exited(at, str(value["how"]))
+            return events.Exited(at, str(value["how"]))
         case _ if kind in own_updates.TYPES:
             session_id = value.get("session")
             update = own_updates.from_fields(kind, value)
-            return OwnAction(at, None if session_id is None else SessionId(str(session_id)), update)
+            return events.OwnAction(at, None if session_id is None else SessionId(str(session_id)), update)
         case _:
-            return UnknownEvent(at, kind, value)
+            return events.UnknownEvent(at, kind, value)
 
 
 def _frame(value: dict[str, Any]) -> bytes:
@@ -255,7 +242,7 @@ class Problem:
 class Recording:
     """An open recording, from `open_recording`. Iterating returns its events, including those added later."""
 
-    def __init__(self, path: Path, file: BinaryIO, header: Header) -> None:
+    def __init__(self, path: Path, file: BinaryIO, header: events.Header) -> None:
         self.path = path
         self.header = header
         self.problems: list[Problem] = []
@@ -265,7 +252,7 @@ class Recording:
         self._file = file
         self._line = 1
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[events.Event]:
         """The events after the last iteration. If the file still grows, iterate again later."""
         while data := self._file.readline(MAX_LINE_BYTES):
             if not data.endswith(b"\n"):
@@ -278,7 +265,7 @@ class Recording:
             if event is not None:
                 yield event
 
-    def _read(self, line: bytes) -> Event | None:
+    def _read(self, line: bytes) -> events.Event | None:
         if not line or line.isspace():
             return None
         try:

@@ -140,8 +140,8 @@ def _prompt(fields: Mapping[str, Any]) -> tuple[tuple[ContentBlock, ...], tuple[
 
 def _asked(fields: Mapping[str, Any]) -> updates.PermissionAsked:
     params = {"sessionId": "", "toolCall": fields["toolCall"], "options": fields["options"]}
-    _, question = inbound.read_permission_request(params)
+    _, asked = inbound.read_permission_request(params)
     note = fields.get("note")
     key = RequestKey(int(fields["key"]))
-    request = replace(question.parked(key), note=note if isinstance(note, str) else None)
-    return updates.PermissionAsked(request, question.patch)
+    request = replace(asked.request, key=key, note=note if isinstance(note, str) else None)
+    return updates.PermissionAsked(request, asked.patch)

@@ -9,12 +9,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
 
 from acp_tui import __version__
 from acp_tui.client.secrets.masking import Masker
-from acp_tui.client.transcript.events import Event, Header
-from acp_tui.client.transcript.index import Indexer, SessionIndex
+from acp_tui.client.transcript.events import Header
+from acp_tui.client.transcript.index import IndexedRecording
 from acp_tui.client.transcript.recorder import Outlet, Recorder
 from acp_tui.client.transcript.store import RecordingStore, create_beside
 from acp_tui.values import dataclass
@@ -56,7 +55,7 @@ class RecordingPlan:
             open_file = partial(create_beside, self.file)
             outlets.append(Outlet(open_file, max_bytes=1 << 62, is_raw=self.is_file_raw))
         if self.store is not None:
-            kept = _KeptRecording(self.store, header)
+            kept = IndexedRecording(self.store, header)
             outlets.append(Outlet(kept.open, self.max_file_bytes, self.is_raw, kept))
         return Recorder(header, outlets, environ=environ, on_trouble=self._on_loop())
 
@@ -68,26 +67,3 @@ class RecordingPlan:
                 loop.call_soon_threadsafe(self.on_trouble, trouble)
 
         return tell
-
-
-class _KeptRecording:
-    """A recording in the store, with the index that follows it. Everything here runs in the recorder's thread."""
-
-    def __init__(self, store: RecordingStore, header: Header) -> None:
-        self._store = store
-        self._header = header
-        self._indexer: Indexer
-
-    def open(self) -> BinaryIO:
-        file = self._store.new_file(self._header.agent)
-        self._indexer = Indexer(SessionIndex(self._store), Path(file.name), self._header)
-        return file
-
-    def see(self, event: Event, message: Any) -> None:
-        self._indexer.see(event, message)
-
-    def flush(self) -> None:
-        self._indexer.flush()
-
-    def close(self) -> None:
-        self._indexer.close()

@@ -178,11 +178,11 @@ class Replay:
                 self._speaking = ConnectionV1(self._sessions, offer)
                 return lambda answer: self._agreed(offer, answer)
             case v1.SESSION_NEW:
-                self._sessions.await_new()
+                self._sessions.early.await_new()
                 return self._new
             case v1.SESSION_FORK:
-                self._sessions.await_new()
-                return lambda answer: self._forked(session, answer)
+                self._sessions.early.await_new()
+                return lambda answer: self._new(answer, session)
             case v1.SESSION_LOAD | v1.SESSION_RESUME:
                 is_resumed = not self._speaking.brings_history(method, params)
                 if is_resumed and session is not None:
@@ -207,17 +207,11 @@ class Replay:
 
     # Answers of the agent
 
-    def _new(self, answer: _Answer) -> None:
+    def _new(self, answer: _Answer, forked_from: ReplayedSession | None = None) -> None:
         read = _result(answer, self._speaking.inbound.read_new_session)
         if read is not None:
-            self._sessions.add(*read)
-        self._sessions.end_awaiting()
-
-    def _forked(self, source: ReplayedSession | None, answer: _Answer) -> None:
-        read = _result(answer, self._speaking.inbound.read_new_session)
-        if read is not None:
-            self._sessions.add(*read, forked_from=source)
-        self._sessions.end_awaiting()
+            self._sessions.add(*read, forked_from)
+        self._sessions.early.end_awaiting()
 
     def _opened(self, session: ReplayedSession, answer: _Answer) -> None:
         state = _result(answer, self._speaking.inbound.read_opened_session)

@@ -10,15 +10,14 @@ from dataclasses import field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, NoReturn
 
-from acp_tui.client.set_aside import EarlyUpdates, new_conversation
-from acp_tui.client.subagents import Subagents
+from acp_tui.client.set_aside import new_conversation
+from acp_tui.client.subagents import Routes
 from acp_tui.conversation import reducer, updates
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
+from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
@@ -65,14 +64,13 @@ class _Unanswered(Awaitable[Any]):
         raise RuntimeError("a replay answers nothing")
 
 
-class ReplayedSessions:
-    """Routes updates to their sessions, like `client_role.SessionTable`."""
+class ReplayedSessions(Routes[ReplayedSession]):
+    """The sessions of the recorded agent, like `client_role.SessionTable`."""
 
     def __init__(self, earlier: Mapping[SessionId, Conversation]) -> None:
         """`earlier` contains what was said in resumed sessions."""
+        super().__init__(self.apply)
         self._earlier = earlier
-        self.open: dict[SessionId, ReplayedSession] = {}
-        self._subagents = Subagents(self.open)
         self.closed: dict[SessionId, ReplayedSession] = {}
         """For each ID, the last session that was closed."""
         self.outside = ReplayedSession(None)
@@ -85,8 +83,6 @@ class ReplayedSessions:
         """Sessions that couldn't be opened. If the user was closing one, it stays readable when closed."""
         self._terminals: dict[tuple[SessionId | None, TerminalId], ReplayedSession] = {}
         """The sessions in which our terminals were opened. Another session may have the same ID now."""
-        self._early = EarlyUpdates()
-        self._awaited = 0
         self._keys = count(1)
         """Numbers the questions of all sessions, as the client did."""
 
@@ -131,16 +127,6 @@ class ReplayedSessions:
 
     # Opening and closing
 
-    def await_new(self) -> None:
-        """Expect the ID of a new session. The agent may send updates for it before we know the ID."""
-        self._awaited += 1
-
-    def end_awaiting(self) -> None:
-        """The agent has sent the ID or refused."""
-        self._awaited -= 1
-        if self._awaited <= 0:
-            self._early.clear()
-
     def add(
         self, session_id: SessionId, state: Sequence[updates.SessionUpdate], forked_from: ReplayedSession | None = None
     ) -> None:
@@ -149,10 +135,10 @@ class ReplayedSessions:
         if forked_from is not None:
             session.conversation = snapshot(forked_from.conversation)
         self.touched.append(Touch(session_id, session.conversation, Change()))
-        heard = (*self._early.take(session_id), *state)
+        heard = (*self.early.take(session_id), *state)
         session.begun_with = tuple(update for update in heard if isinstance(update, Declaration))
         for update in heard:
-            self._hear(session, update)
+            self.hear(session, update)
 
     def begin(self, session_id: SessionId, *, is_resumed: bool) -> ReplayedSession:
         """Begin opening a session that the agent has kept; resuming it, without its history."""
@@ -190,45 +176,21 @@ class ReplayedSessions:
 
     # Updates from the agent
 
-    def on_update(self, session_id: SessionId, update: updates.SessionUpdate) -> None:
-        """Apply an update, or keep it until its session is known."""
-        led = self._subagents.lead(session_id, update)
-        if led is None:
-            return
-        session_id, update = led
-        session = self.open.get(session_id)
-        if session is not None:
-            self._hear(session, update)
-        elif self._awaited:
-            self._early.add(session_id, update)
-
-    def _hear(self, session: ReplayedSession, update: updates.SessionUpdate) -> None:
-        if isinstance(
-            update, updates.TerminalOpened | updates.TerminalOutput | updates.TerminalExited | updates.TerminalReported
-        ):
-            state = session.conversation.terminals.get(update.terminal_id)
-            if state is not None and state.is_ours:
-                return
-        self.apply(session, update)
-
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         """Does nothing: it changed nothing."""
 
     def on_extension(self, method: str, params: Any) -> None:
         """Does nothing: it changed nothing."""
 
-    def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
-        session = self._session(session_id)
-        if session_id not in self.open and not question.is_alone:
-            self.on_update(session_id, updates.ToolCallReported(question.patch))
-        question = self._subagents.question(session.conversation, session_id, question)
+    def request_permission(self, session_id: SessionId, asked: updates.PermissionAsked) -> Awaitable[str | None]:
+        session, asked = self.asking(session_id, asked)
         key = RequestKey(next(self._keys))
-        self.apply(session, updates.PermissionAsked(question.parked(key), question.patch))
+        self.apply(session, replace(asked, request=replace(asked.request, key=key)))
         self.asked = (session, key)
         return _Unanswered()
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
-        session = self.outside if session_id is None else self._session(session_id)
+        session = self.outside if session_id is None else self.serving(session_id)
         key = RequestKey(next(self._keys))
         self.apply(session, updates.ElicitationAsked(replace(elicitation, key=key)))
         self.asked = (session, key)
@@ -237,12 +199,6 @@ class ReplayedSessions:
     def on_elicitation_complete(self, elicitation_id: str) -> None:
         for session in (self.outside, *self.open.values()):
             self.apply(session, updates.ElicitationCompleted(elicitation_id))
-
-    def _session(self, session_id: SessionId) -> ReplayedSession:
-        session = self.open.get(self._subagents.root(session_id))
-        if session is None:
-            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
-        return session
 
     # What was served live but isn't in a replay
 

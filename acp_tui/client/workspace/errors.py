@@ -77,8 +77,6 @@ class OutsideWorkspace(WorkspaceError):
     def __init__(self, path: str, real_path: Path) -> None:
         leads_to = "" if str(real_path) == path else f" (it leads to {quoted(str(real_path))})"
         super().__init__(path, f"{quoted(path)} is outside the workspace{leads_to}: the user must allow it first.")
-        self.real_path = real_path
-        """Where the path leads when links are followed, for the question to the user."""
 
 
 class NotFound(WorkspaceError):

@@ -261,15 +261,6 @@ _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINV
 
 
 @dataclass(frozen=True, slots=True)
-class WriteResult:
-    path: Path
-    """The file itself, with links followed."""
-    created: bool
-    atomic: bool
-    """False if the file was written in place, so a reader may have seen a partial state."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Write:
     """One write: where, what, and what must be there."""
 
@@ -279,7 +270,7 @@ class _Write:
     """None if whatever is there may be replaced."""
     max_bytes: int
 
-    def run(self) -> WriteResult:
+    def run(self) -> None:
         """Write the whole content of the file, creating the file if necessary (R-FS-4).
 
         Raises: NotAFile, PathChanged, SharedFile; OSError.
@@ -290,11 +281,11 @@ class _Write:
             _make_parents(place, place.obstacle)
         if not _exists(place):
             self._require(self.shown in (None, NOTHING))
-            return WriteResult(place.location.path, created=True, atomic=self._create())
+            self._create()
+            return
         self._require(self.shown != NOTHING)
         with open_regular(place, os.O_WRONLY) as existing:
-            atomic = self._overwrite(existing)
-        return WriteResult(place.location.path, created=False, atomic=atomic)
+            self._overwrite(existing)
 
     def _require_as_shown(self) -> None:
         self._require(self.shown is None or look_at(self.place, self.max_bytes) == self.shown)
@@ -303,8 +294,8 @@ class _Write:
         if not is_as_shown:
             raise errors.PathChanged(self.place.asked)
 
-    def _create(self) -> bool:
-        """Create the file unless anything has its name. False if that wasn't atomic."""
+    def _create(self) -> None:
+        """Create the file unless anything has its name; atomically if the file system can."""
         place, directory = self.place, self.place.directory.fd
         try:
             with self._temporary(None) as (temporary, _):
@@ -314,14 +305,13 @@ class _Write:
                     if error.errno not in _NO_HARD_LINKS:
                         raise
                     self._fill(place.name, None)
-                    return False
+                    return
         except FileExistsError:
             raise errors.PathChanged(place.asked) from None
         _sync_directory(directory)
-        return True
 
-    def _overwrite(self, existing: int) -> bool:
-        """Replace a file that is open for writing, or otherwise write into it. True if it was replaced."""
+    def _overwrite(self, existing: int) -> None:
+        """Replace a file that is open for writing, or otherwise write into it."""
         old = os.fstat(existing)
         try:
             with self._temporary(old) as (temporary, ours):
@@ -332,9 +322,8 @@ class _Write:
             if error.errno not in _CANNOT_REPLACE:
                 raise
             self._write_into(existing, error)
-            return False
+            return
         _sync_directory(self.place.directory.fd)
-        return True
 
     def _write_into(self, existing: int, why: OSError) -> None:
         """Write into the open file, because it can't be replaced."""
@@ -511,7 +500,7 @@ class Workspace:
 
     async def write_text_file(
         self, path: str, content: str, *, allowed_at: Path | None = None, shown: FileState | None = None
-    ) -> WriteResult:
+    ) -> None:
         """Replace the file's content with exactly the UTF-8 bytes of `content`. Writes run in the order of the calls.
 
         A write that has begun completes even if the caller is cancelled (R-FS-4). With `allowed_at`, only the file at
@@ -520,7 +509,7 @@ class Workspace:
         Raises: WorkspaceError, including PathChanged if the path leads elsewhere or the file is in another state.
         """
         async with self._one_write_at_a_time:
-            return await to_thread.run_sync(partial(self._write, path, content, allowed_at, shown))
+            await to_thread.run_sync(partial(self._write, path, content, allowed_at, shown))
 
     def _locate(self, path: str) -> Location:
         try:
@@ -544,10 +533,10 @@ class Workspace:
         with self._reach("read", path, allowed_at) as place:
             return look_at(place, self._max_read_bytes)
 
-    def _write(self, path: str, content: str, allowed_at: Path | None, shown: FileState | None) -> WriteResult:
+    def _write(self, path: str, content: str, allowed_at: Path | None, shown: FileState | None) -> None:
         encoded = _encode(path, content)
         with self._reach("write", path, allowed_at) as place:
-            return _Write(place, encoded, shown, self._max_read_bytes).run()
+            _Write(place, encoded, shown, self._max_read_bytes).run()
 
     @contextmanager
     def _reach(self, action: errors.Action, path: str, allowed_at: Path | None) -> Iterator[DirectoryEntry]:

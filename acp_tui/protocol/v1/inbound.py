@@ -7,56 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, assert_never
 
-from acp_tui.conversation import UNSET
+from acp_tui.conversation import UNSET, elicitation, facts, updates
 from acp_tui.conversation.content import OWN_META, Meta, Text
-from acp_tui.conversation.facts import (
-    AskedCommand,
-    BooleanOption,
-    Choice,
-    Command,
-    ConfigOption,
-    PermissionOption,
-    PlanStep,
-    SelectOption,
-    SessionId,
-    SessionPage,
-    SessionSummary,
-    TurnUsage,
-    Usage,
-)
-from acp_tui.conversation.updates import (
-    CommandsReplaced,
-    CompactionChanged,
-    CompactionChunk,
-    InfoChanged,
-    MessageChunk,
-    NoticeShown,
-    OptionChanged,
-    OptionsReplaced,
-    PlanReplaced,
-    Role,
-    SessionUpdate,
-    ToolCallReported,
-    TurnEnded,
-    TurnFailed,
-    UnknownUpdate,
-    UsageReported,
-)
+from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
-from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
-from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents, updates
+from acp_tui.protocol import MalformedMessage, roles
+from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents
+from acp_tui.protocol.v1 import updates as wire
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call, read_turn_usage
 from acp_tui.protocol.wire import decode, is_id
 
-Updates: TypeAlias = tuple[SessionUpdate, ...]
+Updates: TypeAlias = tuple[updates.SessionUpdate, ...]
 
 # session/update
 
 
 def read_update(
     params: Any, readers: Mapping[str, Callable[[Any], Updates]] | None = None
-) -> tuple[SessionId, Updates]:
+) -> tuple[facts.SessionId, Updates]:
     """Return the session of an update and what it says. Raises MalformedMessage.
 
     `readers` are those of another version.
@@ -68,24 +36,24 @@ def read_update(
         _malformed("an update with a kind")
     role = _ROLES.get(kind)
     if role is not None and (chunk := _plain_chunk(role, update)) is not None:
-        return SessionId(session_id), (chunk,)
+        return facts.SessionId(session_id), (chunk,)
     read = (READERS if readers is None else readers).get(kind)
-    said: Updates = (UnknownUpdate(cut_text(kind), cut_value(update)),) if read is None else read(update)
-    return SessionId(session_id), subagents.of_call(update, said)
+    said: Updates = (updates.UnknownUpdate(cut_text(kind), cut_value(update)),) if read is None else read(update)
+    return facts.SessionId(session_id), subagents.of_call(update, said)
 
 
 def _malformed(missing: str) -> NoReturn:
     raise MalformedMessage("SessionNotification", f"it lacks {missing}")
 
 
-_ROLES: Final[dict[str, Role]] = {
+_ROLES: Final[dict[str, updates.Role]] = {
     "agent_message_chunk": "agent",
     "agent_thought_chunk": "thought",
     "user_message_chunk": "user",
 }
 
 
-def _plain_chunk(role: Role, update: dict[str, Any]) -> MessageChunk | None:
+def _plain_chunk(role: updates.Role, update: dict[str, Any]) -> updates.MessageChunk | None:
     """Return the chunk if it's only text: almost all updates are, and models take more than twice as long."""
     message_id = update.get("messageId")
     block = update.get("content")
@@ -94,29 +62,29 @@ def _plain_chunk(role: Role, update: dict[str, Any]) -> MessageChunk | None:
     text = block.get("text")
     if type(text) is not str or block.get("type") != "text" or not (message_id is None or is_id(message_id)):
         return None
-    return MessageChunk(role, Text(text), message_id)
+    return updates.MessageChunk(role, Text(text), message_id)
 
 
 def _chunk(update: Any) -> Updates:
-    chunk = decode(updates.ContentChunk, update)
+    chunk = decode(wire.ContentChunk, update)
     role = _ROLES[update["sessionUpdate"]]
-    return (MessageChunk(role, read_block(chunk.content), chunk.message_id, chunk.meta),)
+    return (updates.MessageChunk(role, read_block(chunk.content), chunk.message_id, chunk.meta),)
 
 
 def _tool_call(update: Any) -> Updates:
-    call = decode(updates.ToolCall, update)
-    return (ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+    call = decode(wire.ToolCall, update)
+    return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
 
 
 def _tool_call_update(update: Any) -> Updates:
-    call = decode(updates.SessionToolCallUpdate, update)
-    return (ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+    call = decode(wire.SessionToolCallUpdate, update)
+    return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
 
 
 def _plan(update: Any) -> Updates:
-    plan = decode(updates.Plan, update)
-    steps = tuple(PlanStep(step.content, step.priority, step.status, step.meta) for step in plan.entries)
-    return (PlanReplaced(steps, meta=plan.meta),)
+    plan = decode(wire.Plan, update)
+    steps = tuple(facts.PlanStep(step.content, step.priority, step.status, step.meta) for step in plan.entries)
+    return (updates.PlanReplaced(steps, meta=plan.meta),)
 
 
 MAX_COMMANDS: Final = 1_000
@@ -127,50 +95,50 @@ def _commands(update: Any) -> Updates:
     commands = update.get("availableCommands")
     if isinstance(commands, list) and len(commands) > MAX_COMMANDS:
         update = {**update, "availableCommands": commands[:MAX_COMMANDS]}
-    report = decode(updates.AvailableCommandsUpdate, update)
-    return (CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),)
+    report = decode(wire.AvailableCommandsUpdate, update)
+    return (updates.CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),)
 
 
-def read_command(command: updates.AvailableCommand) -> Command:
+def read_command(command: wire.AvailableCommand) -> facts.Command:
     hint = None if command.input is None else command.input.hint
-    return Command(command.name, command.description, hint, command.meta)
+    return facts.Command(command.name, command.description, hint, command.meta)
 
 
 def _current_mode(update: Any) -> Updates:
-    change = decode(updates.CurrentModeUpdate, update)
-    return (OptionChanged(MODE, change.current_mode_id, MODE, change.meta),)
+    change = decode(wire.CurrentModeUpdate, update)
+    return (updates.OptionChanged(MODE, change.current_mode_id, MODE, change.meta),)
 
 
 def _config_options(update: Any) -> Updates:
-    report = decode(updates.ConfigOptionUpdate, update)
-    return (OptionsReplaced(read_options(report.config_options), report.meta),)
+    report = decode(wire.ConfigOptionUpdate, update)
+    return (updates.OptionsReplaced(read_options(report.config_options), report.meta),)
 
 
 def _info(update: Any) -> Updates:
-    info = decode(updates.SessionInfoUpdate, update)
-    return (InfoChanged(info.title, info.updated_at, info.meta),)
+    info = decode(wire.SessionInfoUpdate, update)
+    return (updates.InfoChanged(info.title, info.updated_at, info.meta),)
 
 
 def _usage(update: Any) -> Updates:
-    report = decode(updates.UsageUpdate, update)
+    report = decode(wire.UsageUpdate, update)
     amount, currency = (None, None) if report.cost is None else (report.cost.amount, report.cost.currency)
-    return (UsageReported(Usage(report.used, report.size, amount, currency), report.meta),)
+    return (updates.UsageReported(facts.Usage(report.used, report.size, amount, currency), report.meta),)
 
 
 def _notice(update: Any) -> Updates:
-    notice = decode(updates.Notice, update)
-    return (NoticeShown(notice.severity, notice.title, notice.description, notice.meta),)
+    notice = decode(wire.Notice, update)
+    return (updates.NoticeShown(notice.severity, notice.title, notice.description, notice.meta),)
 
 
 def _compaction(update: Any) -> Updates:
-    change = decode(updates.CompactionUpdate, update)
+    change = decode(wire.CompactionUpdate, update)
     summary = change.summary if change.summary is UNSET else tuple(map(read_block, change.summary or ()))
-    return (CompactionChanged(change.compaction_id, change.status, summary, change.error, change.meta),)
+    return (updates.CompactionChanged(change.compaction_id, change.status, summary, change.error, change.meta),)
 
 
 def _compaction_chunk(update: Any) -> Updates:
-    chunk = decode(updates.CompactionSummaryChunk, update)
-    return (CompactionChunk(chunk.compaction_id, read_block(chunk.content), chunk.meta),)
+    chunk = decode(wire.CompactionSummaryChunk, update)
+    return (updates.CompactionChunk(chunk.compaction_id, read_block(chunk.content), chunk.meta),)
 
 
 READERS: Final[dict[str, Callable[[Any], Updates]]] = {
@@ -196,45 +164,52 @@ READERS: Final[dict[str, Callable[[Any], Updates]]] = {
 # session/request_permission
 
 
-def read_permission_request(params: Any) -> tuple[SessionId, PermissionQuestion]:
+UNPARKED: Final = facts.RequestKey(0)
+"""A question's key until the client assigns one."""
+
+
+def read_permission_request(params: Any) -> tuple[facts.SessionId, updates.PermissionAsked]:
     """Return the request's session and its question. Raises MalformedMessage."""
     request = decode(agent_requests.RequestPermissionRequest, params)
     options = tuple(
-        PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
+        facts.PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
-    question = PermissionQuestion(read_tool_call(request.tool_call), options, request.meta)
-    return SessionId(request.session_id), question
+    patch = read_tool_call(request.tool_call)
+    question = facts.PermissionRequest(UNPARKED, patch.tool_call_id, options, request.meta)
+    return facts.SessionId(request.session_id), updates.PermissionAsked(question, patch)
 
 
-def with_told(question: PermissionQuestion) -> PermissionQuestion:
+def with_told(asked: updates.PermissionAsked) -> updates.PermissionAsked:
     """Return a host's question with what `telling` added to it. Raises MalformedMessage."""
-    own = (question.meta or {}).get(OWN_META)
+    meta = asked.request.meta or {}
+    own = meta.get(OWN_META)
     if not isinstance(own, dict) or "question" not in own:
-        return question
+        return asked
     told = decode(agent_requests.ToldQuestion, own["question"])
     left = {name: value for name, value in own.items() if name != "question"}
-    return replace(
-        question,
-        meta={**(question.meta or {}), OWN_META: left},
+    request = replace(
+        asked.request,
+        meta={**meta, OWN_META: left},
         note=told.note,
         title=told.title,
         description=told.description,
-        command=None if told.command is None else AskedCommand(told.command.line, told.command.cwd),
+        command=None if told.command is None else facts.AskedCommand(told.command.line, told.command.cwd),
         more=told.more,
         is_alone=told.is_alone,
     )
+    return updates.PermissionAsked(request, asked.patch)
 
 
 # Responses
 
 
-def read_initialize_response(result: Any) -> Agreement:
+def read_initialize_response(result: Any) -> roles.Agreement:
     """Read the agent's answer to the handshake. Raises MalformedMessage."""
     response = decode(initialize.InitializeResponse, result)
     info = response.agent_info
-    identity = None if info is None else AgentIdentity(info.name, info.version, info.title)
+    identity = None if info is None else roles.AgentIdentity(info.name, info.version, info.title)
     methods = tuple(map(_auth_method, response.auth_methods))
-    return Agreement(
+    return roles.Agreement(
         response.protocol_version, identity, _capabilities(response.agent_capabilities, response.meta), methods
     )
 
@@ -245,9 +220,9 @@ def offers_steering(meta: Meta | None) -> bool:
     return isinstance(steering, dict) and steering.get("supported") is True
 
 
-def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None) -> AgentCapabilities:
+def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None) -> roles.AgentCapabilities:
     sessions = capabilities.session_capabilities
-    return AgentCapabilities(
+    return roles.AgentCapabilities(
         load_session=capabilities.load_session,
         list_sessions=sessions.list is not None,
         delete_session=sessions.delete is not None,
@@ -268,17 +243,17 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
     )
 
 
-def _auth_method(method: initialize.AuthMethod) -> AuthMethod:
+def _auth_method(method: initialize.AuthMethod) -> roles.AuthMethod:
     if isinstance(method, initialize.AuthMethodAgent):
-        return AuthMethod(method.id, method.name, method.description, meta=method.meta)
+        return roles.AuthMethod(method.id, method.name, method.description, meta=method.meta)
     args, env = tuple(method.args), method.env
-    return AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
+    return roles.AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
 
 
-def read_new_session(result: Any) -> tuple[SessionId, Updates]:
+def read_new_session(result: Any) -> tuple[facts.SessionId, Updates]:
     """Return the new session and its initial options. Raises MalformedMessage."""
     response = decode(session.NewSessionResponse, result)
-    return SessionId(response.session_id), read_setup(response)
+    return facts.SessionId(response.session_id), read_setup(response)
 
 
 def read_opened_session(result: Any) -> Updates:
@@ -286,31 +261,33 @@ def read_opened_session(result: Any) -> Updates:
     return read_setup(decode(session.SessionSetup, result))
 
 
-def read_session_page(result: Any) -> SessionPage:
+def read_session_page(result: Any) -> facts.SessionPage:
     """Return a page of the agent's sessions. Raises MalformedMessage."""
     response = decode(session.ListSessionsResponse, result)
-    return SessionPage(tuple(map(_session_summary, response.sessions)), response.next_cursor)
+    return facts.SessionPage(tuple(map(_session_summary, response.sessions)), response.next_cursor)
 
 
-def _session_summary(info: session.SessionInfo) -> SessionSummary:
+def _session_summary(info: session.SessionInfo) -> facts.SessionSummary:
     directories = tuple(map(Path, info.additional_directories))
-    return SessionSummary(SessionId(info.session_id), Path(info.cwd), info.title, info.updated_at, directories)
+    return facts.SessionSummary(
+        facts.SessionId(info.session_id), Path(info.cwd), info.title, info.updated_at, directories
+    )
 
 
-def read_config_options(result: Any) -> OptionsReplaced:
+def read_config_options(result: Any) -> updates.OptionsReplaced:
     """Return all options after one was set (R-CFG-7). Raises MalformedMessage."""
     response = decode(session.SetSessionConfigOptionResponse, result)
-    return OptionsReplaced(read_options(response.config_options), response.meta)
+    return updates.OptionsReplaced(read_options(response.config_options), response.meta)
 
 
-def read_prompt_response(result: Any) -> TurnEnded:
+def read_prompt_response(result: Any) -> updates.TurnEnded:
     """Return how the turn ended. Raises MalformedMessage."""
     response = decode(session.PromptResponse, result)
     usage = read_turn_usage(response.usage) or _quota(response.meta)
-    return TurnEnded(response.stop_reason, response.meta, usage)
+    return updates.TurnEnded(response.stop_reason, response.meta, usage)
 
 
-def _quota(meta: Meta | None) -> TurnUsage | None:
+def _quota(meta: Meta | None) -> facts.TurnUsage | None:
     """Read the usage that some agents put into `_meta.quota.token_count`."""
     quota = (meta or {}).get("quota")
     counted = quota.get("token_count") if isinstance(quota, dict) else None
@@ -323,15 +300,15 @@ def _quota(meta: Meta | None) -> TurnUsage | None:
     )
     if total is None:
         return None
-    return TurnUsage(total, given or 0, said or 0, *rest)
+    return facts.TurnUsage(total, given or 0, said or 0, *rest)
 
 
-def read_prompt_answer(result: Any) -> TurnEnded | TurnFailed:
+def read_prompt_answer(result: Any) -> updates.TurnEnded | updates.TurnFailed:
     """Return how the turn ended. Without a readable stop reason, it failed."""
     try:
         return read_prompt_response(result)
     except MalformedMessage as error:
-        return TurnFailed("the agent ended the turn without a readable reason", str(error))
+        return updates.TurnFailed("the agent ended the turn without a readable reason", str(error))
 
 
 def read_completed(params: Any) -> str:
@@ -345,45 +322,184 @@ MODEL: str = "model"
 """The same for the legacy models (R-OLD-1)."""
 
 
-def read_setup(setup: session.SessionSetup) -> tuple[OptionsReplaced, ...]:
+def read_setup(setup: session.SessionSetup) -> tuple[updates.OptionsReplaced, ...]:
     """Return a session's initial options. Config options, if there are any, replace modes and models (R-CFG-1)."""
     if setup.config_options is not None:
-        return (OptionsReplaced(read_options(setup.config_options)),)
+        return (updates.OptionsReplaced(read_options(setup.config_options)),)
     legacy = tuple(_legacy_options(setup))
-    return (OptionsReplaced(legacy),) if legacy else ()
+    return (updates.OptionsReplaced(legacy),) if legacy else ()
 
 
-def read_options(options: Iterable[session.SessionConfigOption]) -> tuple[ConfigOption, ...]:
+def read_options(options: Iterable[session.SessionConfigOption]) -> tuple[facts.ConfigOption, ...]:
     """Convert the options, in the agent's order."""
     return tuple(map(_option, options))
 
 
-def _option(option: session.SessionConfigOption) -> ConfigOption:
+def _option(option: session.SessionConfigOption) -> facts.ConfigOption:
     match option:
         case session.SessionConfigSelect():
             choices = tuple(_choices(option.options))
-            return SelectOption(
+            return facts.SelectOption(
                 option.id, option.name, option.current_value, choices, option.category, option.description
             )
         case session.SessionConfigBoolean():
-            return BooleanOption(option.id, option.name, option.current_value, option.category, option.description)
+            return facts.BooleanOption(
+                option.id, option.name, option.current_value, option.category, option.description
+            )
         case _:
             assert_never(option)
 
 
-def _choices(options: session.SessionConfigSelectOptions) -> Iterator[Choice]:
+def _choices(options: session.SessionConfigSelectOptions) -> Iterator[facts.Choice]:
     for option in options:
         if isinstance(option, session.SessionConfigSelectGroup):
             for member in option.options:
-                yield Choice(member.value, member.name, member.description, option.name)
+                yield facts.Choice(member.value, member.name, member.description, option.name)
         else:
-            yield Choice(option.value, option.name, option.description)
+            yield facts.Choice(option.value, option.name, option.description)
 
 
-def _legacy_options(setup: session.SessionSetup) -> Iterator[SelectOption]:
+def _legacy_options(setup: session.SessionSetup) -> Iterator[facts.SelectOption]:
     if (modes := setup.modes) is not None:
-        choices = tuple(Choice(mode.id, mode.name, mode.description) for mode in modes.available_modes)
-        yield SelectOption(MODE, "Mode", modes.current_mode_id, choices, MODE, source=MODE)
+        choices = tuple(facts.Choice(mode.id, mode.name, mode.description) for mode in modes.available_modes)
+        yield facts.SelectOption(MODE, "Mode", modes.current_mode_id, choices, MODE, source=MODE)
     if (models := setup.models) is not None:
-        choices = tuple(Choice(model.model_id, model.name, model.description) for model in models.available_models)
-        yield SelectOption(MODEL, "Model", models.current_model_id, choices, MODEL, source=MODEL)
+        choices = tuple(
+            facts.Choice(model.model_id, model.name, model.description) for model in models.available_models
+        )
+        yield facts.SelectOption(MODEL, "Model", models.current_model_id, choices, MODEL, source=MODEL)
+
+
+# Questions to the user, which both versions have in the same form
+
+
+def read_elicitation(
+    params: Mapping[str, Any], offer: roles.ClientOffer
+) -> tuple[facts.SessionId | None, elicitation.Elicitation]:
+    """Return the question's session, or None, and the question.
+
+    Raises MalformedMessage, also for a mode not offered.
+    """
+    match params.get("mode"):
+        case "form" if offer.elicitation_form:
+            form = decode(agent_requests.ElicitationFormMode, params)
+            return _session_of(form), _form(form, params["requestedSchema"])
+        case "url" if offer.elicitation_url:
+            page = decode(agent_requests.ElicitationUrlMode, params)
+            return _session_of(page), _visit(page)
+        case _:
+            # Shown in a known mode, it would be another question (R-ELIC-2).
+            raise MalformedMessage("CreateElicitationRequest", "mode: not one that the client offers")
+
+
+def _session_of(request: agent_requests.ElicitationMode) -> facts.SessionId | None:
+    return None if request.session_id is None else facts.SessionId(request.session_id)
+
+
+def _tool_call_of(request: agent_requests.ElicitationMode) -> ToolCallId | None:
+    return None if request.tool_call_id is None else ToolCallId(request.tool_call_id)
+
+
+def _visit(request: agent_requests.ElicitationUrlMode) -> elicitation.UrlVisit:
+    return elicitation.UrlVisit(
+        UNPARKED, request.message, request.elicitation_id, request.url, _tool_call_of(request), meta=request.meta
+    )
+
+
+def _form(request: agent_requests.ElicitationFormMode, raw: Mapping[str, Any]) -> elicitation.Form:
+    schema = request.requested_schema
+    return elicitation.Form(
+        UNPARKED,
+        request.message,
+        tuple(_fields(schema, raw.get("properties", {}))),
+        schema.title,
+        schema.description,
+        _tool_call_of(request),
+        request.meta,
+    )
+
+
+def _fields(schema: agent_requests.ElicitationSchema, raw: Mapping[str, Any]) -> Iterator[elicitation.Field]:
+    required = set(schema.required or ())
+    for name, prop in schema.properties.items():
+        yield _field(name, prop, name in required) or elicitation.UnknownField(
+            name, cut_text(str(raw[name].get("type"))), cut_value(raw[name]), name in required
+        )
+    # Required but not described, so no value of ours could satisfy it.
+    for name in sorted(required - schema.properties.keys()):
+        yield elicitation.UnknownField(name, "undescribed", None, is_required=True)
+
+
+def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> elicitation.Field | None:
+    """Convert a field. Returns None for an unknown kind."""
+    match prop:
+        case agent_requests.StringPropertySchema():
+            return _string(name, prop, is_required)
+        case agent_requests.NumberPropertySchema() | agent_requests.IntegerPropertySchema():
+            return elicitation.NumberField(
+                name,
+                prop.title,
+                prop.description,
+                is_required,
+                isinstance(prop, agent_requests.IntegerPropertySchema),
+                prop.default,
+                prop.minimum,
+                prop.maximum,
+            )
+        case agent_requests.BooleanPropertySchema():
+            return elicitation.BooleanField(name, prop.title, prop.description, is_required, prop.default)
+        case agent_requests.MultiSelectPropertySchema():
+            return _multi_choice(name, prop, is_required)
+        case dict():
+            return None
+        case _:
+            assert_never(prop)
+
+
+def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: bool) -> elicitation.Field:
+    choices = _field_choices(prop.enum, prop.one_of)
+    if choices is not None:
+        default = prop.default if prop.default in {choice.value for choice in choices} else None
+        return elicitation.ChoiceField(name, choices, prop.title, prop.description, is_required, default)
+    return elicitation.TextField(
+        name,
+        prop.title,
+        prop.description,
+        is_required,
+        prop.default,
+        prop.min_length,
+        prop.max_length,
+        prop.pattern,
+        prop.format,
+    )
+
+
+def _multi_choice(
+    name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool
+) -> elicitation.Field | None:
+    items = prop.items
+    if isinstance(items, dict):
+        return None
+    if isinstance(items, agent_requests.StringMultiSelectItems):
+        choices = _field_choices(items.enum, None)
+    else:
+        choices = _field_choices(None, items.any_of)
+    values = {choice.value for choice in choices or ()}
+    return elicitation.MultiChoiceField(
+        name,
+        choices or (),
+        prop.title,
+        prop.description,
+        is_required,
+        tuple(value for value in prop.default or () if value in values),
+        prop.min_items,
+        prop.max_items,
+    )
+
+
+def _field_choices(
+    values: list[str] | None, titled: list[agent_requests.EnumOption] | None
+) -> tuple[elicitation.FieldChoice, ...] | None:
+    if titled is not None:
+        return tuple(elicitation.FieldChoice(option.const, option.title, option.description) for option in titled)
+    return None if values is None else tuple(elicitation.FieldChoice(value, value) for value in values)

@@ -5,34 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, assert_never
 
-from acp_tui.conversation import UNSET, UnsetType
-from acp_tui.conversation.content import (
-    Annotations,
-    Audio,
-    BlobResource,
-    ContentBlock,
-    Image,
-    Meta,
-    ResourceLink,
-    Text,
-    TextResource,
-    UnknownBlock,
-)
+from acp_tui.conversation import UNSET, UnsetType, content, tool_calls
 from acp_tui.conversation.facts import TurnUsage
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    Location,
-    TerminalContent,
-    TerminalId,
-    TextDiff,
-    ToolCallContent,
-    ToolCallId,
-    ToolCallPatch,
-    UnknownContent,
-)
 from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
 from acp_tui.conversation.visible.cutting import cut_text
-from acp_tui.protocol.v1 import content, session, updates
+from acp_tui.protocol.v1 import content as wire
+from acp_tui.protocol.v1 import session, updates
 from acp_tui.protocol.wire import is_id
 
 S = TypeVar("S")
@@ -41,34 +19,34 @@ T = TypeVar("T")
 # Blocks
 
 
-def read_block(block: content.ContentBlock) -> ContentBlock:
+def read_block(block: wire.ContentBlock) -> content.ContentBlock:
     match block:
-        case content.TextContent():
-            return Text(block.text, _annotations(block.annotations), block.meta)
-        case content.ImageContent():
+        case wire.TextContent():
+            return content.Text(block.text, _annotations(block.annotations), block.meta)
+        case wire.ImageContent():
             annotations = _annotations(block.annotations)
-            return Image(block.data, block.mime_type, block.uri, annotations, block.meta)
-        case content.AudioContent():
-            return Audio(block.data, block.mime_type, _annotations(block.annotations), block.meta)
-        case content.ResourceLink():
+            return content.Image(block.data, block.mime_type, block.uri, annotations, block.meta)
+        case wire.AudioContent():
+            return content.Audio(block.data, block.mime_type, _annotations(block.annotations), block.meta)
+        case wire.ResourceLink():
             return _resource_link(block)
-        case content.EmbeddedResource():
+        case wire.EmbeddedResource():
             return _resource(block)
         case dict():
-            return UnknownBlock(cut_text(block["type"]), block)
+            return content.UnknownBlock(cut_text(block["type"]), block)
         case _:
             assert_never(block)
 
 
-def _annotations(annotations: content.Annotations | None) -> Annotations | None:
+def _annotations(annotations: wire.Annotations | None) -> content.Annotations | None:
     if annotations is None:
         return None
     audience = None if annotations.audience is None else tuple(annotations.audience)
-    return Annotations(audience, annotations.last_modified, annotations.priority, annotations.meta)
+    return content.Annotations(audience, annotations.last_modified, annotations.priority, annotations.meta)
 
 
-def _resource_link(link: content.ResourceLink) -> ResourceLink:
-    return ResourceLink(
+def _resource_link(link: wire.ResourceLink) -> content.ResourceLink:
+    return content.ResourceLink(
         link.uri,
         link.name,
         link.title,
@@ -80,20 +58,20 @@ def _resource_link(link: content.ResourceLink) -> ResourceLink:
     )
 
 
-def _resource(block: content.EmbeddedResource) -> TextResource | BlobResource:
+def _resource(block: wire.EmbeddedResource) -> content.TextResource | content.BlobResource:
     inner, annotations = block.resource, _annotations(block.annotations)
-    if isinstance(inner, content.TextResourceContents):
-        return TextResource(inner.uri, inner.text, inner.mime_type, annotations, block.meta, inner.meta)
-    return BlobResource(inner.uri, inner.blob, inner.mime_type, annotations, block.meta, inner.meta)
+    if isinstance(inner, wire.TextResourceContents):
+        return content.TextResource(inner.uri, inner.text, inner.mime_type, annotations, block.meta, inner.meta)
+    return content.BlobResource(inner.uri, inner.blob, inner.mime_type, annotations, block.meta, inner.meta)
 
 
 # Tool calls
 
 
-def read_tool_call(call: updates.ToolCall | content.ToolCallUpdate) -> ToolCallPatch:
+def read_tool_call(call: updates.ToolCall | wire.ToolCallUpdate) -> tool_calls.ToolCallPatch:
     """Convert a report to a patch. Null means absent, and a list replaces the previous one (R-TOOL-2)."""
-    return ToolCallPatch(
-        ToolCallId(call.tool_call_id),
+    return tool_calls.ToolCallPatch(
+        tool_calls.ToolCallId(call.tool_call_id),
         title=or_unset(call.title),
         kind=or_unset(call.kind),
         status=or_unset(call.status),
@@ -114,60 +92,60 @@ def _each(read: Callable[[S], T], items: Iterable[S] | None) -> tuple[T, ...] | 
     return UNSET if items is None else tuple(map(read, items))
 
 
-def _tool_call_content(item: content.ToolCallContent) -> ToolCallContent:
+def _tool_call_content(item: wire.ToolCallContent) -> tool_calls.ToolCallContent:
     match item:
-        case content.Content():
-            return BlockContent(read_block(item.content), item.meta)
-        case content.Diff():
-            return TextDiff(item.path, item.new_text, item.old_text, item.meta)
-        case content.Terminal():
-            return TerminalContent(TerminalId(item.terminal_id), item.meta)
+        case wire.Content():
+            return tool_calls.BlockContent(read_block(item.content), item.meta)
+        case wire.Diff():
+            return tool_calls.TextDiff(item.path, item.new_text, item.old_text, item.meta)
+        case wire.Terminal():
+            return tool_calls.TerminalContent(tool_calls.TerminalId(item.terminal_id), item.meta)
         case dict():
-            return UnknownContent(cut_text(item["type"]), item)
+            return tool_calls.UnknownContent(cut_text(item["type"]), item)
         case _:
-            return BlockContent(read_block(item))
+            return tool_calls.BlockContent(read_block(item))
 
 
-def read_location(location: content.ToolCallLocation) -> Location:
-    return Location(location.path, location.line, location.meta)
+def read_location(location: wire.ToolCallLocation) -> tool_calls.Location:
+    return tool_calls.Location(location.path, location.line, location.meta)
 
 
 # The agent's own terminals, in the `_meta` of its tool calls: claude-agent-acp 0.23 and codex-acp 2.6 run commands
 # themselves and report them this way instead of asking the client for a terminal.
 
 
-def read_agent_terminals(meta: Meta | None) -> tuple[SessionUpdate, ...]:
+def read_agent_terminals(meta: content.Meta | None) -> tuple[SessionUpdate, ...]:
     """Return the terminal updates in a tool call's `_meta`, in the order they happened. Ignores malformed parts."""
     return tuple(_terminal_updates(meta)) if meta else ()
 
 
-def _terminal_updates(meta: Meta) -> Iterator[SessionUpdate]:
+def _terminal_updates(meta: content.Meta) -> Iterator[SessionUpdate]:
     for key, read in _TERMINAL_READERS:
         part = meta.get(key)
         if isinstance(part, dict) and is_id(terminal_id := part.get("terminal_id")):
-            update = read(TerminalId(terminal_id), part)
+            update = read(tool_calls.TerminalId(terminal_id), part)
             if update is not None:
                 yield update
 
 
-def _opened(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate:
+def _opened(terminal_id: tool_calls.TerminalId, part: dict[str, Any]) -> SessionUpdate:
     cwd = part.get("cwd")
     return TerminalOpened(terminal_id, cwd=cut_text(cwd) if isinstance(cwd, str) else None, is_ours=False)
 
 
-def _printed(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate | None:
+def _printed(terminal_id: tool_calls.TerminalId, part: dict[str, Any]) -> SessionUpdate | None:
     data = part.get("data")
     return TerminalOutput(terminal_id, data.encode(errors="replace")) if isinstance(data, str) else None
 
 
-def _exited(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate:
+def _exited(terminal_id: tool_calls.TerminalId, part: dict[str, Any]) -> SessionUpdate:
     exit_code, signal = part.get("exit_code"), part.get("signal")
     named = cut_text(signal) if isinstance(signal, str) else None
     return TerminalExited(terminal_id, exit_code if type(exit_code) is int else None, named)
 
 
 # Both kinds of output are pieces to append. An agent uses the kind the client asked for.
-_TERMINAL_READERS: tuple[tuple[str, Callable[[TerminalId, dict[str, Any]], SessionUpdate | None]], ...] = (
+_TERMINAL_READERS: tuple[tuple[str, Callable[[tool_calls.TerminalId, dict[str, Any]], SessionUpdate | None]], ...] = (
     ("terminal_info", _opened),
     ("terminal_output", _printed),
     ("terminal_output_delta", _printed),

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never
 
-from acp_tui.conversation.content import (
-    Annotations,
-    Audio,
-    BlobResource,
-    ContentBlock,
-    Image,
-    ResourceLink,
-    Text,
-    TextResource,
-    UnknownBlock,
-)
+from acp_tui import __version__
+from acp_tui.conversation import content
 from acp_tui.protocol import v1
-from acp_tui.protocol.roles import ClientOffer, HttpServer, McpServer, Workplace
+from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer, HttpServer, McpServer, Workplace
 from acp_tui.protocol.wire import Wire, with_some
 
 
-def initialize_request(protocol_version: int, offer: ClientOffer, name: str, title: str, version: str) -> Wire:
+def initialize_request(protocol_version: int, offer: ClientOffer) -> Wire:
     """Return the handshake with exactly what the client offers."""
     return {
         "protocolVersion": protocol_version,
         "clientCapabilities": _capabilities(offer),
-        "clientInfo": {"name": name, "version": version, "title": title},
+        "clientInfo": {"name": "acp-tui", "version": __version__, "title": "acp-tui"},
     }
 
 
@@ -100,16 +91,16 @@ def set_option(session_id: str, option_id: str, source: str, value: str | bool) 
 # Content
 
 
-def content_block(block: ContentBlock) -> Wire:
+def content_block(block: content.ContentBlock) -> Wire:
     """Convert a content block. Raises ValueError for an unknown kind, which only agents create."""
     match block:
-        case Text(text):
+        case content.Text(text):
             fields: Wire = {"type": "text", "text": text}
-        case Image(data, mime_type, uri):
+        case content.Image(data, mime_type, uri):
             fields = with_some({"type": "image", "data": data, "mimeType": mime_type}, uri=uri)
-        case Audio(data, mime_type):
+        case content.Audio(data, mime_type):
             fields = {"type": "audio", "data": data, "mimeType": mime_type}
-        case ResourceLink():
+        case content.ResourceLink():
             fields = with_some(
                 {"type": "resource_link", "uri": block.uri, "name": block.name},
                 title=block.title,
@@ -117,22 +108,22 @@ def content_block(block: ContentBlock) -> Wire:
                 mimeType=block.mime_type,
                 size=block.size,
             )
-        case TextResource(uri, text):
+        case content.TextResource(uri, text):
             fields = {"type": "resource", "resource": _resource({"uri": uri, "text": text}, block)}
-        case BlobResource(uri, blob):
+        case content.BlobResource(uri, blob):
             fields = {"type": "resource", "resource": _resource({"uri": uri, "blob": blob}, block)}
-        case UnknownBlock():
+        case content.UnknownBlock():
             raise ValueError(f"a content block of the unknown kind {block.kind!r} can't be sent")
         case _:
             assert_never(block)
     return with_some(fields, annotations=_annotations(block.annotations), _meta=block.meta)
 
 
-def _resource(told: Wire, block: TextResource | BlobResource) -> Wire:
+def _resource(told: Wire, block: content.TextResource | content.BlobResource) -> Wire:
     return with_some(told, mimeType=block.mime_type, _meta=block.resource_meta)
 
 
-def _annotations(annotations: Annotations | None) -> Wire | None:
+def _annotations(annotations: content.Annotations | None) -> Wire | None:
     if annotations is None:
         return None
     return with_some(
@@ -142,3 +133,8 @@ def _annotations(annotations: Annotations | None) -> Wire | None:
         priority=annotations.priority,
         _meta=annotations.meta,
     )
+
+
+def elicitation_answer(answer: ElicitationAnswer) -> dict[str, Any]:
+    """Return the answer on the wire. Content only goes with accepting a form (R-ELIC-3, R-ELIC-11)."""
+    return with_some({"action": answer.action}, content=answer.values if answer.action == "accept" else None)

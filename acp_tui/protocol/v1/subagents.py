@@ -7,15 +7,6 @@ from typing import Any, Final, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.facts import BackgroundWork, SessionId
-from acp_tui.conversation.updates import (
-    MessageChunk,
-    MessageReplaced,
-    SessionUpdate,
-    StateReported,
-    SubagentReported,
-    SubagentSaid,
-    TurnFailed,
-)
 from acp_tui.conversation.visible.cutting import MAX_PASSAGE, cut_text
 from acp_tui.protocol.v1.content import ContentBlock
 from acp_tui.protocol.v1.inbound_content import read_block, read_turn_usage
@@ -35,7 +26,7 @@ from acp_tui.protocol.wire import (
     is_id,
 )
 
-Updates: TypeAlias = tuple[SessionUpdate, ...]
+Updates: TypeAlias = tuple[updates.SessionUpdate, ...]
 
 BACKGROUND_IDS: Final = {"terminal": "terminalId", "tool_call": "toolCallId", "subagent": "sessionId"}
 """The key of background work's ID, by its type."""
@@ -87,23 +78,23 @@ class SessionMessageChunk(WireModel):
     content: ContentBlock
 
 
-def read_state(update: Any) -> StateReported:
+def read_state(update: Any) -> updates.StateReported:
     """Return what a session is doing. Raises MalformedMessage."""
     return _state_reported(decode(StateUpdate, update))
 
 
-def _state_reported(report: StateUpdate) -> StateReported:
+def _state_reported(report: StateUpdate) -> updates.StateReported:
     background = _background(report.background)
     if report.state != "idle":
-        return StateReported(report.state, background=background, meta=report.meta)
+        return updates.StateReported(report.state, background=background, meta=report.meta)
     failure = None
     if report.stop_reason == "error":
         error = report.error
-        failure = TurnFailed("the agent ended the turn with an error and doesn't say which")
+        failure = updates.TurnFailed("the agent ended the turn with an error and doesn't say which")
         if error is not None:
-            failure = TurnFailed(error.message, _detail(error.data), error.code)
+            failure = updates.TurnFailed(error.message, _detail(error.data), error.code)
     usage = read_turn_usage(report.usage)
-    return StateReported("idle", report.stop_reason, failure, background, usage, report.meta)
+    return updates.StateReported("idle", report.stop_reason, failure, background, usage, report.meta)
 
 
 def _detail(data: Any) -> str | None:
@@ -134,7 +125,7 @@ def read_subagent(update: Any) -> Updates:
     report = decode(SubagentUpdate, update)
     state = report.state
     return (
-        SubagentReported(
+        updates.SubagentReported(
             SessionId(report.session_id),
             report.title,
             report.description,
@@ -151,13 +142,13 @@ def read_message(update: Any, role: updates.Role = "thought") -> Updates:
     if message.content is UNSET:
         return ()
     blocks = tuple(map(read_block, message.content or ()))
-    return (MessageReplaced(role, message.message_id, blocks, message.meta),)
+    return (updates.MessageReplaced(role, message.message_id, blocks, message.meta),)
 
 
 def read_message_chunk(update: Any) -> Updates:
     """Convert a piece of a message between sessions. Raises MalformedMessage."""
     chunk = decode(SessionMessageChunk, update)
-    return (MessageChunk("thought", read_block(chunk.content), chunk.message_id, chunk.meta),)
+    return (updates.MessageChunk("thought", read_block(chunk.content), chunk.message_id, chunk.meta),)
 
 
 def of_call(update: dict[str, Any], said: Updates) -> Updates:
@@ -168,12 +159,12 @@ def of_call(update: dict[str, Any], said: Updates) -> Updates:
     return tuple(_of_call(update, said))
 
 
-def _of_call(update: dict[str, Any], said: Updates) -> Iterator[SessionUpdate]:
+def _of_call(update: dict[str, Any], said: Updates) -> Iterator[updates.SessionUpdate]:
     meta = update.get("_meta")
     own = meta.get("claudeCode") if isinstance(meta, dict) else None
     call_id = own.get("parentToolUseId") if isinstance(own, dict) else None
     for each in said:
         if is_id(call_id) and call_id:
-            yield SubagentSaid(SessionId(call_id), each, is_of_call=True)
+            yield updates.SubagentSaid(SessionId(call_id), each, is_of_call=True)
         else:
             yield each

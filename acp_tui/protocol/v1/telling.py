@@ -11,31 +11,9 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any, Final, assert_never
 
-from acp_tui.conversation import UNSET, elicitation, updates
+from acp_tui.conversation import UNSET, elicitation, facts, tool_calls, updates
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.facts import (
-    BackgroundWork,
-    BooleanOption,
-    Choice,
-    Command,
-    ConfigOption,
-    PermissionRequest,
-    PlanStep,
-    SelectOption,
-    SessionId,
-    TurnUsage,
-    Usage,
-)
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    FileChange,
-    TerminalContent,
-    TextDiff,
-    ToolCallContent,
-    ToolCallPatch,
-    UnknownContent,
-)
 from acp_tui.protocol import v1
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
@@ -48,8 +26,8 @@ _OF_TERMINALS: Final = frozenset({"terminal_info", "terminal_output", "terminal_
 
 
 def led(
-    session_id: SessionId, conversation: Conversation, update: updates.SessionUpdate, change: Change
-) -> tuple[SessionId, Conversation, updates.SessionUpdate, Change]:
+    session_id: facts.SessionId, conversation: Conversation, update: updates.SessionUpdate, change: Change
+) -> tuple[facts.SessionId, Conversation, updates.SessionUpdate, Change]:
     """Return the session an update is sent in, its conversation, the update itself, and what it changed there.
 
     A subagent speaks in its own session.
@@ -80,7 +58,10 @@ def told_in(conversation: Conversation, update: updates.SessionUpdate, change: C
             yield from _chunks(role, blocks, f"{message_id} whole")  # after what the client has of it already
         case updates.ToolCallContentAdded(call_id):
             call = conversation.tool_call(call_id).call
-            yield {"sessionUpdate": "tool_call_update", **tool_call_of(ToolCallPatch(call_id, content=call.content))}
+            yield {
+                "sessionUpdate": "tool_call_update",
+                **tool_call_of(tool_calls.ToolCallPatch(call_id, content=call.content)),
+            }
         case updates.UsageReported(keeps_cost=True) if conversation.usage is not None:
             yield {"sessionUpdate": "usage_update", **_usage(conversation.usage)}
         case updates.Renamed(title):
@@ -163,12 +144,12 @@ def reported_state(report: updates.StateReported) -> Wire:
     return told
 
 
-def _background(work: BackgroundWork) -> Wire:
+def _background(work: facts.BackgroundWork) -> Wire:
     names = {BACKGROUND_IDS[work.kind]: work.reference} if work.kind in BACKGROUND_IDS else {}
     return {"type": work.kind, **names}
 
 
-def _spent(usage: TurnUsage | None) -> Wire | None:
+def _spent(usage: facts.TurnUsage | None) -> Wire | None:
     if usage is None:
         return None
     told = {"totalTokens": usage.total, "inputTokens": usage.input, "outputTokens": usage.output}
@@ -186,7 +167,7 @@ def block_of(block: ContentBlock) -> Any:
     return block.raw if isinstance(block, UnknownBlock) else outbound.content_block(block)
 
 
-def tool_call_of(patch: ToolCallPatch) -> Wire:
+def tool_call_of(patch: tool_calls.ToolCallPatch) -> Wire:
     told: Wire = {"toolCallId": patch.tool_call_id}
     told |= given(
         title=patch.title,
@@ -206,32 +187,32 @@ def tool_call_of(patch: ToolCallPatch) -> Wire:
     return told | ({"_meta": meta} if meta else {})
 
 
-def content_of(item: ToolCallContent) -> Any:
+def content_of(item: tool_calls.ToolCallContent) -> Any:
     match item:
-        case BlockContent(block, meta):
+        case tool_calls.BlockContent(block, meta):
             return with_some({"type": "content", "content": block_of(block)}, _meta=meta)
-        case TextDiff(path, new_text, old_text, meta):
+        case tool_calls.TextDiff(path, new_text, old_text, meta):
             return with_some({"type": "diff", "path": path, "newText": new_text}, oldText=old_text, _meta=meta)
-        case TerminalContent(terminal_id, meta):
+        case tool_calls.TerminalContent(terminal_id, meta):
             return with_some({"type": "terminal", "terminalId": terminal_id}, _meta=meta)
-        case UnknownContent(_, raw):
+        case tool_calls.UnknownContent(_, raw):
             return raw
-        case FileChange():
+        case tool_calls.FileChange():
             return {"type": "content", "content": block_of(Text(item.words))}
         case _:
             assert_never(item)
 
 
-def step_of(step: PlanStep) -> Wire:
+def step_of(step: facts.PlanStep) -> Wire:
     return with_some({"content": step.content, "priority": step.priority, "status": step.status}, _meta=step.meta)
 
 
-def command_of(command: Command) -> Wire:
+def command_of(command: facts.Command) -> Wire:
     hint = None if command.hint is None else {"hint": command.hint}
     return with_some({"name": command.name, "description": command.description}, input=hint, _meta=command.meta)
 
 
-def _usage(usage: Usage) -> Wire:
+def _usage(usage: facts.Usage) -> Wire:
     cost = None
     if usage.cost_amount is not None:
         cost = {"amount": usage.cost_amount, "currency": usage.cost_currency or ""}
@@ -241,24 +222,24 @@ def _usage(usage: Usage) -> Wire:
 # Options
 
 
-def options_of(options: Iterable[ConfigOption]) -> list[Wire]:
+def options_of(options: Iterable[facts.ConfigOption]) -> list[Wire]:
     """Convert a session's options. Legacy modes and models become ordinary options."""
     return list(map(_option, options))
 
 
-def _option(option: ConfigOption) -> Wire:
+def _option(option: facts.ConfigOption) -> Wire:
     told = {"id": option.option_id, "name": option.name, "currentValue": option.value}
     told = with_some(told, category=option.category, description=option.description)
     match option:
-        case SelectOption(choices=choices):
+        case facts.SelectOption(choices=choices):
             return {**told, "type": "select", "options": list(_choices(choices))}
-        case BooleanOption():
+        case facts.BooleanOption():
             return {**told, "type": "boolean"}
         case _:
             assert_never(option)
 
 
-def _choices(choices: Sequence[Choice]) -> Iterator[Wire]:
+def _choices(choices: Sequence[facts.Choice]) -> Iterator[Wire]:
     for group, members in groupby(choices, lambda choice: choice.group):
         values = [with_some({"value": one.value, "name": one.name}, description=one.description) for one in members]
         if group is None:
@@ -311,7 +292,11 @@ def agreement_of(
 
 
 def permission_request(
-    session_id: SessionId, request: PermissionRequest, call: ToolCallPatch, *, reads_question: bool
+    session_id: facts.SessionId,
+    request: facts.PermissionRequest,
+    call: tool_calls.ToolCallPatch,
+    *,
+    reads_question: bool,
 ) -> Wire:
     """Return the params of `session/request_permission`, with everything that the user has to see.
 
@@ -327,7 +312,7 @@ def permission_request(
     return {**asked_in(session_id, request, reads_question=reads_question), "toolCall": told}
 
 
-def asked_in(session_id: SessionId, request: PermissionRequest, *, reads_question: bool) -> Wire:
+def asked_in(session_id: facts.SessionId, request: facts.PermissionRequest, *, reads_question: bool) -> Wire:
     """Return what both versions ask with in the same way."""
     own: Wire = {"key": request.key} | ({"question": _question(request)} if reads_question else {})
     options = [
@@ -337,13 +322,13 @@ def asked_in(session_id: SessionId, request: PermissionRequest, *, reads_questio
     return {"sessionId": session_id, "options": options, "_meta": _with_own(request.meta, own)}
 
 
-def _question(request: PermissionRequest) -> Wire:
+def _question(request: facts.PermissionRequest) -> Wire:
     command = None if request.command is None else asdict(request.command)
     told = with_some({}, note=request.note, title=request.title, description=request.description, command=command)
     return with_some(told, more=request.more, isAlone=request.is_alone)
 
 
-def _in_words(request: PermissionRequest) -> str:
+def _in_words(request: facts.PermissionRequest) -> str:
     command = [] if request.command is None else [request.command.line, f"in {request.command.cwd}"]
     more = json.dumps(request.more, ensure_ascii=False) if request.more else None
     return "\n\n".join(filter(None, [request.note, request.title, request.description, *command, more]))
@@ -355,7 +340,7 @@ def _with_own(meta: Meta | None, own: Wire) -> Wire:
     return {**theirs, OWN_META: own | ({"meta": theirs[OWN_META]} if OWN_META in theirs else {})}
 
 
-def elicitation_request(session_id: SessionId | None, asked: elicitation.Elicitation) -> Wire:
+def elicitation_request(session_id: facts.SessionId | None, asked: elicitation.Elicitation) -> Wire:
     """Return the params of `elicitation/create`. Without a session, it refers to an unnamed request."""
     scope: Wire = {"requestId": None} if session_id is None else {"sessionId": session_id}
     told = with_some({"message": asked.message, **scope}, toolCallId=asked.tool_call_id)

@@ -8,28 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, assert_never
 
-from acp_tui.conversation import UNSET, UnsetType, updates
+from acp_tui.conversation import UNSET, UnsetType, tool_calls, updates
 from acp_tui.conversation.content import Meta, Text
-from acp_tui.conversation.facts import (
-    AskedCommand,
-    PermissionOption,
-    PlanStep,
-    SessionId,
-)
-from acp_tui.conversation.tool_calls import (
-    PENDING,
-    BlockContent,
-    FileChange,
-    TerminalContent,
-    TerminalId,
-    ToolCallContent,
-    ToolCallId,
-    ToolCallPatch,
-    UnknownContent,
-)
+from acp_tui.conversation.facts import AskedCommand, PermissionOption, PermissionRequest, PlanStep, SessionId
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod
 from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v1.content import Content, Terminal
 from acp_tui.protocol.v1.inbound import Updates, offers_steering
@@ -60,16 +44,16 @@ def _tool_call(update: Any) -> Updates:
 
 def _tool_call_chunk(update: Any) -> Updates:
     chunk = decode(models.ToolCallContentChunk, update)
-    return (updates.ToolCallContentAdded(ToolCallId(chunk.tool_call_id), tuple(_content(chunk.content))),)
+    return (updates.ToolCallContentAdded(tool_calls.ToolCallId(chunk.tool_call_id), tuple(_content(chunk.content))),)
 
 
-def read_tool_call(call: models.ToolCallUpdate) -> ToolCallPatch:
+def read_tool_call(call: models.ToolCallUpdate) -> tool_calls.ToolCallPatch:
     """Convert a report to a patch: absent keeps, null resets to a new call's value."""
-    return ToolCallPatch(
-        ToolCallId(call.tool_call_id),
+    return tool_calls.ToolCallPatch(
+        tool_calls.ToolCallId(call.tool_call_id),
         title=_cleared(call.title, ""),
         kind=_cleared(call.kind, "other"),
-        status=_cleared(call.status, PENDING),
+        status=_cleared(call.status, tool_calls.PENDING),
         content=_each(_content, call.content),
         locations=_each(lambda location: (read_location(location),), call.locations),
         raw_input=or_unset(call.raw_input),
@@ -89,21 +73,21 @@ def _each(read: Callable[[S], Any], items: list[S] | None | UnsetType) -> tuple[
     return UNSET if items is UNSET else tuple(part for item in items or () for part in read(item))
 
 
-def _content(item: models.ToolCallContent) -> Iterator[ToolCallContent]:
+def _content(item: models.ToolCallContent) -> Iterator[tool_calls.ToolCallContent]:
     match item:
         case Content():
-            yield BlockContent(read_block(item.content), item.meta)
+            yield tool_calls.BlockContent(read_block(item.content), item.meta)
         case models.Diff():
             yield from _diff(item)
         case Terminal():
-            yield TerminalContent(TerminalId(item.terminal_id), item.meta)
+            yield tool_calls.TerminalContent(tool_calls.TerminalId(item.terminal_id), item.meta)
         case dict():
-            yield UnknownContent(cut_text(item["type"]), item)
+            yield tool_calls.UnknownContent(cut_text(item["type"]), item)
         case _:
             assert_never(item)
 
 
-def _diff(diff: models.Diff) -> Iterator[ToolCallContent]:
+def _diff(diff: models.Diff) -> Iterator[tool_calls.ToolCallContent]:
     """Yield an item for each file. The changes list the files, the patch has their contents.
 
     What only one of the two has becomes a separate item, so that nothing is lost.
@@ -116,13 +100,13 @@ def _diff(diff: models.Diff) -> Iterator[ToolCallContent]:
         found = next((file for file in left if file.diff.path in names), None)
         is_said_by_diff = found is not None and found.operation == change.operation
         if not is_said_by_diff or change.old_path is not None or change.file_type not in (None, "text"):
-            yield FileChange(change.operation, change.path, change.old_path, change.file_type)
+            yield tool_calls.FileChange(change.operation, change.path, change.old_path, change.file_type)
         if found is not None:
             left.remove(found)
             yield replace(found.diff, path=change.path)
     yield from (file.diff for file in left)
     if said is not None and (patch is None or not _is_told(patch, diff.changes)):
-        yield BlockContent(Text(said.text))
+        yield tool_calls.BlockContent(Text(said.text))
 
 
 def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
@@ -134,7 +118,7 @@ def _terminal(update: Any) -> Updates:
     report = decode(models.TerminalUpdate, update)
     return (
         updates.TerminalReported(
-            TerminalId(report.terminal_id),
+            tool_calls.TerminalId(report.terminal_id),
             report.command,
             report.cwd,
             UNSET if report.output is UNSET else b"" if report.output is None else report.output.data,
@@ -161,7 +145,7 @@ def _exit(status: models.TerminalExitStatus | None | UnsetType) -> updates.Termi
 
 def _terminal_chunk(update: Any) -> Updates:
     chunk = decode(models.TerminalOutputChunk, update)
-    return (updates.TerminalOutput(TerminalId(chunk.terminal_id), chunk.data),)
+    return (updates.TerminalOutput(tool_calls.TerminalId(chunk.terminal_id), chunk.data),)
 
 
 def _state(update: Any) -> Updates:
@@ -245,7 +229,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
 # session/request_permission
 
 
-def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, PermissionQuestion]:
+def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, updates.PermissionAsked]:
     """Return the request's session and its question. Raises MalformedMessage.
 
     `question_id` stands in for the tool call if the request has none.
@@ -267,28 +251,38 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
             patch = (
                 _lone_command(asked, question_id)
                 if asked.tool_call_id is None
-                else ToolCallPatch(ToolCallId(asked.tool_call_id))
+                else tool_calls.ToolCallPatch(tool_calls.ToolCallId(asked.tool_call_id))
             )
         case _:
             known = subject  # all of it is shown as the raw input of its call
             is_alone = True
-            patch = ToolCallPatch(
-                ToolCallId(question_id), request.title, raw_input=cut_value(subject) if subject else UNSET
+            patch = tool_calls.ToolCallPatch(
+                tool_calls.ToolCallId(question_id), request.title, raw_input=cut_value(subject) if subject else UNSET
             )
     options = tuple(
         PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
     more = cut_value({key: value for key, value in subject.items() if key not in known})
-    question = PermissionQuestion(
-        patch, options, request.meta, request.title, request.description, command, more or None, is_alone
+    question = PermissionRequest(
+        v1.UNPARKED,
+        patch.tool_call_id,
+        options,
+        request.meta,
+        title=request.title,
+        description=request.description,
+        command=command,
+        more=more or None,
+        is_alone=is_alone,
     )
-    return SessionId(request.session_id), question
+    return SessionId(request.session_id), updates.PermissionAsked(question, patch)
 
 
-def _lone_command(asked: models.CommandSubject, question_id: str) -> ToolCallPatch:
-    terminal = () if asked.terminal_id is None else (TerminalContent(TerminalId(asked.terminal_id)),)
-    return ToolCallPatch(
-        ToolCallId(question_id),
+def _lone_command(asked: models.CommandSubject, question_id: str) -> tool_calls.ToolCallPatch:
+    terminal = (
+        () if asked.terminal_id is None else (tool_calls.TerminalContent(tool_calls.TerminalId(asked.terminal_id)),)
+    )
+    return tool_calls.ToolCallPatch(
+        tool_calls.ToolCallId(question_id),
         asked.command,
         "execute",
         content=terminal,

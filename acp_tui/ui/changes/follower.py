@@ -20,7 +20,8 @@ from textual.app import App
 from textual.message import Message
 from textual.worker import Worker
 
-from acp_tui.client.changes import ChangesError, FileChange, Hunk, Limits, Review, Swapped
+from acp_tui.client import line_comparison
+from acp_tui.client.changes import ChangesError, FileChange, Limits, Review, Swapped
 from acp_tui.client.changes.tracker import ChangeTracker, Moment
 from acp_tui.client.settings.tree import Changes
 from acp_tui.conversation.entries import EntryId
@@ -137,7 +138,7 @@ class ChangesDesk:
         """Revert a file. Raises ChangesError."""
         self._done.append(await self._held(shown.path).revert_file(shown))
 
-    async def revert_hunk(self, shown: Review, hunk: Hunk) -> None:
+    async def revert_hunk(self, shown: Review, hunk: line_comparison.Change) -> None:
         """Revert a hunk. Raises ChangesError."""
         self._done.append(await self._held(shown.path).revert_hunk(shown, hunk))
 
@@ -311,7 +312,7 @@ class ChangesSince:
         await self._desk.revert_file(shown)
         await self._list()
 
-    async def revert_hunk(self, shown: Review, hunk: Hunk) -> None:
+    async def revert_hunk(self, shown: Review, hunk: line_comparison.Change) -> None:
         """Revert a hunk. Raises ChangesError."""
         await self._desk.revert_hunk(shown, hunk)
         await self._list()

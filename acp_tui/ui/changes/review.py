@@ -24,7 +24,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 
-from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, FileState, Hunk, Review
+from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, FileState, Review
 from acp_tui.client.line_comparison import CONTEXT_LINES, Change
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
@@ -90,7 +90,7 @@ class _ReviewRenderer(DiffRenderer):
         diff = _ReviewedDiff(
             compared.old,
             compared.new,
-            tuple(_change(hunk) for hunk in review.hunks),
+            review.hunks,
             compared.crlf,
             approximate=False,  # that is said above
         )
@@ -168,10 +168,6 @@ def _hunk(change: Change, above: int, below: int, shown: int) -> model.Hunk:
         new_start + 1,
         new_to + below - new_start,
     )
-
-
-def _change(hunk: Hunk) -> Change:
-    return Change(hunk.before_start, hunk.before_end, hunk.after_start, hunk.after_end)
 
 
 def _facts(review: Review) -> Iterator[str]:

@@ -225,11 +225,6 @@ _TEXT_FIELDS: Final[tuple[Place, ...]] = ("prompt", "find", "prompts", "agents",
 """There, a key that types a character does that."""
 _LISTS: Final[tuple[Place, ...]] = ("sessions", "agent", "changes", "diff")
 """Dialogs in which letters are keys."""
-_APART: Final[tuple[Place, ...]] = (
-    *("inspector", "frames", "frame", "replay", "prompts", "agents", "board", "settings", "setting", "dialog"),
-    *_LISTS,
-)
-"""Screens other than a session's. There, only commands of the place "app" also work."""
 _REFERENCE: Final = re.compile(r"\{(\w+)\}")
 _BETWEEN_PARTS: Final = re.compile(r"(; | · |(?<=\.) )")
 
@@ -241,7 +236,7 @@ class Keymap:
     keys: Mapping[str, tuple[str, ...]]
     """The keys of every command, by its ID, in Textual's names. The first key is the one that is shown."""
     notes: tuple[str, ...] = ()
-    """Problems in the user's choice, and its side effects."""
+    """Problems in the user's choice, and the keys that it takes from other commands."""
     presets: frozenset[str] = frozenset()
     """The names of the presets in force."""
     _at: dict[tuple[Place, str], Command] = field(init=False, default_factory=dict, compare=False)
@@ -319,7 +314,7 @@ def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
         notes += wrong
         if keys is not None:
             accepted[choice.command] = keys
-    notes += _prices(accepted)
+    notes += _taken(accepted)
     taken = {(BY_ID[id_].where, key) for id_, keys in accepted.items() for key in keys}
     kept = {
         id_: accepted.get(id_, tuple(key for key in keys if not _is_taken(BY_ID[id_].where, key, taken)))
@@ -406,29 +401,15 @@ def _objection(command: Command, key: str, accepted: _Chosen) -> str:
     return ""
 
 
-def _prices(accepted: _Chosen) -> Iterator[str]:
+def _taken(accepted: _Chosen) -> Iterator[str]:
     """Notes about keys that a choice takes from other commands."""
     for id_, keys in accepted.items():
         command = BY_ID[id_]
-        for key in keys:
-            if key in AS_BUILT.keys[id_]:
-                continue
-            for other in COMMANDS:
-                if other is not command and other.id not in accepted and key in AS_BUILT.keys[other.id]:
-                    yield from _price(command, other, key)
-
-
-def _price(command: Command, other: Command, key: str) -> Iterator[str]:
-    where = PLACES[other.where].lower()
-    if {command.where, other.where} & {*_APART} and "app" not in (command.where, other.where):
-        return
-    if _is_same(command.where, other.where):
-        yield f"keys.{command.id}: {shown_key(key)} is taken from {other.id} ({where})"
-    elif command.where in _ALL_OVER and other.where not in ("review", "terminal"):
-        yield f"keys.{command.id}: {shown_key(key)} stays {other.id} {where}"
-    elif other.where in _ALL_OVER and command.where not in ("review", "terminal"):
-        here = PLACES[command.where].lower()
-        yield f"keys.{command.id}: {shown_key(key)} is no longer {other.id} {here}"
+        for other in COMMANDS:
+            if other is not command and other.id not in accepted and _is_same(command.where, other.where):
+                for key in sorted({*keys} & {*AS_BUILT.keys[other.id]} - {*AS_BUILT.keys[id_]}):
+                    where = PLACES[other.where].lower()
+                    yield f"keys.{id_}: {shown_key(key)} is taken from {other.id} ({where})"
 
 
 AS_BUILT: Final = Keymap({command.id: tuple(command.keys.split(",")) if command.keys else () for command in COMMANDS})

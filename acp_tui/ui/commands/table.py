@@ -270,8 +270,6 @@ COMMANDS: Final = (
     _own("agent", "agent_forget", "f", "forget", "Forget what may be done without asking"),
     _own("board", "board_up", "alt+up", "move(-1)", "Move the tab up", has_priority=True),
     _own("board", "board_down", "alt+down", "move(1)", "Move the tab down", has_priority=True),
-    _own("board", "board_pin", "alt+p", "pin", "Pin the tab's session", has_priority=True),
-    _own("board", "board_archive", "alt+x", "archive", "Archive the tab's session", has_priority=True),
     _own("board", "board_archived", "alt+v", "switch_archived", "Show or hide tabs of archived sessions",
          has_priority=True),
     _own("board", "board_close", "alt+w", "close_tab", "Close the tab", has_priority=True),

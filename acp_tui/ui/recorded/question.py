@@ -7,15 +7,7 @@ from typing import Any, Final
 
 from textual.content import Content
 
-from acp_tui.conversation.elicitation import (
-    ChoiceField,
-    Elicitation,
-    Field,
-    Form,
-    MultiChoiceField,
-    UnknownField,
-    UrlVisit,
-)
+from acp_tui.conversation import elicitation
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.frame import shown
@@ -42,39 +34,39 @@ class Reply:
     """Whether the recording keeps only that a field was filled in."""
 
 
-def question_card(elicitation: Elicitation, reply: Reply | None) -> Content:
-    return Content("\n").join(_lines(elicitation, reply))
+def question_card(asked: elicitation.Elicitation, reply: Reply | None) -> Content:
+    return Content("\n").join(_lines(asked, reply))
 
 
-def _lines(elicitation: Elicitation, reply: Reply | None) -> Iterator[Content]:
-    yield shown(elicitation.message, "bold")
+def _lines(asked: elicitation.Elicitation, reply: Reply | None) -> Iterator[Content]:
+    yield shown(asked.message, "bold")
     yield Content.styled(_outcome(reply), "$text-warning")
-    if isinstance(elicitation, UrlVisit):
-        yield Content.styled(make_visible_line(elicitation.url), "$text-accent")
+    if isinstance(asked, elicitation.UrlVisit):
+        yield Content.styled(make_visible_line(asked.url), "$text-accent")
     else:
-        about = " · ".join(filter(None, (elicitation.title, elicitation.description)))
+        about = " · ".join(filter(None, (asked.title, asked.description)))
         if about:
             yield Content.styled(make_visible_line(about), MUTED)
         yield Content("")
-        yield from _fields(elicitation, reply)
+        yield from _fields(asked, reply)
 
 
-def _fields(form: Form, reply: Reply | None) -> Iterator[Content]:
+def _fields(form: elicitation.Form, reply: Reply | None) -> Iterator[Content]:
     titles = [Content(_title(each)).truncate(MAX_TITLE_CELLS, ellipsis=True) for each in form.fields]
     width = max((title.cell_length for title in titles), default=0)
     for each, title in zip(form.fields, titles, strict=True):
         yield Content.assemble("  ", title.pad_right(width - title.cell_length + 2), _value(each, reply))
 
 
-def _title(each: Field) -> str:
-    title = None if isinstance(each, UnknownField) else each.title
+def _title(each: elicitation.Field) -> str:
+    title = None if isinstance(each, elicitation.UnknownField) else each.title
     return make_visible_line(title or each.name) + (" *" if each.is_required else "")
 
 
-def _value(each: Field, reply: Reply | None) -> Content:
+def _value(each: elicitation.Field, reply: Reply | None) -> Content:
     """The recorded value, or the default that was shown."""
     if reply is None or reply.values is None:
-        default = None if isinstance(each, UnknownField) else each.default
+        default = None if isinstance(each, elicitation.UnknownField) else each.default
         return Content.styled(_said(each, default) if default not in (None, ()) else "", MUTED)
     value = reply.values.get(each.name)
     if value is None:
@@ -84,18 +76,18 @@ def _value(each: Field, reply: Reply | None) -> Content:
     return Content.styled(f"{len(value)} chosen" if isinstance(value, list) else "filled in, masked", MUTED)
 
 
-def _said(each: Field, value: Any) -> str:
+def _said(each: elicitation.Field, value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(_word(each, item) for item in value) or "none"
     return _word(each, value)
 
 
-def _word(each: Field, value: Any) -> str:
+def _word(each: elicitation.Field, value: Any) -> str:
     """One value. A recording may contain anything here."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     words = str(value)
-    if isinstance(each, ChoiceField | MultiChoiceField):
+    if isinstance(each, elicitation.ChoiceField | elicitation.MultiChoiceField):
         words = next((choice.title for choice in each.choices if choice.value == value), words)
     return make_visible_line(words)
 

@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import ClientError, SessionNotOpened
+from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import HostedSession, hosted_again, hosted_sessions
 from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
 from acp_tui.client.sessions.session_history import RereadSession, past_session, recording_store
@@ -47,7 +47,7 @@ from acp_tui.ui.tab.tabs import Tab, Tabs
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
 ShowHosted: TypeAlias = Callable[[HostedSession], Coroutine[Any, Any, None]]
 Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
-KEYS: Final = "Enter go to it · {board_up} {board_down} move · {board_pin} pin · {board_archive} archive"
+KEYS: Final = "Enter go to it · {board_up} {board_down} move"
 
 
 class Board(ModalScreen[Act | None]):
@@ -66,8 +66,7 @@ class Board(ModalScreen[Act | None]):
         self._close = close
         self._show_hosted = show_hosted
         self._hosted: Sequence[HostedSession] = ()
-        self._marks = SessionMarks()
-        self._known = self._marks.all()
+        self._marks = SessionMarks().all()
         self._shows_archived = False
         self._list = FilteredList(self._rows(), empty="No such tab")
 
@@ -110,44 +109,16 @@ class Board(ModalScreen[Act | None]):
         agent, session = tab.link.agent, tab.session
         if agent is None or session is None:
             return Mark()
-        return self._known.get(key_of(agent.command.name, session.session_id), Mark())
+        return self._marks.get(key_of(agent.command.name, session.session_id), Mark())
 
     @property
     def _keys(self) -> str:
         archived = ARCHIVED[self._shows_archived]
         return keys_in_force(self).hint(f"{KEYS} · {{board_archived}} {archived} · {{board_close}} close · Esc back")
 
-    def action_pin(self) -> None:
-        self._change(Mark.pinned_or_not)
-
-    async def action_archive(self) -> None:
-        """Archive or restore the session of the tab at the cursor; also in the agent, if it supports that."""
-        tab = self._tab
-        agent, session = (tab.link.agent, tab.session) if tab is not None else (None, None)
-        if tab is None or agent is None or session is None:
-            return
-        try:
-            await agent.archive_session(session.session_id, not self._mark(tab).is_archived)
-        except ClientError as error:
-            self.notify(str(error), severity="error", markup=False)
-        else:
-            self._change(Mark.archived_or_not)
-
     def action_switch_archived(self) -> None:
         self._shows_archived = not self._shows_archived
         self.query_one(Frame).show_keys(self._keys)
-        self._show()
-
-    def _change(self, change: Callable[[Mark], Mark]) -> None:
-        tab = self._tab
-        agent, session = (tab.link.agent, tab.session) if tab is not None else (None, None)
-        if agent is None or session is None:
-            return
-        try:
-            self._marks.change(agent.command.name, session.session_id, change)
-        except ClientError as error:
-            self.notify(str(error), severity="error", markup=False)
-        self._known = self._marks.all()
         self._show()
 
     def action_move(self, direction: int) -> None:

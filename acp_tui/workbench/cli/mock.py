@@ -13,8 +13,7 @@ import anyio
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command import UsageError
-from acp_tui.cli.prerequisites import exit_after
-from acp_tui.client.errors import ClientError
+from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.demo.agent import main as play
@@ -37,10 +36,8 @@ def run(given: Given) -> int:
         return play([str(source), "--speed", f"{given.speed:g}", *(["--login"] if given.login else [])])
     if given.login:
         raise UsageError("--login works with scenarios only; a recording logs in as it was recorded")
-    try:
+    with ExitOnError(ExitCode.ERROR):
         return anyio.run(_serve, _read(source), given)
-    except ClientError as error:
-        raise exit_after(error, ExitCode.ERROR) from None
 
 
 def _read(source: Path) -> Script:

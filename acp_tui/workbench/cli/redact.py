@@ -11,9 +11,8 @@ from typing import Final
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command import UsageError
-from acp_tui.cli.prerequisites import exit_after
+from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.cli.sessions import recording_named
-from acp_tui.client.errors import ClientError
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.workbench.redact import RedactOptions, Report, full_names, redact
 
@@ -30,10 +29,8 @@ def run(given: Given) -> int:
         raise UsageError(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
     options = RedactOptions(secrets, dropped, kept or None, given.drop_media)
     source, environ = Path(recording_named(given.word)), os.environ
-    try:
+    with ExitOnError(ExitCode.ERROR):
         report = redact(source, given.output, options, environ, socket.gethostname(), full_names(environ))
-    except ClientError as error:
-        raise exit_after(error, ExitCode.ERROR) from None
     print("\n".join(_lines(report, given.output)))
     return ExitCode.DONE
 

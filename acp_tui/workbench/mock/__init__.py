@@ -23,18 +23,7 @@ import anyio
 from anyio.abc import ByteStream
 
 from acp_tui.demo.client_calls import at
-from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId
-from acp_tui.rpc.messages import (
-    Failure,
-    FrameSplitter,
-    Junk,
-    Notification,
-    Request,
-    Result,
-    read_message,
-    write_failure,
-    write_result,
-)
+from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId, messages
 from acp_tui.rpc.peer import CANCEL_REQUEST
 from acp_tui.workbench.mock.progress import Mapping, Progress, UnexpectedRequests
 from acp_tui.workbench.mock.script import (
@@ -163,9 +152,9 @@ class MockAgent:
             case None:
                 await self._out.is_empty()
                 self._on_stderr(step.data)
-            case Result() | Failure() if step.answers is not None:
+            case messages.Result() | messages.Failure() if step.answers is not None:
                 self._answer_as_recorded(step)
-            case Request(request_id):
+            case messages.Request(request_id):
                 self._asked[type(request_id), request_id] = step
                 self._out.put(self._mapping.frame(step.data))
             case _:
@@ -218,7 +207,7 @@ class MockAgent:
 
     def _put_off(self, step: Step) -> None:
         self._progress.put_off(step)
-        if isinstance(step.message, Request):
+        if isinstance(step.message, messages.Request):
             self._depart(step, f"{step.method} was expected, but didn't come")
         else:
             self._on_note(f"{_place(step)}: waiting for {step.what}")
@@ -226,7 +215,7 @@ class MockAgent:
     # What the client sends
 
     async def _listen(self, stream: ByteStream) -> None:
-        lines = FrameSplitter()
+        lines = messages.FrameSplitter()
         while not self._is_deaf:
             try:
                 for line in lines.feed(await stream.receive(RECEIVE_BYTES)):
@@ -245,14 +234,14 @@ class MockAgent:
                 self._depart(request, f"the client disconnected before the answer to {request.method}")
 
     def _hear(self, line: bytes) -> None:
-        match read_message(line):
-            case Request() as request:
+        match messages.read_message(line):
+            case messages.Request() as request:
                 self._requested(request)
-            case Notification() as notification:
+            case messages.Notification() as notification:
                 self._notified(notification)
-            case Result() | Failure() as answer:
+            case messages.Result() | messages.Failure() as answer:
                 self._answered(answer)
-            case Junk(_, reason, answer):
+            case messages.Junk(_, reason, answer):
                 self._depart(None, f"the client sent a line that isn't a message: {reason}")
                 if answer is not None:
                     self._out.put(answer)
@@ -261,7 +250,7 @@ class MockAgent:
 
     # Requests
 
-    def _requested(self, request: Request) -> None:
+    def _requested(self, request: messages.Request) -> None:
         step = next((each for each in self._progress.expected(request) if self._is_of_session(each, request)), None)
         if step is None:
             before, what, answer = self._surprises.answer(request)
@@ -269,7 +258,7 @@ class MockAgent:
             self._out.put(answer)
             return
         self._miss_before(step)
-        assert isinstance(step.message, Request)
+        assert isinstance(step.message, messages.Request)
         is_handshake = request.method == "initialize"
         recorded = agreed_handshake(step) if is_handshake else step.message.params
         for difference in differences(recorded, request.params):
@@ -285,14 +274,14 @@ class MockAgent:
             self._answer_as_recorded(step.answer)
             self._progress.leave_out(step.answer)
 
-    def _is_of_session(self, step: Step, message: Request | Notification) -> bool:
+    def _is_of_session(self, step: Step, message: messages.Request | messages.Notification) -> bool:
         opens = message.method in ("session/load", "session/resume")
         return opens or self._mapping.name("sessionId", step.session) == session_of(message.params)
 
     def _miss_before(self, request: Step) -> None:
         for missed in self._progress.missed_before(request):
             self._depart(missed, f"{missed.method} was expected, but {request.method} came")
-            if isinstance(missed.message, Request):
+            if isinstance(missed.message, messages.Request):
                 self._progress.put_off(missed)
             else:
                 self._progress.leave_out(missed)
@@ -308,13 +297,13 @@ class MockAgent:
 
     # Cancellations
 
-    def _notified(self, notification: Notification) -> None:
+    def _notified(self, notification: messages.Notification) -> None:
         if notification.method == CANCEL_REQUEST:
             self._taken_back(notification)
         elif notification.method == CANCEL:
             self._cancelled(notification)
 
-    def _cancelled(self, notification: Notification) -> None:
+    def _cancelled(self, notification: messages.Notification) -> None:
         session = session_of(notification.params)
         prompt = self._turn(lambda step: self._mapping.name("sessionId", step.session) == session)
         if prompt is None:
@@ -326,7 +315,7 @@ class MockAgent:
         self._depart(prompt, "the turn was canceled, but not in the recording")
         self._end_turn(prompt, CANCELLED)
 
-    def _taken_back(self, notification: Notification) -> None:
+    def _taken_back(self, notification: messages.Notification) -> None:
         """Handle the cancellation of one request: the client no longer waits for its response."""
         params = notification.params if isinstance(notification.params, dict) else {}
         request_id = params.get("requestId")
@@ -334,7 +323,7 @@ class MockAgent:
         if waiting is None:
             return
         for step in self._progress.expected(notification):
-            assert isinstance(step.message, Notification) and isinstance(waiting.message, Request)
+            assert isinstance(step.message, messages.Notification) and isinstance(waiting.message, messages.Request)
             if _is_same_id(step.message.params.get("requestId"), waiting.message.id):
                 self._progress.come(step)
                 return
@@ -344,20 +333,20 @@ class MockAgent:
         elif waiting.answer is not None:
             self._progress.leave_out(waiting.answer)
         error = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
-        self._out.put(write_failure(self._unanswered.pop(waiting), error))
+        self._out.put(messages.write_failure(self._unanswered.pop(waiting), error))
 
     def _turn(self, is_it: Callable[[Step], bool]) -> Step | None:
         return next((step for step in self._unanswered if step.method == PROMPT and is_it(step)), None)
 
     def _end_turn(self, prompt: Step, reason: str) -> None:
         self._progress.leave_out_rest(prompt)
-        self._out.put(write_result(self._unanswered.pop(prompt), {"stopReason": reason}))
+        self._out.put(messages.write_result(self._unanswered.pop(prompt), {"stopReason": reason}))
 
     # Responses
 
-    def _answered(self, answer: Result | Failure) -> None:
+    def _answered(self, answer: messages.Result | messages.Failure) -> None:
         question = self._asked.pop((type(answer.id), answer.id), None)
-        if question is None and isinstance(answer, Failure) and answer.error.code in COMPLAINTS:
+        if question is None and isinstance(answer, messages.Failure) and answer.error.code in COMPLAINTS:
             self._on_note(f"the client couldn't read a line: {answer.error.message}")
             return
         if question is None:
@@ -366,13 +355,13 @@ class MockAgent:
         recorded = question.answer
         if recorded is None or self._progress.is_left_out(recorded):
             return
-        assert isinstance(recorded.message, Result | Failure)
+        assert isinstance(recorded.message, messages.Result | messages.Failure)
         then, now = kind_of(question, recorded.message), kind_of(question, answer)
         if then != now:
             self._differ(question, recorded, then, now)
             return
         self._progress.come(recorded)
-        if isinstance(answer, Result) and isinstance(recorded.message, Result):
+        if isinstance(answer, messages.Result) and isinstance(recorded.message, messages.Result):
             for difference in differences(recorded.message.value, answer.value):
                 self._depart(recorded, f"the answer to {question.method} {difference}")
             self._mapping.learn(recorded.message.value, answer.value)
@@ -464,13 +453,13 @@ def no_longer_asked(steps: Iterable[Step], then: Any, now: Any) -> Iterator[tupl
     A capability that the recorded client lacked too doesn't count.
     """
     for step in steps:
-        if step.is_ours and isinstance(step.message, Request):
+        if step.is_ours and isinstance(step.message, messages.Request):
             path = _needs(step.message)
             if path and _offers(then, path) and not _offers(now, path):
                 yield step, ".".join(path)
 
 
-def _needs(question: Request) -> tuple[str, ...]:
+def _needs(question: messages.Request) -> tuple[str, ...]:
     if question.method.startswith(TERMINAL):
         return ("terminal",)
     if question.method == "elicitation/create":

@@ -49,17 +49,11 @@ _TILDE: Final = re.compile(r"~(?<![\w.~/-]~)([A-Za-z_](?:[\w.-]{0,64}\w)?)(?=/)"
 
 def users(text: str) -> Iterator[Find]:
     """Find users in paths to their homes."""
-    if "home" in text or "Users" in text:
-        for found in _HOME.finditer(text):
-            if _BEFORE_HOME.search(text, max(found.start() - 7, 0), found.start()):
-                yield from _user(found)
-        for found in _DASHED.finditer(text):
+    for found in _HOME.finditer(text):
+        if _BEFORE_HOME.search(text, max(found.start() - 7, 0), found.start()):
             yield from _user(found)
-    if "sers" in text or "SERS" in text:
-        for found in _WINDOWS.finditer(text):
-            yield from _user(found)
-    if "~" in text:
-        for found in _TILDE.finditer(text):
+    for pattern in (_DASHED, _WINDOWS, _TILDE):
+        for found in pattern.finditer(text):
             yield from _user(found)
 
 
@@ -74,11 +68,6 @@ def is_common_user(name: str) -> bool:
 
 def is_host(name: str) -> bool:
     return len(name) >= MIN_NAME and name.lower() not in _COMMON_HOSTS and not name.isdigit()
-
-
-def may_name_someone(text: str) -> bool:
-    """Whether the text may contain a path to a home folder. Fast."""
-    return "home" in text or "sers" in text or "SERS" in text or "~" in text
 
 
 def private_folders(path: str) -> Iterator[tuple[str, str]]:
@@ -106,35 +95,10 @@ _MAC: Final = re.compile(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f
 _IP6: Final = re.compile(r"[0-9A-Fa-f]{1,4}:(?:[0-9A-Fa-f]{0,4}:){1,6}[0-9A-Fa-f]{1,4}(?![\w:])")
 
 
-# Replace all digits, or hexadecimal digits, by one character, for a fast check whether there is any address.
-_DIGITS: Final = bytes(ord("0") if chr(at).isdecimal() and at < 128 else at for at in range(256))
-_HEX_DIGITS: Final = bytes(ord("0") if chr(at) in "0123456789abcdefABCDEF" else at for at in range(256))
-_COLONS: Final = re.compile(rb"0:(?:0{0,4}:)+0")
-
-
-def may_hold_address(text: str) -> bool:
-    """Whether the text may contain an address. Fast."""
-    if "@" in text:
-        return True
-    data = text.encode("utf-8", "surrogatepass")
-    if b"0.0" in data.translate(_DIGITS) and _IP4.search(text) is not None:
-        return True
-    return _may_be_hardware(data)
-
-
-def _may_be_hardware(data: bytes) -> bool:
-    hexadecimal = data.translate(_HEX_DIGITS)
-    return b"00-00-00-00" in hexadecimal or _COLONS.search(hexadecimal) is not None
-
-
 def addresses(text: str, known_users: Container[str]) -> Iterator[Find]:
-    if "@" in text:
-        yield from _behind_names(text, known_users)
-    data = text.encode("utf-8", "surrogatepass")
-    if b"0.0" in data.translate(_DIGITS):
-        yield from _ip4(text)
-    if _may_be_hardware(data):
-        yield from _hardware(text)
+    yield from _behind_names(text, known_users)
+    yield from _ip4(text)
+    yield from _hardware(text)
 
 
 def _behind_names(text: str, known_users: Container[str]) -> Iterator[Find]:
@@ -176,10 +140,9 @@ def _hardware(text: str) -> Iterator[Find]:
     for found in _MAC.finditer(text):
         if not _is_within_word(text, found.start()) and len(set(found[0].replace(found[1], ""))) > 2:
             yield Find(*found.span(), "MAC address", False)
-    if ":" in text:
-        for found in _IP6.finditer(text):
-            if not _is_within_word(text, found.start()) and _is_ip6(found[0]):
-                yield Find(*found.span(), "IP address", False)
+    for found in _IP6.finditer(text):
+        if not _is_within_word(text, found.start()) and _is_ip6(found[0]):
+            yield Find(*found.span(), "IP address", False)
 
 
 def _is_within_word(text: str, at: int) -> bool:
@@ -377,12 +340,8 @@ class Ledger:
 
     # Finding
 
-    def is_known_in(self, text: str) -> bool:
-        """Whether a text may contain a known secret. Fast."""
-        return any(map(text.__contains__, self._signs)) or any(self._beginnings.at_end(text))
-
     def known(self, text: str) -> Iterator[tuple[int, int, Secret]]:
-        if not self.is_known_in(text):
+        if not any(map(text.__contains__, self._signs)):
             return
         if self._pattern is None:
             self._pattern = self._compiled()

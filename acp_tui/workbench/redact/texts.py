@@ -9,33 +9,11 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Final, NamedTuple, TypeAlias
 
-from acp_tui.client.secrets.looks import Find, has_sign, look, open_block
+from acp_tui.client.secrets.looks import Find, look, open_block
 from acp_tui.values import dataclass
-from acp_tui.workbench.redact.ledger import (
-    NARROW,
-    Ledger,
-    Secret,
-    addresses,
-    blank,
-    cut_keys,
-    may_hold_address,
-    may_name_someone,
-    users,
-)
+from acp_tui.workbench.redact.ledger import NARROW, Ledger, Secret, addresses, blank, cut_keys, users
 from acp_tui.workbench.redact.places import Piece
-from acp_tui.workbench.redact.views import (
-    Encoded,
-    View,
-    encoded_in,
-    has_entities,
-    has_marks,
-    is_wrapped,
-    may_be_encoded,
-    spelled_as,
-    unbroken,
-    views,
-    without_marks,
-)
+from acp_tui.workbench.redact.views import Encoded, View, encoded_in, spelled_as, unbroken, views
 
 MAX_CLEAN: Final = 200_000
 MAX_LAST: Final = 1_000
@@ -78,7 +56,8 @@ class Redactor:
         if whole is not None:
             self._forget_what_may_be_wrong()
             return self._replaced(text, whole, goes_on=goes_on)
-        if self.is_clean(text):
+        self._forget_what_may_be_wrong()
+        if hash(text) in self._clean:
             return Redacted(text)
         last = self._last.get((text, goes_on))
         if last is not None:
@@ -90,23 +69,6 @@ class Redactor:
         elif len(text) <= MAX_LAST_CHARS:
             self._last[text, goes_on] = redacted
         return redacted
-
-    def is_clean(self, text: str) -> bool:
-        """Whether a text is certainly clean. Fast, and True for nearly all clean texts."""
-        self._forget_what_may_be_wrong()
-        if hash(text) in self._clean:
-            return True
-        in_one_line = text.replace("\r", "").replace("\n", "")
-        is_clean = not (
-            _may_hold_secrets(text)
-            or (has_marks(text) and _may_hold_secrets(without_marks(text)))
-            or self.ledger.is_known_in(text)
-            or (in_one_line != text and self.ledger.is_known_in(in_one_line))
-            or (has_marks(text) and self.ledger.is_known_in(without_marks(text)))
-        )
-        if is_clean:
-            self._clean.add(hash(text))
-        return is_clean
 
     def _forget_what_may_be_wrong(self) -> None:
         known = self.ledger.version
@@ -151,21 +113,17 @@ class Redactor:
                 yield start, end, secret
 
     def _finds(self, text: str) -> Iterator[Find]:
-        if may_name_someone(text):
-            yield from users(text)
-        if may_hold_address(text):  # after the users, because a host follows a user
-            yield from addresses(text, self.ledger.users)
-        if has_sign(text):
-            yield from look(text)
+        yield from users(text)
+        yield from addresses(text, self.ledger.users)  # after the users, because a host follows a user
+        yield from look(text)
 
     def _over_lines(self, canvas: _Canvas, view: View) -> None:
-        if "\n" in view.text:
-            whole = unbroken(view)
-            for start, end, secret in self.ledger.known_over_lines(whole.text):
-                canvas.paint(whole, start, end, secret)
+        whole = unbroken(view)
+        for start, end, secret in self.ledger.known_over_lines(whole.text):
+            canvas.paint(whole, start, end, secret)
 
     def _within_encoded(self, canvas: _Canvas, view: View, level: int) -> None:
-        if level >= MAX_LEVELS or not may_be_encoded(view.text):
+        if level >= MAX_LEVELS:
             return
         for run in encoded_in(view.text):
             inside = self.redact_bytes(run.data, level=level + 1)
@@ -187,25 +145,7 @@ class Redactor:
 
     def redact_bytes(self, data: bytes, *, level: int = 0) -> Redacted:
         """Redact the text in binary data."""
-        text = as_text(data)
-        return Redacted(text) if self.is_clean(text) else self._replaced(text, level=level)
-
-
-def _may_hold_secrets(text: str) -> bool:
-    return (
-        "\\" in text
-        or "%" in text
-        or "\x1b" in text
-        or "\x00" in text
-        or "\b" in text
-        or has_entities(text)
-        or has_sign(text)
-        or any(cut_keys(text))
-        or may_name_someone(text)
-        or may_hold_address(text)
-        or may_be_encoded(text)
-        or is_wrapped(text)
-    )
+        return self._replaced(as_text(data), level=level)
 
 
 class _Canvas:
@@ -313,12 +253,10 @@ class _Part:
     where: Where
     text: str
     line_end: str
-    skip: int = 0
-    """The number of characters that no longer need checking."""
 
     @property
-    def rest(self) -> str:
-        return (self.text + self.line_end)[self.skip :]
+    def length(self) -> int:
+        return len(self.text) + len(self.line_end)
 
 
 @dataclass(slots=True)
@@ -389,17 +327,16 @@ class Streams:
         found = deque(sorted(redacted.found, key=lambda place: place.at))
         begin = 0
         for part in stream.parts:
-            end = begin + len(part.rest)
+            end = begin + part.length
             its = []
             while found and found[0].at < end:
                 place = found.popleft()
-                its.append(SecretStart(place.at - begin + part.skip, place.secret))
-            self._settle(part, redacted.text[begin:end], its)
+                its.append(SecretStart(place.at - begin, place.secret))
+            self._settle(part, redacted.text[begin : begin + len(part.text)], its)
             begin = end
 
     def _settle(self, part: _Part, text: str, found: list[SecretStart]) -> None:
         """Merge with earlier results: the longer text decides where it differs, otherwise the earlier result stays."""
-        text = part.text[: part.skip] + text[: max(len(part.text) - part.skip, 0)]
         if text == part.text and not found:
             return
         before = self.split.get(part.where, Redacted(part.text))
@@ -410,20 +347,19 @@ class Streams:
         )
 
     def _forget(self, stream: _Stream) -> None:
-        """Drop what can no longer be part of a secret."""
+        """Drop the parts that can no longer have a part of a secret."""
         text = _together(stream.parts)
         begun = open_block(text)
         kept = max(OVERLAP, self._redactor.ledger.longest_with_line_end, 0 if begun is None else len(text) - begun)
         surplus = len(text) - min(kept, MAX_OVERLAP)
         gone = 0
         for part in stream.parts:
-            if surplus < len(part.rest):
-                part.skip += max(surplus, 0)
+            if surplus < part.length:
                 break
-            surplus -= len(part.rest)
+            surplus -= part.length
             gone += 1
         del stream.parts[:gone]
 
 
 def _together(parts: list[_Part]) -> str:
-    return "".join(part.rest for part in parts)
+    return "".join(part.text + part.line_end for part in parts)

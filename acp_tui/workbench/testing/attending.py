@@ -14,17 +14,8 @@ import anyio
 
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation import elicitation
 from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Elicitation,
-    Field,
-    Form,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-)
 from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
@@ -77,17 +68,17 @@ class Attendant:
             take_up()
 
     def _collect(self) -> None:
-        for key, elicitation in self._agent.elicitations.items():
+        for key, asked in self._agent.elicitations.items():
             if self._is_new(None, key):
-                self._arrived.append(partial(self._elicited, None, key, elicitation))
+                self._arrived.append(partial(self._elicited, None, key, asked))
         for session in self._agent.sessions.values():
             for request in session.conversation.permissions.values():
                 if self._is_new(session, request.key):
                     call = copy(session.conversation.tool_call(request.tool_call_id).call)
                     self._arrived.append(partial(self._requested, session, request, call))
-            for key, elicitation in session.conversation.elicitations.items():
+            for key, asked in session.conversation.elicitations.items():
                 if self._is_new(session, key):
-                    self._arrived.append(partial(self._elicited, session, key, elicitation))
+                    self._arrived.append(partial(self._elicited, session, key, asked))
 
     def _is_new(self, session: Session | None, key: RequestKey) -> bool:
         is_new = (session, key) not in self._seen
@@ -131,26 +122,26 @@ class Attendant:
 
     # Elicitations
 
-    def _elicited(self, session: Session | None, key: RequestKey, elicitation: Elicitation) -> None:
-        rule = self.elicitations.take(elicitation.message)
+    def _elicited(self, session: Session | None, key: RequestKey, asked: elicitation.Elicitation) -> None:
+        rule = self.elicitations.take(asked.message)
         reply = Reply("cancel") if rule is None else rule.answer
-        asked = self._agent.elicitations if session is None else session.conversation.elicitations
-        if key not in asked:
+        waiting = self._agent.elicitations if session is None else session.conversation.elicitations
+        if key not in waiting:
             reply = Reply("cancel")
-            self._taken_back(f"{elicitation.message!r}")
+            self._taken_back(f"{asked.message!r}")
         else:
-            self._answer(session, key, elicitation, reply)
+            self._answer(session, key, asked, reply)
             if rule is None:
-                self._give_up(session, _unexpected(elicitation))
+                self._give_up(session, _unexpected(asked))
         session_id = None if session is None else session.session_id
-        self.elicitations.asked.append(AskedElicitation(session_id, elicitation, reply.action, reply.values))
+        self.elicitations.asked.append(AskedElicitation(session_id, asked, reply.action, reply.values))
 
-    def _answer(self, session: Session | None, key: RequestKey, elicitation: Elicitation, reply: Reply) -> None:
+    def _answer(self, session: Session | None, key: RequestKey, asked: elicitation.Elicitation, reply: Reply) -> None:
         side = self._agent if session is None else session
         try:
             side.answer_elicitation(key, reply.action, reply.values)
         except ValueError as error:
-            self._give_up(session, _misfit(elicitation, error))
+            self._give_up(session, _misfit(asked, error))
             side.answer_elicitation(key, "cancel")
 
 
@@ -185,23 +176,23 @@ def _option_line(option: PermissionOption) -> str:
     return make_visible_line(f"  - {option.name!r}: kind {option.kind!r}, id {option.option_id!r}")
 
 
-def _unexpected(elicitation: Elicitation) -> str:
-    message = make_visible_line(elicitation.message)
+def _unexpected(asked: elicitation.Elicitation) -> str:
+    message = make_visible_line(asked.message)
     lines = [f"asked a question the test doesn't expect: {message!r}; it was canceled", ""]
-    lines += [f"  {line}" for line in described(elicitation)]
+    lines += [f"  {line}" for line in described(asked)]
     message = json.dumps(message, ensure_ascii=False)
     lines += [
         "",
         "To answer it, add this before the prompt:",
-        f"  agent.elicitations.expect({message}).accept({example(elicitation)})  # or .decline(), .cancel()",
+        f"  agent.elicitations.expect({message}).accept({example(asked)})  # or .decline(), .cancel()",
     ]
     return "\n".join(lines)
 
 
-def _misfit(elicitation: Elicitation, error: ValueError) -> str:
-    message = make_visible_line(elicitation.message)
+def _misfit(asked: elicitation.Elicitation, error: ValueError) -> str:
+    message = make_visible_line(asked.message)
     lines = [f"asks {message!r}, but the test's answer is invalid: {error}", ""]
-    return "\n".join([*lines, *(f"  {line}" for line in described(elicitation))])
+    return "\n".join([*lines, *(f"  {line}" for line in described(asked))])
 
 
 OWN_CALL: Final = "acp-tui_"
@@ -298,54 +289,54 @@ def _texts(entries: list[Entry], role: str) -> tuple[str, ...]:
     return tuple(entry.text for entry in entries if isinstance(entry, Message) and entry.role == role)
 
 
-def described(elicitation: Elicitation) -> list[str]:
+def described(asked: elicitation.Elicitation) -> list[str]:
     """The fields of a form, one per line; or the address of a page."""
-    if not isinstance(elicitation, Form):
-        return [f"page {make_visible_line(elicitation.url)}"]
-    return [make_visible_line(_line(field)) for field in elicitation.fields]
+    if not isinstance(asked, elicitation.Form):
+        return [f"page {make_visible_line(asked.url)}"]
+    return [make_visible_line(_line(field)) for field in asked.fields]
 
 
-def _line(field: Field) -> str:
+def _line(field: elicitation.Field) -> str:
     required = "; required" if field.is_required else ""
     return f"field {field.name!r}: {_wanted(field)}{required}"
 
 
-def _wanted(field: Field) -> str:
+def _wanted(field: elicitation.Field) -> str:
     match field:
-        case TextField():
+        case elicitation.TextField():
             return "a text" if field.format is None else f"a text, {field.format}"
-        case NumberField():
+        case elicitation.NumberField():
             return "a whole number" if field.is_integer else "a number"
-        case BooleanField():
+        case elicitation.BooleanField():
             return "True or False"
-        case ChoiceField():
+        case elicitation.ChoiceField():
             return f"one of {', '.join(repr(choice.value) for choice in field.choices)}"
-        case MultiChoiceField():
+        case elicitation.MultiChoiceField():
             return f"a list, of {', '.join(repr(choice.value) for choice in field.choices)}"
         case _:
             return f"{field.kind}, which acp-tui doesn't know"
 
 
-def example(elicitation: Elicitation) -> str:
+def example(asked: elicitation.Elicitation) -> str:
     """Example arguments for the required fields, or for all if none is required; "" for a page."""
-    if not isinstance(elicitation, Form):
+    if not isinstance(asked, elicitation.Form):
         return ""
-    required = [field for field in elicitation.fields if field.is_required]
-    return make_visible_line(_arguments(dict(_values(required or elicitation.fields))))
+    required = [field for field in asked.fields if field.is_required]
+    return make_visible_line(_arguments(dict(_values(required or asked.fields))))
 
 
-def _values(fields: list[Field] | tuple[Field, ...]) -> Iterator[tuple[str, object]]:
+def _values(fields: list[elicitation.Field] | tuple[elicitation.Field, ...]) -> Iterator[tuple[str, object]]:
     for field in fields:
         match field:
-            case TextField():
+            case elicitation.TextField():
                 yield field.name, field.default or "..."
-            case NumberField():
+            case elicitation.NumberField():
                 yield (field.name, next((each for each in (field.default, field.minimum) if each is not None), 1))
-            case BooleanField():
+            case elicitation.BooleanField():
                 yield field.name, True
-            case ChoiceField():
+            case elicitation.ChoiceField():
                 yield field.name, field.choices[0].value if field.choices else "..."
-            case MultiChoiceField():
+            case elicitation.MultiChoiceField():
                 yield field.name, [choice.value for choice in field.choices[:1]]
 
 

@@ -20,14 +20,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.errors import (
-    AgentLost,
-    AgentRefused,
-    AgentStartFailed,
-    AuthenticationRequired,
-    ClientError,
-    Unsupported,
-)
+from acp_tui.client import errors
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import FAILED, BlockContent, ToolCall, changed_paths
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -83,20 +76,20 @@ for _failure in (AgentFailure, *AgentFailure.__subclasses__(), LoginNeeded):
     _failure.__module__ = "acp_tui.testing"  # where tests import them from; pytest prints it before messages
 
 
-def failure_of(error: ClientError, *, during: str, seen: str = "") -> AgentFailure:
+def failure_of(error: errors.ClientError, *, during: str, seen: str = "") -> AgentFailure:
     """Convert a client error during an action of the test to a failure."""
     what, advice = f"{error} (during {during})", error.hint[:1].upper() + error.hint[1:]
     match error:
-        case AuthenticationRequired():
+        case errors.AuthenticationRequired():
             return _refused(LoginNeeded(what, advice=_ways_to_log_in(error), seen=seen), AUTH_REQUIRED)
-        case AgentRefused():
+        case errors.AgentRefused():
             told = "\n".join(part for part in (f"Code {error.code}.", error.detail, advice) if part)
             return _refused(RequestRefused(what, advice=told, seen=seen), error.code)
-        case AgentStartFailed():
+        case errors.AgentStartFailed():
             return AgentNotStarted(what, advice=advice)  # nothing was observed
-        case AgentLost():
+        case errors.AgentLost():
             return AgentGone(what, advice=advice, seen=seen)
-        case Unsupported():
+        case errors.Unsupported():
             advice = "The agent must advertise it first: in its answer to initialize, or with the session."
             return NotOffered(what, advice=advice, seen=seen)
         case _:
@@ -108,7 +101,7 @@ def _refused(refused: RequestRefused, code: int) -> RequestRefused:
     return refused
 
 
-def _ways_to_log_in(error: AuthenticationRequired) -> str:
+def _ways_to_log_in(error: errors.AuthenticationRequired) -> str:
     ways = [f"agent.authenticate({method.method_id!r})" for method in error.methods if method.kind == "agent"]
     if ways:
         return f"Log in first: {' or '.join(ways)}"

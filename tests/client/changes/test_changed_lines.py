@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client import line_comparison
-from acp_tui.client.changes.values import Hunk, compare, split_lines
+from acp_tui.client.changes.values import compare, split_lines
+from acp_tui.client.line_comparison import Change
 
 texts = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n", b"d\r\n", b"e\r", b"f"])).map(b"".join)
 
@@ -16,14 +17,14 @@ def test_lines_joined_are_the_text(text: bytes) -> None:
     assert all(line.endswith(b"\n") for line in split_lines(text)[:-1])
 
 
-def require_exact(before: tuple[bytes, ...], after: tuple[bytes, ...], hunks: tuple[Hunk, ...]) -> None:
+def require_exact(before: tuple[bytes, ...], after: tuple[bytes, ...], hunks: tuple[Change, ...]) -> None:
     """Between hunks, both texts are equal, and there is something between them."""
-    ends = [(0, 0), *((hunk.before_end, hunk.after_end) for hunk in hunks)]
-    starts = [*((hunk.before_start, hunk.after_start) for hunk in hunks), (len(before), len(after))]
+    ends = [(0, 0), *((hunk.old_to, hunk.new_to) for hunk in hunks)]
+    starts = [*((hunk.old_from, hunk.new_from) for hunk in hunks), (len(before), len(after))]
     between = [(before[x:u], after[y:v]) for (x, y), (u, v) in zip(ends, starts, strict=True)]
     assert all(left == right for left, right in between)
     assert all(left for left, _ in between[1:-1])
-    assert all(hunk.before_start < hunk.before_end or hunk.after_start < hunk.after_end for hunk in hunks)
+    assert all(hunk.old_from < hunk.old_to or hunk.new_from < hunk.new_to for hunk in hunks)
 
 
 @given(texts, texts)
@@ -47,13 +48,13 @@ def test_that_holds_also_where_the_search_is_cut_short(one: bytes, other: bytes,
 
 
 def test_a_line_in_the_middle_is_one_difference() -> None:
-    assert compare([b"a", b"b", b"c"], [b"a", b"x", b"y", b"c"]) == ((Hunk(1, 2, 1, 3),), False)
+    assert compare([b"a", b"b", b"c"], [b"a", b"x", b"y", b"c"]) == ((Change(1, 2, 1, 3),), False)
 
 
 def test_moved_lines_are_found_by_the_unique_ones() -> None:
     before = [b"}", b"one", b"}", b"two", b"}"]
 
-    assert compare(before, [b"}", b"two", b"}"])[0] == (Hunk(1, 3, 1, 1),)
+    assert compare(before, [b"}", b"two", b"}"])[0] == (Change(1, 3, 1, 1),)
 
 
 def test_texts_that_take_too_long_to_compare_are_said_to_be_approximate(

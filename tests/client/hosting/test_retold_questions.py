@@ -33,9 +33,8 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.updates import PermissionAsked, TerminalOpened
-from acp_tui.protocol.roles import PermissionQuestion
 from acp_tui.protocol.v1 import inbound, telling
-from acp_tui.protocol.v1.connection import UNPARKED, read_elicitation
+from acp_tui.protocol.v1.inbound import UNPARKED, read_elicitation
 from acp_tui.protocol.v2 import inbound as inbound_v2
 from acp_tui.protocol.v2 import telling as telling_v2
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, title_lines
@@ -114,12 +113,12 @@ def attached(host: Conversation, *, reads_question: bool = True, version: int = 
     tells = telling if version == 1 else telling_v2
     told = on_the_wire(tells.permission_request(SESSION, asked, patch, reads_question=reads_question))
     if version == 1:
-        session_id, question = inbound.read_permission_request(told)
+        session_id, read = inbound.read_permission_request(told)
     else:
-        session_id, question = inbound_v2.read_permission_request(told, "question 1")
-    question = inbound.with_told(question) if reads_question else question
+        session_id, read = inbound_v2.read_permission_request(told, "question 1")
+    read = inbound.with_told(read) if reads_question else read
     assert session_id == SESSION
-    return local(question.parked(KEY), question.patch)
+    return local(replace(read.request, key=KEY), read.patch)
 
 
 def cards(conversation: Conversation) -> Iterator[str]:
@@ -188,8 +187,8 @@ def test_a_question_of_version_two_is_the_same_on_an_attached_card(subject: dict
         "options": [{"optionId": "y", "name": "Yes", "kind": "allow_once"}],
         "_meta": {"theirs": 1},
     }
-    _, question = inbound_v2.read_permission_request(params, "question 1")
-    here = local(question.parked(KEY), question.patch)
+    _, read = inbound_v2.read_permission_request(params, "question 1")
+    here = local(replace(read.request, key=KEY), read.patch)
     require_equal(here, 1, 2)
     assert "May I?" in "".join(cards(here))
 
@@ -201,8 +200,8 @@ def test_what_an_agent_has_under_our_key_is_shown_and_is_not_taken_for_the_hosts
     assert (there.note, there.command) == (None, None)
     assert there.meta == {OWN_META: {"key": KEY, "meta": forged}}
     params = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": [], "_meta": {OWN_META: forged}}
-    _, question = inbound.read_permission_request(params)
-    assert (question.note, question.command) == (None, None)
+    _, read = inbound.read_permission_request(params)
+    assert (read.request.note, read.request.command) == (None, None)
 
 
 @settings(deadline=None)
@@ -299,8 +298,9 @@ def _done(conversation: Conversation) -> list[bool]:
 
 @pytest.mark.anyio
 async def test_all_fields_arrive_over_a_connection_and_those_of_our_own_questions(tmp_path: Path) -> None:
-    whole = PermissionQuestion(
-        ToolCallPatch(CALL, "Make", raw_input={"a": 1}),
+    whole = PermissionRequest(
+        UNPARKED,
+        CALL,
         (PermissionOption("y", "Yes", "allow_once"),),
         {"theirs": 1},
         title="May I?",
@@ -311,7 +311,7 @@ async def test_all_fields_arrive_over_a_connection_and_those_of_our_own_question
     )
     async with hosted(tmp_path) as its:
         client = await its.attach()
-        answer = its.session.request_permission(whole)
+        answer = its.session.request_permission(PermissionAsked(whole, ToolCallPatch(CALL, "Make", raw_input={"a": 1})))
         await its.wire.send(request("w", "fs/write_text_file", {"sessionId": "s1", "path": "/x/y", "content": "z"}))
         await until(client, lambda: len(client.conversation.permissions) == 2)
         here, there = its.session.conversation, client.conversation

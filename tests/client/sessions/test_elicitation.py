@@ -263,10 +263,10 @@ async def test_a_login_may_ask_the_user_before_there_is_any_session():
             "f": {"action": "accept", "content": {"name": "Ada"}},
             "v": {"action": "accept"},
         }
-        assert list(agent.visits) == ["e1"]
+        assert list(agent.outside.visits) == ["e1"]
         await wire.send(completed("e1"))
         await settle()
-        assert (agent.visits, changes) == ({}, [1, 2, 1, 0, 0])
+        assert (agent.outside.visits, changes) == ({}, [1, 2, 1, 0, 0])
         await wire.answer(login, {})
 
 

@@ -14,12 +14,11 @@ from acp_tui.client.settings.mcp import (
     Server,
     Skipped,
     StdioServer,
-    describe,
     gate,
     prepare,
     resolve,
-    wire,
 )
+from acp_tui.protocol.v1.outbound import mcp_server as wire
 from support.golden import needs_schema, schema_v1
 
 STDIO = StdioServer("files", "/bin/files")
@@ -73,14 +72,6 @@ def test_what_is_sent_is_as_the_schema_wants_it_r_sess_1() -> None:
 def test_the_repr_of_a_server_shows_no_secret_r_mcp_3(server: Server) -> None:
     assert "secret" not in repr(server)
     assert server.name in repr(server)
-
-
-def test_the_description_shows_all_that_a_server_would_be_or_get() -> None:
-    stdio = StdioServer("files", "npx", ("-y", "a b"), (("NODE_OPTIONS", "--require ./x.js"),))
-    http = HttpServer("http", "docs", "https://docs.example", (("Authorization", "Bearer ${TOKEN}"),))
-
-    assert describe(stdio) == "NODE_OPTIONS='--require ./x.js' npx -y 'a b'"
-    assert describe(http) == "https://docs.example (http); Authorization: Bearer ${TOKEN}"
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ class Session:
         """Run a command to its end."""
         with anyio.fail_after(LIMIT_S):
             terminal_id = await self.terminals.create(command, args, env, cwd, limit)
-            await self.terminals.wait_for_exit(terminal_id)
-        return self.terminals.output(terminal_id)
+            await self.terminals.get(terminal_id).wait_for_exit()
+        return self.terminals.get(terminal_id).output()
 
     async def shell(self, script: str) -> str:
         """Start a script, and return right away."""

@@ -65,7 +65,7 @@ async def test_it_waits_no_longer_when_something_is_typed(session: Session) -> N
     ears = Ears(session)
     terminal_id = await session.shell("read answer; echo got $answer; read another")
     await ears.until(True)
-    session.terminals.write(terminal_id, b"yes\n")
+    session.terminals.get(terminal_id).write(b"yes\n")
     await ears.until(True, False, True)
     assert b"got yes" in session.heard[terminal_id]
 

@@ -64,8 +64,8 @@ async def test_another_size_is_known_to_the_answers(session: Session) -> None:
     script = asking(b"\x1b[999;999H\x1b[6n", until=b"R", before="print('ready', flush=True); os.read(0, 1)")
     terminal_id = await session.terminals.create(sys.executable, ["-S", "-c", script])
     await session.until_heard(terminal_id, b"ready")
-    session.terminals.resize(terminal_id, 50, 10)
-    session.terminals.write(terminal_id, b"x")
+    session.terminals.get(terminal_id).resize(50, 10)
+    session.terminals.get(terminal_id).write(b"x")
     await session.until_heard(terminal_id, b"got " + b"\x1b[10;50R".hex().encode())
 
 
@@ -92,7 +92,7 @@ async def test_without_an_emulator_a_program_runs_on(
     monkeypatch.setitem(sys.modules, "pyghostty", None)
     terminal_id = await session.shell("printf 'a\\033[6nb'; read answer; echo got $answer")
     await session.until_heard(terminal_id, b"b")
-    session.terminals.write(terminal_id, b"typed\r")
+    session.terminals.get(terminal_id).write(b"typed\r")
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.wait_for_exit(terminal_id)
-    assert "got typed" in session.terminals.output(terminal_id).output
+        await session.terminals.get(terminal_id).wait_for_exit()
+    assert "got typed" in session.terminals.get(terminal_id).output().output

@@ -53,7 +53,7 @@ async def test_twenty_terminals_print_at_once_and_each_gets_its_own(session: Ses
     with anyio.fail_after(LIMIT_S):
         ids = [await session.terminals.create("/bin/sh", ["-c", script, str(number)]) for number in range(20)]
         for terminal_id in ids:
-            await session.terminals.wait_for_exit(terminal_id)
+            await session.terminals.get(terminal_id).wait_for_exit()
     for number, terminal_id in enumerate(ids):
         expected = "".join(f"{number}-{i}\r\n" for i in range(200))
         assert session.heard[terminal_id].decode() == expected
@@ -62,7 +62,7 @@ async def test_twenty_terminals_print_at_once_and_each_gets_its_own(session: Ses
 async def test_an_end_tells_how_long_the_command_ran(session: Session) -> None:
     terminal_id = await session.shell("sleep 0.1; exit 3")
     with anyio.fail_after(LIMIT_S):
-        status = await session.terminals.wait_for_exit(terminal_id)
+        status = await session.terminals.get(terminal_id).wait_for_exit()
     assert status.seconds is not None
     assert 0.1 <= status.seconds < LIMIT_S
 
@@ -99,7 +99,7 @@ async def test_so_many_commands_run_at_once_and_no_more_until_one_ends(
     running = [each for each in results if isinstance(each, str)]
     assert len(running) == 3
     assert all("3 others are running" in str(each) for each in results if not isinstance(each, str))
-    await session.terminals.kill(running[0])
+    await session.terminals.get(running[0]).kill()
     assert await session.terminals.create("true")
 
 
@@ -109,9 +109,9 @@ async def test_what_terminals_keep_is_bounded_in_bytes_until_one_is_released(
     monkeypatch.setattr(terminals_module, "MAX_KEPT_BYTES", 100_000)
     printing = ("-c", "head -c 60000 /dev/zero | tr '\\0' x")
     kept = [await session.terminals.create("sh", printing, output_limit_bytes=60_000) for _ in range(1)]
-    await session.terminals.wait_for_exit(kept[0])
+    await session.terminals.get(kept[0]).wait_for_exit()
     kept.append(await session.terminals.create("sh", printing, output_limit_bytes=60_000))
-    await session.terminals.wait_for_exit(kept[1])
+    await session.terminals.get(kept[1]).wait_for_exit()
     with pytest.raises(TerminalSpawnFailed, match="release some"):
         await session.terminals.create("true")
     await session.terminals.release(kept[0])

@@ -48,14 +48,14 @@ class Program:
     def press(self, *keys: str) -> None:
         for key in keys:
             character = key if len(key) == 1 else None
-            self.terminals.write(self._id, encode_key(key, character, self.emulator.modes))
+            self.terminals.get(self._id).write(encode_key(key, character, self.emulator.modes))
 
     def paste(self, text: str) -> None:
-        self.terminals.write(self._id, encode_paste(text, self.emulator.modes))
+        self.terminals.get(self._id).write(encode_paste(text, self.emulator.modes))
 
     async def end(self) -> int | None:
         with anyio.fail_after(LIMIT_S):
-            return (await self.terminals.wait_for_exit(self._id)).exit_code
+            return (await self.terminals.get(self._id).wait_for_exit()).exit_code
 
 
 @asynccontextmanager

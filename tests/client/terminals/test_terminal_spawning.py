@@ -80,9 +80,9 @@ async def test_a_command_starts_where_tasks_start_eagerly(session: Session) -> N
 async def test_a_typed_interrupt_ends_the_command(session: Session) -> None:
     terminal_id = await session.shell("echo ready; exec sleep 1000")
     await session.until_heard(terminal_id, b"ready")
-    session.terminals.write(terminal_id, b"\x03")
+    session.terminals.get(terminal_id).write(b"\x03")
     with anyio.fail_after(LIMIT_S):
-        assert (await session.terminals.wait_for_exit(terminal_id)).signal == "SIGINT"
+        assert (await session.terminals.get(terminal_id).wait_for_exit()).signal == "SIGINT"
 
 
 async def test_commands_start_in_the_sessions_directory_or_in_the_one_given(session: Session, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ async def test_output_and_exit_code_are_told_to_agent_and_listener(session: Sess
 async def test_create_returns_before_the_command_ends_and_output_does_not_wait(session: Session) -> None:
     terminal_id = await session.shell("echo ready; read line")
     await session.until_heard(terminal_id, b"ready")
-    snapshot = session.terminals.output(terminal_id)
+    snapshot = session.terminals.get(terminal_id).output()
     assert (snapshot.output, snapshot.exit_status) == ("ready\n", None)
 
 
@@ -60,7 +60,7 @@ async def test_nothing_is_told_of_a_terminal_before_its_id_is_known(session: Ses
     terminal_id = await session.shell("echo early")
     assert session.heard == {}
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.wait_for_exit(terminal_id)
+        await session.terminals.get(terminal_id).wait_for_exit()
     assert session.heard == {terminal_id: b"early\r\n"}
 
 
@@ -74,7 +74,7 @@ async def test_a_terminal_of_another_session_is_unknown(session: Session, tmp_pa
     terminal_id = await session.shell("true")
     other = Terminals(tmp_path, on_output=lambda *_: None, on_exit=lambda *_: None)
     with pytest.raises(UnknownTerminal, match=terminal_id):
-        other.output(terminal_id)
+        other.get(terminal_id)
 
 
 async def test_several_waiters_get_the_same_exit_and_late_ones_get_it_at_once(session: Session) -> None:
@@ -82,14 +82,14 @@ async def test_several_waiters_get_the_same_exit_and_late_ones_get_it_at_once(se
     statuses = []
 
     async def wait() -> None:
-        statuses.append(await session.terminals.wait_for_exit(terminal_id))
+        statuses.append(await session.terminals.get(terminal_id).wait_for_exit())
 
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             for _ in range(3):
                 tasks.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
-            session.terminals.write(terminal_id, b"go\n")
+            session.terminals.get(terminal_id).write(b"go\n")
     await wait()
     assert statuses == [ExitStatus(7, None)] * 4
     assert len(session.exits) == 1
@@ -98,12 +98,12 @@ async def test_several_waiters_get_the_same_exit_and_late_ones_get_it_at_once(se
 async def test_a_cancelled_waiter_leaves_the_terminal_alone(session: Session) -> None:
     terminal_id = await session.shell("read line; exit 4")
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(session.terminals.wait_for_exit, terminal_id)
+        tasks.start_soon(session.terminals.get(terminal_id).wait_for_exit)
         await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
-    session.terminals.write(terminal_id, b"\n")
+    session.terminals.get(terminal_id).write(b"\n")
     with anyio.fail_after(LIMIT_S):
-        assert await session.terminals.wait_for_exit(terminal_id) == ExitStatus(4, None)
+        assert await session.terminals.get(terminal_id).wait_for_exit() == ExitStatus(4, None)
 
 
 async def test_killed_by_a_signal_has_its_name_and_no_code(session: Session) -> None:
@@ -113,11 +113,11 @@ async def test_killed_by_a_signal_has_its_name_and_no_code(session: Session) -> 
 
 async def test_what_is_typed_reaches_the_command(session: Session) -> None:
     terminal_id = await session.terminals.create("cat")
-    session.terminals.write(terminal_id, "grüß\n".encode())
-    session.terminals.write(terminal_id, b"\x04")
+    session.terminals.get(terminal_id).write("grüß\n".encode())
+    session.terminals.get(terminal_id).write(b"\x04")
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.wait_for_exit(terminal_id)
-    assert session.terminals.output(terminal_id).output == "grüß\ngrüß\n"
+        await session.terminals.get(terminal_id).wait_for_exit()
+    assert session.terminals.get(terminal_id).output().output == "grüß\ngrüß\n"
 
 
 async def test_typing_more_than_the_pty_takes_neither_blocks_nor_loses(session: Session) -> None:
@@ -127,19 +127,19 @@ async def test_typing_more_than_the_pty_takes_neither_blocks_nor_loses(session: 
         "/bin/sh", ["-c", 'stty -echo; exec "$@"', "-", sys.executable, "-c", script]
     )
     await session.until_heard(terminal_id, b"ready")
-    session.terminals.write(terminal_id, lines + b"\x04")
+    session.terminals.get(terminal_id).write(lines + b"\x04")
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.wait_for_exit(terminal_id)
-    assert session.terminals.output(terminal_id).output == "ready\n49995000\n"
+        await session.terminals.get(terminal_id).wait_for_exit()
+    assert session.terminals.get(terminal_id).output().output == "ready\n49995000\n"
 
 
 async def test_what_is_typed_into_a_command_that_reads_nothing_is_bounded(session: Session) -> None:
     terminal_id = await session.shell("stty raw -echo; echo ready; sleep 1000")
     await session.until_heard(terminal_id, b"ready")
     paste = b"x" * MAX_WAITING_BYTES
-    session.terminals.write(terminal_id, paste)  # one of any size, if nothing waits
+    session.terminals.get(terminal_id).write(paste)  # one of any size, if nothing waits
     with pytest.raises(TerminalInputFull, match="isn't reading"):
-        session.terminals.write(terminal_id, paste)
+        session.terminals.get(terminal_id).write(paste)
 
 
 async def test_an_interrupt_takes_the_place_of_what_waits_to_be_read(session: Session) -> None:
@@ -147,34 +147,34 @@ async def test_an_interrupt_takes_the_place_of_what_waits_to_be_read(session: Se
     await session.until_heard(terminal_id, b"ready")
     with pytest.raises(TerminalInputFull):
         while True:
-            session.terminals.write(terminal_id, b"x" * MAX_WAITING_BYTES)
-    session.terminals.interrupt(terminal_id)
+            session.terminals.get(terminal_id).write(b"x" * MAX_WAITING_BYTES)
+    session.terminals.get(terminal_id).interrupt()
     await session.until_heard(terminal_id, b"interrupted")
 
 
 async def test_typing_into_a_command_that_has_ended_is_ignored(session: Session) -> None:
     terminal_id = await session.shell("true")
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.wait_for_exit(terminal_id)
-    session.terminals.write(terminal_id, b"hello?")
-    session.terminals.resize(terminal_id, 10, 10)
+        await session.terminals.get(terminal_id).wait_for_exit()
+    session.terminals.get(terminal_id).write(b"hello?")
+    session.terminals.get(terminal_id).resize(10, 10)
 
 
 async def test_a_resize_is_seen_by_the_command(session: Session) -> None:
     terminal_id = await session.shell("trap 'stty size; exit' WINCH; echo ready; while :; do read line; done")
     await session.until_heard(terminal_id, b"ready")
-    session.terminals.resize(terminal_id, 99, 7)
+    session.terminals.get(terminal_id).resize(99, 7)
     await session.until_heard(terminal_id, b"7 99")
 
 
 async def test_characters_split_between_reads_stay_whole(session: Session) -> None:
     terminal_id = await session.shell(r"stty -echo; printf '\342\202'; read line; printf '\254!'")
     await session.until_heard(terminal_id, b"\xe2\x82")
-    assert session.terminals.output(terminal_id).output == ""
-    session.terminals.write(terminal_id, b"\n")
+    assert session.terminals.get(terminal_id).output().output == ""
+    session.terminals.get(terminal_id).write(b"\n")
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.wait_for_exit(terminal_id)
-    assert session.terminals.output(terminal_id).output.replace("\n", "") == "€!"
+        await session.terminals.get(terminal_id).wait_for_exit()
+    assert session.terminals.get(terminal_id).output().output.replace("\n", "") == "€!"
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(0, ""), (1, ""), (2, ""), (3, "€"), (5, "€"), (6, "€€"), (9, "€€€")])
@@ -203,7 +203,7 @@ async def test_a_flood_is_read_to_its_end_and_kept_to_the_limit(session: Session
 async def test_a_grandchild_that_keeps_the_pty_does_not_hold_up_the_exit(session: Session) -> None:
     terminal_id = await session.shell("trap '' HUP; sleep 1000 & echo pid $!; exit 5")
     with anyio.fail_after(LIMIT_S):
-        assert await session.terminals.wait_for_exit(terminal_id) == ExitStatus(5, None)
+        assert await session.terminals.get(terminal_id).wait_for_exit() == ExitStatus(5, None)
     sleeper = _number_after(session.heard[terminal_id], b"pid ")
     assert _runs(sleeper)
     with anyio.fail_after(LIMIT_S):
@@ -215,28 +215,28 @@ async def test_kill_ends_the_command_and_leaves_output_and_status(session: Sessi
     terminal_id = await session.shell("echo before; sleep 1000")
     await session.until_heard(terminal_id, b"before")
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.kill(terminal_id)
-        await session.terminals.kill(terminal_id)
-        status = await session.terminals.wait_for_exit(terminal_id)
+        await session.terminals.get(terminal_id).kill()
+        await session.terminals.get(terminal_id).kill()
+        status = await session.terminals.get(terminal_id).wait_for_exit()
     assert status == ExitStatus(None, "SIGTERM")
-    assert session.terminals.output(terminal_id).output == "before\n"
-    assert session.terminals.output(terminal_id).exit_status == status
+    assert session.terminals.get(terminal_id).output().output == "before\n"
+    assert session.terminals.get(terminal_id).output().exit_status == status
 
 
 async def test_kill_ends_one_that_ignores_every_signal_it_can(session: Session) -> None:
     terminal_id = await session.shell("trap '' TERM HUP INT; echo ready; while :; do sleep 1000; done")
     await session.until_heard(terminal_id, b"ready")
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.kill(terminal_id)
-    assert session.terminals.output(terminal_id).exit_status == ExitStatus(None, "SIGKILL")
+        await session.terminals.get(terminal_id).kill()
+    assert session.terminals.get(terminal_id).output().exit_status == ExitStatus(None, "SIGKILL")
 
 
 async def test_kill_ends_a_stopped_command(session: Session) -> None:
     terminal_id = await session.shell("echo ready; kill -STOP $$")
     await session.until_heard(terminal_id, b"ready")
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.kill(terminal_id)
-    assert session.terminals.output(terminal_id).exit_status is not None
+        await session.terminals.get(terminal_id).kill()
+    assert session.terminals.get(terminal_id).output().exit_status is not None
 
 
 async def test_kill_ends_a_descendant_that_left_for_a_session_of_its_own(session: Session) -> None:
@@ -251,7 +251,7 @@ async def test_kill_ends_a_descendant_that_left_for_a_session_of_its_own(session
     await session.until_heard(terminal_id, b".")
     runaway = _number_after(session.heard[terminal_id], b"pid ")
     with anyio.fail_after(LIMIT_S):
-        await session.terminals.kill(terminal_id)
+        await session.terminals.get(terminal_id).kill()
     await ended(runaway)
 
 
@@ -261,7 +261,7 @@ async def test_release_kills_settles_waiters_and_forgets_the_id(session: Session
     statuses = []
 
     async def wait() -> None:
-        statuses.append(await session.terminals.wait_for_exit(terminal_id))
+        statuses.append(await session.terminals.get(terminal_id).wait_for_exit())
 
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
@@ -272,15 +272,15 @@ async def test_release_kills_settles_waiters_and_forgets_the_id(session: Session
     assert session.exits == [(terminal_id, statuses[0])]
     await ended(_number_after(session.heard[terminal_id], b"pid "))
     with pytest.raises(UnknownTerminal):
-        session.terminals.output(terminal_id)
+        session.terminals.get(terminal_id).output()
     with pytest.raises(UnknownTerminal):
-        await session.terminals.wait_for_exit(terminal_id)
+        await session.terminals.get(terminal_id).wait_for_exit()
     with pytest.raises(UnknownTerminal):
-        await session.terminals.kill(terminal_id)
+        await session.terminals.get(terminal_id).kill()
     with pytest.raises(UnknownTerminal):
         await session.terminals.release(terminal_id)
     with pytest.raises(UnknownTerminal):
-        session.terminals.write(terminal_id, b"x")
+        session.terminals.get(terminal_id).write(b"x")
 
 
 async def test_a_cancelled_release_still_ends_the_command(session: Session) -> None:
@@ -325,7 +325,7 @@ async def test_thirty_terminals_leave_no_process_thread_or_file_descriptor(sessi
         with anyio.fail_after(LIMIT_S):
             terminal_id = await session.shell(script)
             if script == "echo hello":
-                await session.terminals.wait_for_exit(terminal_id)
+                await session.terminals.get(terminal_id).wait_for_exit()
             await session.terminals.release(terminal_id)
 
     await cycle("sleep 1000")  # opens what is kept for reuse

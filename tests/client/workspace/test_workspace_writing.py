@@ -5,7 +5,7 @@ import os
 import resource
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import anyio
 import anyio.from_thread
 import pytest
 
-from acp_tui.client.workspace import FileState, Workspace, WriteResult
+from acp_tui.client.workspace import FileState, Workspace
 from acp_tui.client.workspace.errors import (
     AccessDenied,
     DiskFailure,
@@ -38,9 +38,16 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace([tmp_path])
 
 
-async def write(workspace: Workspace, name: str, content: str) -> WriteResult:
+async def write(workspace: Workspace, name: str, content: str) -> bool:
+    """Whether that put another file there, and didn't write into the one that was there."""
+    return await _replaces(workspace.roots[0] / name, lambda file: workspace.write_text_file(file, content))
+
+
+async def _replaces(file: Path, write: Callable[[str], Awaitable[None]]) -> bool:
+    before = file.stat().st_ino if file.exists() else None
     with anyio.fail_after(LIMIT_S):
-        return await workspace.write_text_file(str(workspace.roots[0] / name), content)
+        await write(str(file))
+    return file.stat().st_ino != before
 
 
 def names_in(directory: Path) -> list[str]:
@@ -48,8 +55,7 @@ def names_in(directory: Path) -> list[str]:
 
 
 async def test_an_absent_file_is_created_with_its_parents_r_fs_4(workspace: Workspace, tmp_path: Path) -> None:
-    written = await write(workspace, "new/deep/file", "x")
-    assert written == WriteResult(tmp_path / "new/deep/file", created=True, atomic=True)
+    await write(workspace, "new/deep/file", "x")
     assert (tmp_path / "new/deep/file").read_text() == "x"
 
 
@@ -58,8 +64,7 @@ async def test_exactly_the_bytes_of_the_content_are_written_r_fs_4(
     workspace: Workspace, tmp_path: Path, content: str
 ) -> None:
     (tmp_path / "file").write_text("something that is longer than the new content")
-    written = await write(workspace, "file", content)
-    assert written == WriteResult(tmp_path / "file", created=False, atomic=True)
+    assert await write(workspace, "file", content)
     assert (tmp_path / "file").read_bytes() == content.encode()
     assert names_in(tmp_path) == ["file"]
 
@@ -105,8 +110,7 @@ async def test_a_reader_that_has_the_file_open_keeps_the_old_content_r_fs_4(
 async def test_a_link_inside_is_kept_and_its_target_written(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "target").write_text(OLD)
     (tmp_path / "link").symlink_to("target")
-    written = await write(workspace, "link", "new")
-    assert written.path == tmp_path / "target"
+    await write(workspace, "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "target").read_text() == "new"
 
@@ -217,11 +221,9 @@ async def test_a_directory_that_takes_no_new_file_gets_the_content_in_place(
 ) -> None:
     file = tmp_path / "file"
     file.write_text(OLD)
-    inode = file.stat().st_ino
     refuse_new_files(monkeypatch, refusal)
-    written = await write(workspace, "file", "new")
-    assert written == WriteResult(file, created=False, atomic=False)
-    assert (file.read_text(), file.stat().st_ino) == ("new", inode)
+    assert not await write(workspace, "file", "new")
+    assert file.read_text() == "new"
     with pytest.raises(AccessDenied, match="Cannot write"):
         await write(workspace, "other", "new")
 
@@ -235,8 +237,7 @@ async def test_a_file_that_cannot_be_replaced_gets_the_content_in_place(
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
     monkeypatch.setattr(os, "replace", refuse)
-    written = await write(workspace, "file", "new")
-    assert not written.atomic
+    assert not await write(workspace, "file", "new")
     assert (tmp_path / "file").read_text() == "new"
     assert names_in(tmp_path) == ["file"]
 
@@ -250,7 +251,7 @@ async def test_a_file_whose_owner_cannot_be_kept_gets_the_content_in_place(
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     monkeypatch.setattr(os, "fchown", refuse)
-    assert not (await write(workspace, "file", "new")).atomic
+    assert not await write(workspace, "file", "new")
     assert names_in(tmp_path) == ["file"]
 
 
@@ -263,12 +264,12 @@ async def test_a_writable_file_in_a_read_only_directory_is_written_in_place(
     (directory / "file").write_text(OLD)
     directory.chmod(0o500)
     try:
-        written = await write(workspace, "closed/file", "new")
+        assert not await write(workspace, "closed/file", "new")
         with pytest.raises(AccessDenied):
             await write(workspace, "closed/other", "new")
     finally:
         directory.chmod(0o700)
-    assert (written.atomic, (directory / "file").read_text()) == (False, "new")
+    assert (directory / "file").read_text() == "new"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
@@ -327,9 +328,9 @@ async def test_a_write_that_has_begun_is_finished_although_its_caller_is_cancell
 # Only over what was shown
 
 
-async def write_over(workspace: Workspace, file: Path, shown: FileState, content: str = "agent") -> WriteResult:
-    with anyio.fail_after(LIMIT_S):
-        return await workspace.write_text_file(str(file), content, allowed_at=file, shown=shown)
+async def write_over(workspace: Workspace, file: Path, shown: FileState, content: str = "agent") -> bool:
+    """Whether that put another file there, and didn't write into the one that was there."""
+    return await _replaces(file, lambda path: workspace.write_text_file(path, content, allowed_at=file, shown=shown))
 
 
 def save(file: Path, text: str = "user") -> None:
@@ -361,7 +362,7 @@ async def test_a_file_in_the_state_that_was_shown_is_replaced(workspace: Workspa
     file.chmod(0o750)
     shown = await workspace.look(str(file), allowed_at=file)
     assert shown.text == OLD
-    assert (await write_over(workspace, file, shown)).atomic
+    assert await write_over(workspace, file, shown)
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("agent", 0o750)
     assert names_in(file.parent) == ["file"]
 
@@ -442,7 +443,7 @@ async def test_without_an_exchange_the_file_is_compared_right_before_it_is_repla
 ) -> None:
     monkeypatch.setattr("acp_tui.client.workspace.workspace.exchange", lambda *names: False)
     shown = await workspace.look(str(file), allowed_at=file)
-    assert (await write_over(workspace, file, shown)).atomic
+    assert await write_over(workspace, file, shown)
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown, "again")
     assert (file.read_text(), names_in(file.parent)) == ("agent", ["file"])
@@ -468,7 +469,7 @@ async def test_a_new_file_overwrites_nothing_that_appears_at_the_last_moment(
     assert (file.read_text(), names_in(tmp_path)) == ("user", ["new"])
     file.unlink()
     appears.append(False)
-    assert (await write_over(workspace, file, shown)).atomic == has_hard_links
+    await write_over(workspace, file, shown)
     assert (file.read_text(), names_in(tmp_path)) == ("agent", ["new"])
 
 
@@ -477,7 +478,7 @@ async def test_in_place_a_file_is_compared_too(
 ) -> None:
     shown = await workspace.look(str(file), allowed_at=file)
     refuse_new_files(monkeypatch, errno.EACCES)
-    assert not (await write_over(workspace, file, shown)).atomic
+    assert not await write_over(workspace, file, shown)
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown, "again")
     assert file.read_text() == "agent"
@@ -495,7 +496,7 @@ async def test_a_file_with_other_names_is_replaced_and_never_written_in_place(
         with pytest.raises(SharedFile, match="2 names"):
             await write(workspace, "file", "new")
     assert (file.read_text(), outside.read_text()) == (OLD, OLD)
-    assert (await write(workspace, "file", "new")).atomic
+    assert await write(workspace, "file", "new")
     assert (file.read_text(), outside.read_text()) == ("new", OLD)
 
 
@@ -508,7 +509,7 @@ async def test_no_save_of_an_editor_is_lost_however_it_races_the_writes(workspac
     For a moment such a write may be there, until it is taken back.
     """
     lost: list[str] = []
-    written: list[WriteResult] = []
+    written: list[bool] = []
     stop = threading.Event()
     file.write_text("0")
 

@@ -186,13 +186,6 @@ def test_a_key_that_is_taken_from_another_command_is_named() -> None:
     assert keymap.keys["toggle_all"] == ()
 
 
-def test_a_key_that_stays_another_commands_somewhere_is_named() -> None:
-    assert notes(find="ctrl+a") == (
-        "keys.find: Ctrl+A stays line_start in the prompt\nkeys.find: Ctrl+A stays select_all in the conversation"
-    )
-    assert notes(entry_above="ctrl+o") == "keys.entry_above: Ctrl+O is no longer toggle_all in the conversation"
-
-
 def test_the_first_of_two_choices_for_a_key_holds() -> None:
     keymap = keymap_of(chosen(find="f3", toggle_plan="f3"))
 
@@ -206,7 +199,7 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("find", "nokey", "there is no such key"),
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
-        ("board_pin", "p", "in the list of tabs it types a character"),
+        ("board_up", "p", "in the list of tabs it types a character"),
         ("sessions_export", "y", "digits and y, a, n always answer permission requests"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),

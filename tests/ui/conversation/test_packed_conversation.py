@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Input
 
 from acp_tui.client.export.outline import ExportFacts, sections
-from acp_tui.client.set_aside import EntryStore
+from acp_tui.client.set_aside import MAX_BYTES, Copies
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation import entry_list
 from acp_tui.conversation.content import Text
@@ -98,7 +98,7 @@ def test_the_file_has_no_name_and_is_the_users_only(monkeypatch: pytest.MonkeyPa
     opened: list[IO[bytes]] = []
     open_file = tempfile.TemporaryFile
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **how: opened.append(open_file(**how)) or opened[-1])
-    store = EntryStore()
+    store = Copies(MAX_BYTES)
     place = store.put(b"said")
     assert store.get(place, 4) == b"said"
     (file,) = opened

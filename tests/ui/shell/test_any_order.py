@@ -44,14 +44,14 @@ from acp_tui.conversation.updates import (
     ToolCallReported,
     TurnEnded,
 )
-from acp_tui.protocol.roles import AgentCapabilities, PermissionQuestion
+from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.permission.question_card import QuestionCard
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.screen import SessionScreen
-from support.folding import ALLOW, REJECT, agent, prompt, thought
+from support.folding import ALLOW, REJECT, agent, prompt, question_about, thought
 from support.orders import Frozen, OwnTimeLoop, Scheduler
 from support.screens import RecordedConnection, new_session, rows
 from support.settling import is_waiting, wants_painting
@@ -106,7 +106,7 @@ class World:
         call = self.call()
         texts = ("rm", "Run a long command: " + "x " * 200)
         patch = ToolCallPatch(call, title=self.chance.choice(texts), kind="execute", raw_input={"n": 1})
-        self._await(session.request_permission(PermissionQuestion(patch, (ALLOW, REJECT))))
+        self._await(session.request_permission(question_about(patch)))
 
     def elicit(self, session: Session) -> None:
         key = RequestKey(0)
