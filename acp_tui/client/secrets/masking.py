@@ -23,7 +23,7 @@ from acp_tui.client.secrets.names import (
     is_token_count,
     without_scheme,
 )
-from acp_tui.client.secrets.shapes import looks_random
+from acp_tui.client.secrets.shapes import found_in, looks_random
 
 MASK: Final = "***"
 MIN_KNOWN: Final = 6
@@ -85,7 +85,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     if not has_sign(text):
         return
     found = [(find.start, find.end) for find in look(text) if find.kind in _KINDS]
-    found += ((each.end(1) + len(each[2]), each.end()) for each in _BEARER.finditer(text))
+    found += ((each.end(1) + len(each[2]), each.end()) for each in found_in(_BEARER, text))
     found += _keys_on_one_line(text)
     begin, at = 0, 0
     for start, end in (*sorted(found), (len(text) + 1, 0)):
@@ -97,7 +97,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _keys_on_one_line(text: str) -> Iterator[tuple[int, int]]:
-    for begin in _KEY_ON_ONE_LINE.finditer(text):
+    for begin in found_in(_KEY_ON_ONE_LINE, text):
         end = text.find("-----END", begin.end())
         yield begin.end(), len(text) if end < 0 else end
 
@@ -277,8 +277,9 @@ class Masker:
 
     def line(self, text: str) -> str:
         """A log line, in which anything after the name of a secret counts as one."""
-        text = _KEY_LINE.sub(MASK, text)
-        return self.text(_USERINFO.sub(MASK, _ASSIGNED.sub(_masked_value, text)))
+        for pattern, by in ((_KEY_LINE, _mask), (_ASSIGNED, _masked_value), (_USERINFO, _mask)):
+            text = _replaced(pattern, by, text)
+        return self.text(text)
 
     def output(self, data: bytes) -> bytes:
         """A terminal's bytes.
@@ -326,6 +327,19 @@ class Masker:
         self._known.add(secret)
         self._forms = sorted({*self._forms, *_forms(secret)}, key=len, reverse=True)
         self._bytes = [form.encode("utf-8", "replace") for form in self._forms]
+
+
+def _replaced(pattern: re.Pattern[str], by: Callable[[re.Match[str]], str], text: str) -> str:
+    pieces: list[str] = []
+    at = 0
+    for found in found_in(pattern, text):
+        pieces += text[at : found.start()], by(found)
+        at = found.end()
+    return "".join(pieces) + text[at:] if pieces else text
+
+
+def _mask(_: object) -> str:
+    return MASK
 
 
 def _masked_value(found: re.Match[str]) -> str:
