@@ -189,7 +189,6 @@ class PermissionReview(ModalScreen[None]):
         super().__init__()
         self.asked = asked
         self._pane = pane
-        self._is_over = False
 
     def compose(self) -> ComposeResult:
         yield self._pane
@@ -207,13 +206,6 @@ class PermissionReview(ModalScreen[None]):
         self._pane.show_request(asked)
 
     def close(self) -> None:
-        """Close, now or once no other screen covers it."""
-        self._is_over = True
+        """Close, now or once no other screen covers it. Until then, it takes no answer."""
         self._pane.show_request(None)
-        if self.is_active and self.is_running:
-            self.dismiss()
-
-    def on_screen_resume(self) -> None:
-        """Close if the request ended while another screen covered it."""
-        if self._is_over and self.is_active:  # it may have been closed before this came
-            self.dismiss()
+        self.dismiss()
