@@ -44,8 +44,6 @@ class TrustQuestion(QuestionScreen[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer(False)", "No", show=False),
         Binding("y", "answer(True)", "Yes", show=False),
-        Binding("left", "app.focus_previous", "Other answer", show=False),
-        Binding("right", "app.focus_next", "Other answer", show=False),
         Binding("up", "scroll(-1)", "Up", show=False),
         Binding("down", "scroll(1)", "Down", show=False),
         Binding("pageup", "scroll(-10)", "Page up", show=False),

@@ -108,7 +108,7 @@ class PermissionCard(RequestPane):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("option_above", "option_below", "review"),
         Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),
-        Binding("tab", "note_asked_for", "Stay here", show=False),
+        Binding("tab", "stay", "Stay here", show=False),
     ]
 
     _place: Docked
@@ -199,17 +199,16 @@ class PermissionCard(RequestPane):
 
     def take_focus(self) -> None:
         """Take the focus unasked."""
-        self.guard.is_unasked = self._typing.has_just_come = True
+        self.guard.come_unasked()
         self.screen.set_focus(self)
 
     def enter(self) -> None:
         """Take the focus because the user wants to answer."""
-        self.note_asked_for()
+        self.guard.come()
         self.screen.set_focus(self)
 
-    def action_note_asked_for(self) -> None:
+    def action_stay(self) -> None:
         """Stay: the Tab was on its way here when the card took the focus."""
-        self.note_asked_for()
 
     def action_leave(self) -> None:
         self.post_message(self.Left())
@@ -220,7 +219,7 @@ class PermissionCard(RequestPane):
             return
         if self._rows is None:
             self.app.clear_notifications()  # the notice about too little room would cover the request
-        pane = FullRequest(self, self._clock, self._drawing, self._typing.take())
+        pane = FullRequest(self, self._clock, self._drawing)
         self._review = PermissionReview(pane, self.asked)
         self.app.push_screen(self._review, self._on_review_closed)
 

@@ -16,7 +16,6 @@ from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import Typing
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, has_changes
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.permission.request_view import Place, RowCounts, share_out
@@ -78,16 +77,15 @@ class FullRequest(RequestPane):
         "review_option_before",
     )
 
-    def __init__(self, card: RequestPane, clock: Callable[[], float], drawing: SubjectDrawing, typed: str) -> None:
-        """`card` gets the answers. `drawing` has drawn the same request; `typed` was typed on the card right before."""
+    def __init__(self, card: RequestPane, clock: Callable[[], float], drawing: SubjectDrawing) -> None:
+        """`card` gets the answers. `drawing` has drawn the same request."""
         super().__init__(WholeScreen, clock, drawing=drawing)
-        self._typing = Typing(self.guard, typed)
         self._card = card
-        self._is_unasked = card.guard.is_unasked
+        self.guard.typed = card.guard.take_typed()
 
     def _begin(self) -> None:
         super()._begin()
-        self.guard.is_unasked = self._is_unasked
+        self.guard.is_unasked = self._card.guard.is_unasked
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, read, and go back."""

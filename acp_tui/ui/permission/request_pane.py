@@ -13,25 +13,23 @@ from typing import ClassVar, Final
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.timer import Timer
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import HELD, WARNING_S, Typing
+from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER, SubjectDrawing
 from acp_tui.ui.permission.request_view import Place, RequestView
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
 ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
-DECIDING: Final = frozenset({"answer", "reject_and_say_why"})
-"""Actions of keys that a sentence may begin with."""
 
 
 class RequestPane(RequestView, can_focus=True):
     """A request that keys and clicks answer."""
 
+    guard: QuestionGuard
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("confirm", "card_page_up", "card_page_down", "raw", "reject_and_say_why"),
         *(
@@ -77,11 +75,11 @@ class RequestPane(RequestView, can_focus=True):
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         super().__init__(place, clock, drawing=drawing, id=id)
-        self._is_answer = False
-        """Whether the key being handled can be an answer."""
-        self._typing = Typing(self.guard)
-        self._warning_time: Timer | None = None
-        """Shows the keys again when it fires; None while they are shown."""
+        self.guard = QuestionGuard(self, clock)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.guard.is_unasked = True  # it came by itself, even to somebody who has just answered another
 
     def warn_too_small(self) -> None:
         """Tell the user that there isn't enough room to answer, if that isn't visible already."""
@@ -122,57 +120,18 @@ class RequestPane(RequestView, can_focus=True):
             self._answer(index, f"press {key} again")
 
     async def on_key(self, event: events.Key) -> None:
-        """Handle the key at once, or pass it to the prompt.
-
-        Textual resolves bindings only when the event has bubbled up to the app. By then the request, the choice, or the
-        focus may have changed, or the next key may be here.
-        """
         self.show_changes()
-        is_answer = self.guard.takes(event)
-        is_text = self._typing.note(event, is_answer=is_answer)
         binding = self._binding(event)
-        if is_text:
-            event.stop()
-            self._leave_for_text()
-        elif binding is not None:
-            event.stop()
-            await self._act(event, binding, is_answer=is_answer)
-        elif event.is_printable and not self._is_bound_above(event.key):
-            event.stop()
-            self._leave_for_text()
+        await self.guard.take_key(event, binding, self._decision(event, binding))
 
-    def _leave_for_text(self) -> None:
-        self._leave(self.Typed(self._typing.take()))
-
-    async def _act(self, event: events.Key, binding: Binding, *, is_answer: bool) -> None:
-        name = binding.action.partition("(")[0]
-        if not event.is_printable or not self.guard.is_unasked or name not in DECIDING:
-            self._is_answer = is_answer
-            await self.run_action(binding.action)
-            self._is_answer = False
-            return
-        self._typing.has_answer = True
-        if is_answer and self._rows is not None:
-            index = answer_of(self.options, event.key) if name == "answer" else None
-            what = binding.description if index is None else kind_word(self.options[index])
-            self.warn(HELD.format(what=what))
-            await self.guard.hold(event, partial(self._decide, binding), partial(self.warn, ""))
-        else:
-            await self.run_action(binding.action if name == "answer" else "too_soon")
-
-    async def _decide(self, binding: Binding) -> None:
-        """Act on a key that was held, and that nothing followed."""
-        self.warn("")
-        self._is_answer, self._typing.has_answer = True, False
-        await self.run_action(binding.action)
-        self._is_answer = False
-
-    def action_too_soon(self) -> None:
-        self._warn_too_soon("press it again")
-
-    def note_asked_for(self) -> None:
-        """Note that the user went to the request, so that each key is meant for it."""
-        self.guard.is_unasked = False
+    def _decision(self, event: events.Key, binding: Binding | None) -> str:
+        """What the key would decide; "" if it decides nothing."""
+        if binding is None:
+            return ""
+        if event.key in ANSWER_KEYS:
+            index = answer_of(self.options, event.key)
+            return "" if index is None else kind_word(self.options[index])
+        return binding.description if binding.action == "reject_and_say_why" else ""
 
     def _binding(self, event: events.Key) -> Binding | None:
         """The key's binding. A number or letter without an option has none, nor `w` if no option rejects."""
@@ -182,27 +141,17 @@ class RequestPane(RequestView, can_focus=True):
         is_idle = binding is not None and binding.action == "reject_and_say_why" and not self.can_reject
         return None if is_idle else binding
 
-    def _is_bound_above(self, key: str) -> bool:
-        return any(True for _ in bindings_of_key(self.screen, key))
-
     def on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        self.guard.takes(event)
-        self._leave(self.Typed(event.text, is_paste=True))
+        self.guard.take_paste(event)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Record what is pressed: when the mouse button is released, something else may be there."""
         self.show_changes()
-        self.note_asked_for()
         self.guard.press(event, self._option_at(event))
 
     def on_click(self, event: events.Click) -> None:
         self.show_changes()
         index = self._option_at(event)
-        self._is_answer = self.guard.is_click_on(index)
-        if index is not None:
-            self._answer(index, "click again")
-        self._is_answer = False
+        self.guard.click(index, partial(self._answer, index, "click again"))
 
     def _option_at(self, event: events.MouseEvent) -> int | None:
         if not self._options.region.contains(*event.screen_offset):
@@ -218,13 +167,13 @@ class RequestPane(RequestView, can_focus=True):
         elif option is not None and self.asked is not None:
             request, title = self.asked.request, self.asked.call.shown_title
             # Other keys had an effect.
-            typed = "".join(letter for letter in self._typing.take() if letter in ANSWER_KEYS)
+            typed = "".join(letter for letter in self.guard.take_typed() if letter in ANSWER_KEYS)
             self._leave(self.ReasonWanted(request.key, option.option_id, title, typed))
 
-    def _answer(self, index: int, again: str) -> None:
-        if self.asked is None or index >= len(self.options) or not self._counts(again):
+    def _answer(self, index: int | None, again: str) -> None:
+        if self.asked is None or index is None or index >= len(self.options) or not self._counts(again):
             return
-        self._typing.take()
+        self.guard.take_typed()
         option = self.options[index]
         if option.is_rejection or self.may_allow(option.option_id, again):
             self.tell(self.Answered(self.asked.request.key, option.option_id))
@@ -234,23 +183,11 @@ class RequestPane(RequestView, can_focus=True):
         if self._rows is None:
             self.warn_too_small()
             return False
-        if not self._is_answer or not self.has_focus:
-            self._warn_too_soon(again)
-            return False
-        return True
+        self.guard.can_answer &= self.has_focus
+        return self.guard.may_answer(again)
 
-    def _warn_too_soon(self, again: str) -> None:
-        """Tell the user what to do, for as long as it takes to read and as long as it applies."""
-        self.warn(self.guard.why_not(again))
-        if self._warning_time is not None:
-            self._warning_time.stop()
-        self._warning_time = self.set_interval(WARNING_S, self._end_warning)
-
-    def _end_warning(self) -> None:
-        if self._warning_time is not None and self.guard.is_open:
-            self._warning_time.stop()
-            self._warning_time = None
-            self.warn("")
+    def write(self, text: str, *, is_paste: bool = False) -> None:
+        self._leave(self.Typed(text, is_paste=is_paste))
 
     def _leave(self, message: Typed | ReasonWanted) -> None:
         """Hand over to the prompt, together with the keys that were typed after."""

@@ -152,7 +152,7 @@ class RequestView(Vertical):
     ) -> None:
         super().__init__(id=id, classes=f"{ASKING} {place.CSS_CLASS}")
         self._place = place(self)
-        self.guard = AnswerGuard(clock, self)
+        self.guard: AnswerGuard = AnswerGuard(clock, self)
         """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""
         self._drawing = drawing or SubjectDrawing()
         self.asked: ShownRequest | None = None
@@ -215,7 +215,6 @@ class RequestView(Vertical):
 
     def _begin(self) -> None:
         self._chosen, self._shows_raw, self._warning = None, False, ""
-        self.guard.is_unasked = True  # it came by itself, even to somebody who has just answered another
         self._pending = self._start
         self._draw_news()
         self._options.go_to_line(0)

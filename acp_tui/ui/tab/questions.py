@@ -135,12 +135,6 @@ class QuestionsController:
         card.remove()
         return had_keyboard
 
-    def look_again(self) -> None:
-        """Check the questions again after the tab or its screen comes to the front: the user hasn't read them yet."""
-        if self.card is not None:
-            self.card.look_again()
-        self.look_for_questions()
-
     def cancel_all(self) -> None:
         """Cancel every waiting question."""
         for owner in (self._session, self._agent()):

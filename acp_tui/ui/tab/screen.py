@@ -398,7 +398,7 @@ class SessionScreen(Screen[None]):
         self._show_sidebar()
         if self.panel is not None:
             self.panel.view.come_to_front()
-        self.questions.look_again()
+        self.questions.look_for_questions()
 
     def _note_state(self) -> None:
         """Update the tab's state. The end of a turn is news if the user didn't see it."""

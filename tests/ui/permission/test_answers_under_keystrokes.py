@@ -117,7 +117,9 @@ class BareCard(PermissionCard):
     def warn(self, text: str) -> None:
         """Nobody reads it."""
 
-    def _warn_too_soon(self, again: str) -> None: ...
+    def set_timer(self, *_: Any, **__: Any) -> Any:
+        """A warning stays."""
+        return SimpleNamespace(stop=lambda: None)
 
     def post_message(self, message: Message) -> bool:
         """Store it."""
@@ -191,7 +193,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.card = BareCard(self.clock)
-        self.card.note_asked_for()
+        self.card.guard.come()
         self.call = ToolCall(ToolCallId("call"), title="Edit")
         self.judge.changes(self.clock.now_s)  # a new card
 
