@@ -15,7 +15,8 @@ from textual.message import Message
 from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import Turn
+from acp_tui.conversation.facts import RequestKey, Turn
+from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.themes import stylesheet
 from acp_tui.ui.permission.permission_card import PermissionCard
@@ -56,7 +57,7 @@ class SessionView(Vertical):
         self.conversation_view = ConversationView()
         """The view of the conversation."""
         self._plan = PlanView()
-        self._card = PermissionCard(write=self._pass_on)
+        self._card = PermissionCard(self)
         self._unsubscribe: Unsubscribe = lambda: None
         self._here: contextvars.Context | None = None
         """The app's context; None before all of it is mounted."""
@@ -128,24 +129,22 @@ class SessionView(Vertical):
         """Fit the card to the new size."""
         self._card.fit(self.size.height)
 
-    def _pass_on(
-        self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
-    ) -> None:
-        if isinstance(message, PermissionCard.ReasonWanted):
-            # There is no prompt for the reason, but the user's choice is still a rejection.
-            if self.session is not None:
-                self.session.answer_permission(message.key, message.option_id)
-        else:
-            behind = (key.text if isinstance(key, Paste) else key.character or "" for key in keys)
-            self.post_message(self.Typed("".join((message.text, *behind))))
+    # What the user decides on the card
 
-    def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
+    def answer_request(self, key: RequestKey, option_id: str) -> None:
         """Send the user's decision."""
-        message.stop()
         if self.session is not None:
-            self.session.answer_permission(message.key, message.option_id)
+            self.session.answer_permission(key, option_id)
 
-    def on_permission_card_left(self, message: PermissionCard.Left) -> None:
+    def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[Key | Paste]) -> None:
+        """Reject it: there is no prompt for the reason, but that is the user's choice."""
+        self.answer_request(rejection.key, rejection.option_id)
+
+    def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
+        """Post the text. It may be for your prompt."""
+        behind = (key.text if isinstance(key, Paste) else key.character or "" for key in keys)
+        self.post_message(self.Typed("".join((text, *behind))))
+
+    def leave_request(self) -> None:
         """Go back to the conversation. The request stays."""
-        message.stop()
         self.conversation_view.focus()

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -15,7 +14,7 @@ from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
-from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
+from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane, TakesDecisions
 from acp_tui.ui.permission.request_view import Place, RequestView, RowCounts, is_enough, share_out
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
@@ -113,25 +112,12 @@ class PermissionCard(RequestPane):
 
     _place: Docked
 
-    class Left(Message):
-        """The user returns to the prompt. A waiting request stays."""
-
     class Appeared(Message):
         """A request appeared where there was none."""
 
-    def __init__(
-        self,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        write: Callable[
-            [RequestPane.Typed | RequestPane.ReasonWanted, Sequence[events.Key | events.Paste]], None
-        ] = lambda *_: None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-    ) -> None:
-        """`write` passes the keyboard to the prompt."""
-        super().__init__(Docked, clock, id=id)
+    def __init__(self, user: TakesDecisions, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(Docked, user, clock)
         self._clock = clock
-        self._write = write
         self._review: PermissionReview | None = None
         self._awaits_keyboard = False
 
@@ -141,7 +127,7 @@ class PermissionCard(RequestPane):
         """Show it, also on the full screen if that is open."""
         if asked is None and self.has_focus_within:  # has_focus comes later: with an event to the card
             note_question_gone(self)
-            self.post_message(self.Left())
+            self._user.leave_request()
         if asked is not None and self.asked is None:
             self._awaits_keyboard = True
             self.post_message(self.Appeared())
@@ -187,11 +173,6 @@ class PermissionCard(RequestPane):
         if has_focus and self.asked is not None:
             self.warn_too_small()
 
-    def hand_over(
-        self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
-    ) -> None:
-        self._write(message, keys)
-
     @property
     def awaits_keyboard(self) -> bool:
         """Whether a request is shown and the card hasn't had the keyboard since the first of them appeared."""
@@ -211,7 +192,7 @@ class PermissionCard(RequestPane):
         """Stay: the Tab was on its way here when the card took the focus."""
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        self._user.leave_request()
 
     def action_review(self) -> None:
         """Show the whole request on its own screen, where it can be answered too."""
@@ -219,7 +200,7 @@ class PermissionCard(RequestPane):
             return
         if self._rows is None:
             self.app.clear_notifications()  # the notice about too little room would cover the request
-        pane = FullRequest(self, self._clock, self._drawing)
+        pane = FullRequest(self, self._user, self._clock, self._drawing)
         self._review = PermissionReview(pane, self.asked)
         self.app.push_screen(self._review, self._on_review_closed)
 

@@ -6,10 +6,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 from textual.screen import ModalScreen
 
 from acp_tui.conversation.request_outline import ShownRequest
@@ -17,7 +15,7 @@ from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, has_changes
-from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
+from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane, TakesDecisions
 from acp_tui.ui.permission.request_view import Place, RowCounts, share_out
 from acp_tui.ui.rendering.diff import DiffLayout
 
@@ -77,9 +75,11 @@ class FullRequest(RequestPane):
         "review_option_before",
     )
 
-    def __init__(self, card: RequestPane, clock: Callable[[], float], drawing: SubjectDrawing) -> None:
-        """`card` gets the answers. `drawing` has drawn the same request."""
-        super().__init__(WholeScreen, clock, drawing=drawing)
+    def __init__(
+        self, card: RequestPane, user: TakesDecisions, clock: Callable[[], float], drawing: SubjectDrawing
+    ) -> None:
+        """`drawing` has drawn the request on the `card`."""
+        super().__init__(WholeScreen, user, clock, drawing=drawing)
         self._card = card
         self.guard.typed = card.guard.take_typed()
 
@@ -111,16 +111,9 @@ class FullRequest(RequestPane):
         ]
         return [key for key in map(hint, keys) if key]
 
-    def tell(self, message: Message) -> None:
-        self._card.post_message(message)
-
-    def hand_over(
-        self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
-    ) -> None:
-        """Write into the prompt below, after closing this screen."""
+    def make_way(self) -> None:
         if isinstance(self.screen, PermissionReview):
             self.screen.close()
-        self._card.hand_over(message, keys)
 
     # What the user does
 

@@ -5,17 +5,15 @@ They count only after a pause with the request in view, because earlier keys wer
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Protocol
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told, kind_word
+from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, Rejection, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER, SubjectDrawing
@@ -24,6 +22,26 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
 ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
+
+
+class TakesDecisions(Protocol):
+    """Who acts on what the user decides on a request, or writes instead.
+
+    `keys` are those that wait behind the one that led here. They must be handled at once: the next key would overtake
+    a message.
+    """
+
+    def answer_request(self, key: RequestKey, option_id: str) -> None:
+        """Send the user's choice."""
+
+    def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[events.Key | events.Paste]) -> None:
+        """Let the user write the reason, beginning with `typed`. Nothing is decided until that is sent."""
+
+    def write(self, text: str, keys: Sequence[events.Key | events.Paste], *, is_paste: bool) -> None:
+        """Give the prompt the keyboard, and type this there."""
+
+    def leave_request(self) -> None:
+        """Give the prompt the keyboard. The request waits."""
 
 
 class RequestPane(RequestView, can_focus=True):
@@ -39,43 +57,17 @@ class RequestPane(RequestView, can_focus=True):
         *(Binding(letter, f"answer('{letter}')", KIND_WORDS[kind], show=False) for kind, letter in LETTERS.items()),
     ]
 
-    class Answered(Message, namespace="permission_card"):
-        """The user chose an option."""
-
-        def __init__(self, key: RequestKey, option_id: str) -> None:
-            super().__init__()
-            self.key = key
-            self.option_id = option_id
-
-    class ReasonWanted(Message, namespace="permission_card"):
-        """The user is about to write why they reject it. Nothing is decided until that is sent."""
-
-        def __init__(self, key: RequestKey, option_id: str, title: str, typed: str) -> None:
-            super().__init__()
-            self.key = key
-            self.option_id = option_id
-            self.title = title
-            self.typed = typed
-            """The characters typed right before."""
-
-    class Typed(Message, namespace="permission_card"):
-        """The user types something meant for the prompt."""
-
-        def __init__(self, text: str, *, is_paste: bool = False) -> None:
-            super().__init__()
-            self.text = text
-            self.is_paste = is_paste
-
     def __init__(
         self,
         place: type[Place],
+        user: TakesDecisions,
         clock: Callable[[], float],
         *,
         drawing: SubjectDrawing | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
-        super().__init__(place, clock, drawing=drawing, id=id)
+        super().__init__(place, clock, drawing=drawing)
         self.guard = QuestionGuard(self, clock)
+        self._user = user
 
     def _begin(self) -> None:
         super()._begin()
@@ -165,10 +157,11 @@ class RequestPane(RequestView, can_focus=True):
         if self._rows is None:
             self.warn_too_small()
         elif option is not None and self.asked is not None:
-            request, title = self.asked.request, self.asked.call.shown_title
+            rejection = Rejection(self.asked.request.key, option.option_id, self.asked.call.shown_title)
             # Other keys had an effect.
             typed = "".join(letter for letter in self.guard.take_typed() if letter in ANSWER_KEYS)
-            self._leave(self.ReasonWanted(request.key, option.option_id, title, typed))
+            self.make_way()
+            self._user.ask_why(rejection, typed, take_waiting_keys(self))
 
     def _answer(self, index: int | None, again: str) -> None:
         if self.asked is None or index is None or index >= len(self.options) or not self._counts(again):
@@ -176,7 +169,7 @@ class RequestPane(RequestView, can_focus=True):
         self.guard.take_typed()
         option = self.options[index]
         if option.is_rejection or self.may_allow(option.option_id, again):
-            self.tell(self.Answered(self.asked.request.key, option.option_id))
+            self._user.answer_request(self.asked.request.key, option.option_id)
 
     def _counts(self, again: str) -> bool:
         """Whether the key or click can be a deliberate answer. If not, tell the user what to do."""
@@ -187,15 +180,8 @@ class RequestPane(RequestView, can_focus=True):
         return self.guard.may_answer(again)
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
-        self._leave(self.Typed(text, is_paste=is_paste))
+        self.make_way()
+        self._user.write(text, take_waiting_keys(self), is_paste=is_paste)
 
-    def _leave(self, message: Typed | ReasonWanted) -> None:
-        """Hand over to the prompt, together with the keys that were typed after."""
-        self.hand_over(message, take_waiting_keys(self))
-
-    @abstractmethod
-    def hand_over(self, message: Typed | ReasonWanted, keys: Sequence[events.Key | events.Paste]) -> None:
-        """Give the prompt the keyboard, the message, and the `keys` at once: the next key would overtake a message."""
-
-    def tell(self, message: Message) -> None:
-        self.post_message(message)
+    def make_way(self) -> None:
+        """Uncover the prompt."""

@@ -148,9 +148,8 @@ class RequestView(Vertical):
         clock: Callable[[], float],
         *,
         drawing: SubjectDrawing | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
-        super().__init__(id=id, classes=f"{ASKING} {place.CSS_CLASS}")
+        super().__init__(classes=f"{ASKING} {place.CSS_CLASS}")
         self._place = place(self)
         self.guard: AnswerGuard = AnswerGuard(clock, self)
         """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""

@@ -26,10 +26,12 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.prompt.images import ImageChips
+from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.prompt_queue import PastedImage
     from acp_tui.conversation.facts import RequestKey
+    from acp_tui.conversation.permission_requests import Rejection
 
 MAX_FILES: Final = 64
 MAX_CHARACTERS: Final = 8_000
@@ -137,15 +139,6 @@ WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it 
 class _PutAside(NamedTuple):
     text: str = ""
     images: tuple[PastedImage, ...] = ()
-
-
-class Rejection(NamedTuple):
-    """The permission request to reject when the reason is sent."""
-
-    key: RequestKey
-    option_id: str
-    title: str
-    """The title of the call, as the agent wrote it."""
 
 
 class PromptInput(DraftArea):
@@ -441,8 +434,21 @@ class PromptInput(DraftArea):
         self._killed.keep(self.draft)
         self._go_back_to_put_aside()
 
-    def ask_why(self, rejection: Rejection, typed: str = "") -> None:
-        """Ask for the reason for this rejection, beginning with `typed`. The draft is put aside."""
+    def take_text(self, text: str, keys: Sequence[events.Key | events.Paste] = (), *, is_paste: bool = False) -> None:
+        """Get the keyboard from a question, and this text, and the keys that wait behind it there.
+
+        All at once: the next key must not overtake them.
+        """
+        self.screen.set_focus(self)
+        if is_paste:
+            self.paste(text)
+        else:
+            self.insert(text)
+        for key in keys:
+            press_in(self, key)
+
+    def ask_why(self, rejection: Rejection, typed: str = "", keys: Sequence[events.Key | events.Paste] = ()) -> None:
+        """Ask for the reason for this rejection, beginning with `typed` and `keys`. The draft is put aside."""
         if self._rejection is None:
             self._put_aside = _PutAside(self.text, self.images)
             self.set_draft("")
@@ -450,7 +456,7 @@ class PromptInput(DraftArea):
         self._rejection = rejection
         self.border_title = WHY_NOT
         self.placeholder = WHY_NOT_PLACEHOLDER
-        self.insert(typed)
+        self.take_text(typed, keys)
 
     def note_requests(self, waiting: Container[RequestKey]) -> None:
         """If the request to reject is over, keep the text of the reason in the draft."""

@@ -19,7 +19,8 @@ from textual.widgets import Static
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import Fact, PermissionRequest, SessionId, Turn
+from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId, Turn
+from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state, value_name
@@ -33,12 +34,11 @@ from acp_tui.ui.kit.frames import FRAME_S
 from acp_tui.ui.permission.permission_card import Docked, PermissionCard
 from acp_tui.ui.permission.request_view import RequestView
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.status import Work, attendance_words, doing, facts_of, state_of
 from acp_tui.ui.session.status_command import StatusCommand
 from acp_tui.ui.session.welcome import Welcome
-from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
+from acp_tui.ui.textual_gaps.internals import forget_toasts
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -86,9 +86,6 @@ class SessionPanel(Vertical):
 
     class FactsChanged(Message):
         """Posted when the content of the status line may have changed."""
-
-    class Left(Message):
-        """Posted when the user goes back to the prompt."""
 
     VIEW: ClassVar = ConversationView
 
@@ -158,7 +155,7 @@ class SessionPanel(Vertical):
         yield self.card
 
     def _new_card(self) -> RequestView:
-        return PermissionCard(clock=self._clock, write=self._write)
+        return PermissionCard(self, clock=self._clock)
 
     @property
     def title(self) -> str:
@@ -476,25 +473,23 @@ class SessionPanel(Vertical):
         self.plan.action_toggle_plan()
         self.call_after_refresh(self._fit_card)
 
-    def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
-        message.stop()
-        if self.session is not None:
-            self.session.answer_permission(message.key, message.option_id)
+    # What the user decides on the card
 
-    def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]) -> None:
-        """Send text typed on the card, and the `keys` after it, to the prompt, in order."""
-        prompt = self.prompt
-        if prompt is None:
-            return
-        prompt.screen.set_focus(prompt)  # at once: the next key must not overtake these
-        if isinstance(message, PermissionCard.ReasonWanted):
-            prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
-        elif message.is_paste:
-            prompt.paste(message.text)
-        else:
-            prompt.insert(message.text)
-        for key in keys:
-            press_in(prompt, key)
+    def answer_request(self, key: RequestKey, option_id: str) -> None:
+        if self.session is not None:
+            self.session.answer_permission(key, option_id)
+
+    def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[Key | Paste]) -> None:
+        if self.prompt is not None:
+            self.prompt.ask_why(rejection, typed, keys)
+
+    def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
+        if self.prompt is not None:
+            self.prompt.take_text(text, keys, is_paste=is_paste)
+
+    def leave_request(self) -> None:
+        if self.prompt is not None:
+            self.prompt.screen.set_focus(self.prompt)
 
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
         """Focus the card once the user isn't writing or pressing keys, so that an answer takes one key."""
@@ -510,11 +505,6 @@ class SessionPanel(Vertical):
             return False
         self.card.enter()
         return True
-
-    def on_permission_card_left(self, message: PermissionCard.Left) -> None:
-        """Post the message again: it wouldn't bubble on from here, because it was posted while handling another."""
-        message.stop()
-        self.post_message(self.Left())
 
     def on_conversation_view_following_changed(self, message: ConversationView.FollowingChanged) -> None:
         """Tell the status line how much is below."""

@@ -12,7 +12,6 @@ from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
 from acp_tui.ui.kit.editor import open_page
 from acp_tui.ui.kit.toasts import ASKING, AskingChanged
-from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
@@ -179,15 +178,8 @@ class _FocusReturn:
 
     def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
         """Write into the draft. Text typed on a card in a dialog is dropped, since the draft can't be seen."""
-        if self._screen is not self._tab:
-            return
-        self._tab.set_focus(self._prompt)
-        if is_paste:
-            self._prompt.paste(text)
-        else:
-            self._prompt.insert(text)
-        for key in keys:
-            press_in(self._prompt, key)
+        if self._screen is self._tab:
+            self._prompt.take_text(text, keys, is_paste=is_paste)
 
 
 def _waiting(owner: Any) -> dict[Any, Elicitation]:

@@ -573,10 +573,6 @@ class SessionScreen(Screen[None]):
         """Hide the list of suggestions: it reappears elsewhere with the next key."""
         self.query("SuggestionList").set(display=False)
 
-    def on_session_panel_left(self) -> None:
-        """Focus the prompt."""
-        self.set_focus(self.prompt)
-
     def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
         """Open the link."""
         self.run(self.actions.entries.open_link(message.target))

@@ -92,8 +92,9 @@ class BareCard(PermissionCard):
         return self.has_focus
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__(clock=clock)
-        self.told: list[Message] = []
+        super().__init__(self, clock=clock)
+        self.answered: list[tuple[RequestKey, str]] = []
+        self.is_left = False
         stub: Any = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
         self._options = stub
         self._rows = RowCounts(1, 1, 0, 1, 4)
@@ -122,13 +123,27 @@ class BareCard(PermissionCard):
         return SimpleNamespace(stop=lambda: None)
 
     def post_message(self, message: Message) -> bool:
-        """Store it."""
-        self.told.append(message)
+        """Nobody hears it."""
         return True
 
-    def hand_over(self, message: Any, keys: Any) -> None:
-        """Like a message."""
-        self.told.append(message)
+    def answer_request(self, key: RequestKey, option_id: str) -> None:
+        """Store it."""
+        self.answered.append((key, option_id))
+
+    def leave_request(self) -> None:
+        """The keyboard goes to the prompt."""
+        self.is_left = True
+
+    def make_way(self) -> None:
+        """The same, with text or to say why."""
+        self.is_left = True
+
+    def ask_why(self, *_: Any) -> None:
+        """There is no prompt."""
+
+    def write(self, *_: Any, **__: Any) -> None:
+        """As from a card with a prompt below."""
+        self.make_way()
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Everything is in view."""
@@ -260,17 +275,16 @@ class Run:
         self._check(expected if is_meant else None, request_key)
 
     def _check(self, expected: PermissionOption | None, key: RequestKey) -> None:
-        answers = [told for told in self.card.told if isinstance(told, PermissionCard.Answered)]
-        for told in self.card.told:
-            if isinstance(told, PermissionCard.Typed | PermissionCard.ReasonWanted | PermissionCard.Left):
-                self.focus(False)
-        self.card.told.clear()
+        answers, self.card.answered = self.card.answered, []
+        if self.card.is_left:
+            self.card.is_left = False
+            self.focus(False)
         assert len(answers) <= 1
-        for answer in answers:
-            assert answer.key == key, self.log
-            may_allow = answer.option_id in MAY_ALLOW
+        for answered, option_id in answers:
+            assert answered == key, self.log
+            may_allow = option_id in MAY_ALLOW
             if expected is not None:
-                assert answer.option_id == expected.option_id, self.log
+                assert option_id == expected.option_id, self.log
                 self.meant += may_allow
             else:
                 assert not may_allow, f"allowed unasked: {self.log}"
