@@ -57,7 +57,7 @@ class SessionView(Vertical):
         self.conversation_view = ConversationView()
         """The view of the conversation."""
         self._plan = PlanView()
-        self._card = PermissionCard(self)
+        self._card = PermissionCard(_User(self))
         self._unsubscribe: Unsubscribe = lambda: None
         self._here: contextvars.Context | None = None
         """The app's context; None before all of it is mounted."""
@@ -129,22 +129,27 @@ class SessionView(Vertical):
         """Fit the card to the new size."""
         self._card.fit(self.size.height)
 
-    # What the user decides on the card
+
+class _User:
+    """What the user decides on the card. There is no prompt below it."""
+
+    def __init__(self, view: SessionView) -> None:
+        self._view = view
 
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         """Send the user's decision."""
-        if self.session is not None:
-            self.session.answer_permission(key, option_id)
+        if self._view.session is not None:
+            self._view.session.answer_permission(key, option_id)
 
     def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[Key | Paste]) -> None:
-        """Reject it: there is no prompt for the reason, but that is the user's choice."""
+        """Reject it: nobody asks for the reason, but that is the user's choice."""
         self.answer_request(rejection.key, rejection.option_id)
 
     def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
-        """Post the text. It may be for your prompt."""
+        """Post the text: it may be for the prompt of the app."""
         behind = (key.text if isinstance(key, Paste) else key.character or "" for key in keys)
-        self.post_message(self.Typed("".join((text, *behind))))
+        self._view.post_message(self._view.Typed("".join((text, *behind))))
 
-    def leave_request(self) -> None:
+    def leave(self) -> None:
         """Go back to the conversation. The request stays."""
-        self.conversation_view.focus()
+        self._view.conversation_view.focus()

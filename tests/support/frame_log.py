@@ -25,7 +25,7 @@ from support.conduct import Conduct
 TESTS: Final = str(Path(__file__).parents[1])
 ASKS: Final = ("ask_permission", "Client.answer")
 """Where a user's answer may come from if not from Textual's keys: plain mode's terminal, a host's client."""
-CARDS: Final = ("SessionPanel.answer_request", "SessionView.answer_request")
+CARDS: Final = ("SessionPanel.answer_request", "_User.answer_request")
 """Where the answer of a card comes from."""
 
 

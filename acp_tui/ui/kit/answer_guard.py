@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from textual.binding import Binding
@@ -68,6 +68,19 @@ class Asks(Protocol):
         """Call back after this many seconds."""
 
 
+class TakesText(Protocol):
+    """What is below a card: the prompt, or a dialog.
+
+    `keys` are those that wait behind the one that led here. Handle them at once: the next key would overtake a message.
+    """
+
+    def leave(self) -> None:
+        """Take the keyboard back. The question waits."""
+
+    def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
+        """Take the keyboard back, and this text, which was typed on the question."""
+
+
 class _Press(NamedTuple):
     """The last key or click on any screen, because there is only one keyboard."""
 
@@ -113,10 +126,6 @@ class AnswerGuard:
     @property
     def _opens_at(self) -> float:
         return max(self._shown_at, self._pressed_at) + GUARD_S
-
-    @property
-    def now_s(self) -> float:
-        return self._clock()
 
     @property
     def is_open(self) -> bool:
@@ -207,6 +216,8 @@ class QuestionGuard(AnswerGuard):
         """Whether the key or click that is being handled can be an answer."""
         self.is_unasked = True
         """Whether the keyboard came without the user's doing, so that keys may be meant for the draft."""
+        self.had_keyboard = False
+        """Whether the question, or one that it follows, has had the keyboard."""
         self.is_writing = False
         """Whether the user is writing. Then all letters are text, after any pause, until a key or click comes here."""
         self.typed = ""
@@ -228,8 +239,16 @@ class QuestionGuard(AnswerGuard):
             self._warn("")
 
     def come_unasked(self) -> None:
-        """Note that the question is about to get the keyboard without the user's doing."""
+        """Let the question have the keyboard without the user's doing."""
         self.is_unasked = self._has_just_come = True
+        if self._widget is not None:
+            self._widget.screen.set_focus(self._widget)
+
+    @property
+    def awaits_keyboard(self) -> bool:
+        """Whether the question is shown and hasn't had the keyboard yet. While it's being removed, it isn't shown."""
+        widget = self._widget
+        return widget is not None and widget.is_attached and widget.display and not self.had_keyboard
 
     def arm(self) -> None:
         """Restart the pause. A key that is held was meant for what was there before."""

@@ -112,14 +112,10 @@ class PermissionCard(RequestPane):
 
     _place: Docked
 
-    class Appeared(Message):
-        """A request appeared where there was none."""
-
     def __init__(self, user: TakesDecisions, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(Docked, user, clock)
         self._clock = clock
         self._review: PermissionReview | None = None
-        self._awaits_keyboard = False
 
     # What it shows
 
@@ -127,10 +123,9 @@ class PermissionCard(RequestPane):
         """Show it, also on the full screen if that is open."""
         if asked is None and self.has_focus_within:  # has_focus comes later: with an event to the card
             note_question_gone(self)
-            self._user.leave_request()
+            self._user.leave()
         if asked is not None and self.asked is None:
-            self._awaits_keyboard = True
-            self.post_message(self.Appeared())
+            self.guard.had_keyboard = False
         super().show_request(asked)
         if self._review is not None:
             self._review.show_request(asked)
@@ -169,19 +164,9 @@ class PermissionCard(RequestPane):
     def watch_has_focus(self, has_focus: bool) -> None:
         """Warn the user if the card may not be visible."""
         super().watch_has_focus(has_focus)
-        self._awaits_keyboard &= not has_focus
+        self.guard.had_keyboard |= has_focus
         if has_focus and self.asked is not None:
             self.warn_too_small()
-
-    @property
-    def awaits_keyboard(self) -> bool:
-        """Whether a request is shown and the card hasn't had the keyboard since the first of them appeared."""
-        return self.asked is not None and self._awaits_keyboard
-
-    def take_focus(self) -> None:
-        """Take the focus unasked."""
-        self.guard.come_unasked()
-        self.screen.set_focus(self)
 
     def enter(self) -> None:
         """Take the focus because the user wants to answer."""
@@ -192,7 +177,7 @@ class PermissionCard(RequestPane):
         """Stay: the Tab was on its way here when the card took the focus."""
 
     def action_leave(self) -> None:
-        self._user.leave_request()
+        self._user.leave()
 
     def action_review(self) -> None:
         """Show the whole request on its own screen, where it can be answered too."""

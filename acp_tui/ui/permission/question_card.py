@@ -6,9 +6,9 @@ Reports the answer. `client.form_answers` validates fields, the guard checks key
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -36,7 +36,7 @@ from acp_tui.conversation.web_address import host_of, is_openable, split_at_host
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import GUARD_S, QuestionGuard
+from acp_tui.ui.kit.answer_guard import GUARD_S, QuestionGuard, TakesText
 from acp_tui.ui.kit.editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import MAX_NUMBERED
@@ -49,16 +49,6 @@ MAX_TITLE_CELLS: Final = 30
 BETWEEN_KEYS: Final = " · "
 KEYS_OF_ALL: Final = frozenset({"escape", "tab", "shift+tab", "ctrl+enter", "pageup", "pagedown"})
 """These keys act on the card, whichever field has the focus."""
-
-
-class FocusReturn(Protocol):
-    """How the card hands over the keyboard when the user leaves it."""
-
-    def leave(self) -> None:
-        """Return the keyboard to the widget that had it before."""
-
-    def write(self, text: str, keys: Sequence[events.Key | events.Paste], *, is_paste: bool) -> None:
-        """Leave, and type this there."""
 
 
 class Parts(Vertical):
@@ -101,7 +91,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         asked: Elicitation,
         agent_title: str,
         answer: Callable[[ElicitationAction, FormValues | None], None],
-        keys: FocusReturn,
+        below: TakesText,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -111,7 +101,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self.guard = QuestionGuard(self, clock)
         self._agent_title = agent_title
         self._answer = answer
-        self._keys = keys
+        self._below = below
         self._count = 1
         self._editors = [FieldEditor(field) for field in asked.fields] if isinstance(asked, Form) else []
         self._rows = self._rows_that_answer()
@@ -119,9 +109,9 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._said = Static(classes="dialog-warning", markup=False)
         self._is_enter_meant = False
         """Whether the last key can be an answer. A field handles Enter a moment later."""
-        self._is_answered = False
+        self.is_answered = False
+        """Whether the user has answered. If not, a question that disappears was withdrawn."""
         self._has_keyboard = False
-        self._had_keyboard = False
         self._warning = ""
 
     def _rows_that_answer(self) -> ChoiceRows | None:
@@ -223,26 +213,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._warning = text
         self._show_keys()
 
-    @property
-    def is_answered(self) -> bool:
-        """Whether the user has answered. If not, a question that disappears was withdrawn."""
-        return self._is_answered
-
     # The keyboard
-
-    @property
-    def has_keyboard(self) -> bool:
-        return self.has_focus_within
-
-    @property
-    def awaits_keyboard(self) -> bool:
-        """Whether the card is shown and hasn't had the keyboard yet. While it's being removed, it isn't shown."""
-        return self.is_attached and self.display and not self._had_keyboard
-
-    def take_focus(self) -> None:
-        """Take the focus unasked. No field gets it until the user goes there."""
-        self.guard.come_unasked()
-        self.screen.set_focus(self)
 
     def enter(self) -> None:
         """Focus the card at the user's request; the first field if the key wasn't one of several pressed in a row."""
@@ -264,8 +235,8 @@ class QuestionCard(VerticalScroll, can_focus=True):
     @on(events.DescendantBlur)
     def _note_focus(self) -> None:
         """Note whether the card, or a field of it, receives keys now."""
-        had, self._has_keyboard = self._has_keyboard, self.has_keyboard
-        self._had_keyboard |= self._has_keyboard
+        had, self._has_keyboard = self._has_keyboard, self.has_focus_within
+        self.guard.had_keyboard |= self._has_keyboard
         if self._has_keyboard and not had:
             self.guard.take_typed()
             self.guard.arm()
@@ -326,7 +297,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self.guard.take_paste(event)
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
-        self._keys.write(text, take_waiting_keys(self), is_paste=is_paste)
+        self._below.write(text, take_waiting_keys(self), is_paste=is_paste)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.guard.press(event, self.screen.get_widget_at(*event.screen_offset)[0])
@@ -335,7 +306,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     def action_leave(self) -> None:
         """Return to the prompt. The question waits."""
-        self._keys.leave()
+        self._below.leave()
 
     def action_go(self, step: int) -> None:
         """Go to the next field or button, or back to the prompt. Leaving the card itself requires a pause first."""
@@ -343,7 +314,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
         is_on_its_way = self.guard.is_unasked and not self.guard.can_answer
         if at == 0 and step < 0:
-            self._keys.leave()
+            self._below.leave()
         elif at == 0 and is_on_its_way:
             return  # the key was pressed to get here
         elif at or self.guard.may_answer("press Tab again"):
@@ -434,8 +405,8 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self._give("decline" if button.id == "decline" else "cancel", None)
 
     def _give(self, action: ElicitationAction, values: FormValues | None) -> None:
-        if not self._is_answered:
-            self._is_answered = True
+        if not self.is_answered:
+            self.is_answered = True
             self._answer(action, values)
 
     # Events of its fields and buttons

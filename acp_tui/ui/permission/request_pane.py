@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, Rejection, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import QuestionGuard
+from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER, SubjectDrawing
 from acp_tui.ui.permission.request_view import Place, RequestView
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
@@ -24,24 +24,14 @@ CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
 ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
 
 
-class TakesDecisions(Protocol):
-    """Who acts on what the user decides on a request, or writes instead.
-
-    `keys` are those that wait behind the one that led here. They must be handled at once: the next key would overtake
-    a message.
-    """
+class TakesDecisions(TakesText, Protocol):
+    """Who acts on what the user decides on a request, or writes instead."""
 
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         """Send the user's choice."""
 
     def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[events.Key | events.Paste]) -> None:
         """Let the user write the reason, beginning with `typed`. Nothing is decided until that is sent."""
-
-    def write(self, text: str, keys: Sequence[events.Key | events.Paste], *, is_paste: bool) -> None:
-        """Give the prompt the keyboard, and type this there."""
-
-    def leave_request(self) -> None:
-        """Give the prompt the keyboard. The request waits."""
 
 
 class RequestPane(RequestView, can_focus=True):

@@ -23,6 +23,7 @@ from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.prompt.images import ImageChips
@@ -111,17 +112,6 @@ class Modes(Protocol):
 
     def insert(self) -> None:
         """Go to the mode in which characters are text."""
-
-
-class TakesKeyboard(Protocol):
-    """A card with a question."""
-
-    @property
-    def awaits_keyboard(self) -> bool:
-        """Whether it is shown and hasn't had the keyboard yet."""
-
-    def take_focus(self) -> None:
-        """Take the focus unasked."""
 
 
 MAX_LINES: Final = 10
@@ -473,18 +463,18 @@ class PromptInput(DraftArea):
         """Whether the user is idle and the prompt is blank, so that a card may take the keyboard."""
         return self.has_focus and self.is_blank and self.screen.is_current and idle_s(self) >= IDLE_S
 
-    def give_way_to(self, card: TakesKeyboard) -> None:
-        """Let the card take the keyboard as soon as the user is idle and the prompt is blank, unless it had it."""
+    def give_way_to(self, question: QuestionGuard) -> None:
+        """Let the question have the keyboard as soon as the user is idle and the prompt is blank, unless it had it."""
         if self._giving_way is not None:
             self._giving_way.stop()
             self._giving_way = None
-        if not card.awaits_keyboard:
+        if not question.awaits_keyboard:
             return
         if self.is_free:
-            card.take_focus()
+            question.come_unasked()
             return
         wait_s = max(IDLE_S - idle_s(self), LOOK_AGAIN_S)
-        self._giving_way = self.set_timer(wait_s, partial(self.give_way_to, card))
+        self._giving_way = self.set_timer(wait_s, partial(self.give_way_to, question))
 
     def note_agent(self, *, is_gone: bool) -> None:
         if is_gone != self._is_agent_gone:

@@ -409,7 +409,13 @@ class SessionPanel(Vertical):
             assert isinstance(entry, ToolCallEntry)
             call = entry.call
         self._fit_card()
+        was_shown = self.card.display
         self.card.show(requests, call, self._cwd, self.conversation.terminals)
+        is_new = self.card.display and not was_shown
+        # Without a session, as in a picture, the pause before a card is how long drawing takes.
+        if is_new and self.session is not None and self.prompt is not None and isinstance(self.card, PermissionCard):
+            # The user may be writing or pressing keys.
+            self.card.call_later(self.prompt.give_way_to, self.card.guard)
 
     def on_resize(self) -> None:
         self._fit_card()
@@ -487,17 +493,9 @@ class SessionPanel(Vertical):
         if self.prompt is not None:
             self.prompt.take_text(text, keys, is_paste=is_paste)
 
-    def leave_request(self) -> None:
+    def leave(self) -> None:
         if self.prompt is not None:
             self.prompt.screen.set_focus(self.prompt)
-
-    def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
-        """Focus the card once the user isn't writing or pressing keys, so that an answer takes one key."""
-        message.stop()
-        if self.session is None:
-            return  # in a picture, the pause before a card is how long drawing takes
-        if isinstance(self.card, PermissionCard) and self.prompt is not None:
-            self.prompt.give_way_to(self.card)
 
     def take_up_request(self) -> bool:
         """Focus the permission card because the user wants to answer. Returns False if no request waits."""

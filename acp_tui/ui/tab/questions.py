@@ -97,18 +97,20 @@ class QuestionsController:
         agent = self._agent()
         title = agent.title if agent is not None else "The agent"
         answer = partial(self._answer, owner, asked)
-        keys = _FocusReturn(self._host, place.screen)
-        card = QuestionCard(asked, title, answer, keys, clock=self._host.clock)
+        below = _Below(self._host, place.screen)
+        card = QuestionCard(asked, title, answer, below, clock=self._host.clock)
         self._shown, self._is_here = (owner, asked, card), place is self._host.place
         card.show_count(self._count)
         place.mount(card)
-        is_for_keyboard = takes_keyboard or not self._is_here
-        card.call_later(self._focus if is_for_keyboard else self._host.prompt.give_way_to, card)
+        if takes_keyboard or not self._is_here:
+            card.call_later(self._focus, card)
+        else:
+            card.call_later(self._host.prompt.give_way_to, card.guard)
 
     def _focus(self, card: QuestionCard) -> None:
         """Focus the card itself, once it is mounted."""
         if self.card is card:
-            card.take_focus()
+            card.guard.come_unasked()
 
     def _place(self) -> Widget:
         """Where to show the card: in a login dialog, if one is open, otherwise above the prompt."""
@@ -124,7 +126,7 @@ class QuestionsController:
         card, self._shown = self.card, None
         if card is None:
             return False
-        had_keyboard = card.has_keyboard
+        had_keyboard = card.has_focus_within
         if had_keyboard:
             took_text = not card.is_answered and is_writing(self._host.screen.app.focused)
             note_question_gone(card, took_text=took_text)
@@ -160,7 +162,7 @@ class QuestionsController:
             self._host.say(problem, severity="warning")
 
 
-class _FocusReturn:
+class _Below:
     """Where the focus goes when it leaves a card: to the prompt, or back to where it was in a dialog."""
 
     def __init__(self, tab: TabHost, screen: Screen[Any]) -> None:

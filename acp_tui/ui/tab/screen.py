@@ -503,8 +503,8 @@ class SessionScreen(Screen[None]):
     @property
     def _is_answering(self) -> bool:
         """Whether a card has the keyboard already."""
-        card = self.questions.card
-        return card.has_keyboard if card is not None else self.panel is not None and self.panel.card.has_focus_within
+        card = self.questions.card or (self.panel and self.panel.card)
+        return card is not None and card.has_focus_within
 
     def on_descendant_focus(self) -> None:
         """Say how to get to a question, or no longer."""

@@ -130,7 +130,7 @@ class BareCard(PermissionCard):
         """Store it."""
         self.answered.append((key, option_id))
 
-    def leave_request(self) -> None:
+    def leave(self) -> None:
         """The keyboard goes to the prompt."""
         self.is_left = True
 

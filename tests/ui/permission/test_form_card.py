@@ -427,7 +427,7 @@ async def test_a_form_that_is_being_removed_takes_no_keyboard() -> None:
         page.withdraw()
         while card.display:
             await asyncio.sleep(0)
-        page.prompt.give_way_to(card)
+        page.prompt.give_way_to(card.guard)
         await page.settled()
         await page.press(*"text")
         assert page.draft == "text"

@@ -275,7 +275,7 @@ async def test_a_card_that_the_user_has_left_does_not_take_the_keyboard_again() 
         await page.press("escape")
         page.clock.now_s += IDLE_S
         assert page.prompt.is_free
-        assert not page.card.awaits_keyboard
+        assert not page.card.guard.awaits_keyboard
 
 
 async def test_what_is_typed_as_the_card_takes_the_keyboard_goes_to_the_prompt_whole() -> None:
