@@ -104,6 +104,7 @@ class PermissionCard(RequestPane):
     """The card where the user answers. It can be left without an answer."""
 
     PLACE: ClassVar[KeyPlace] = "card"
+    RAW_HINT = "press {raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("option_above", "option_below", "review"),
         Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),

@@ -62,6 +62,7 @@ class FullRequest(RequestPane):
     _place: WholeScreen
 
     PLACE: ClassVar[KeyPlace] = "review"
+    RAW_HINT = "press {review_raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(
         "review_up",
         "review_down",

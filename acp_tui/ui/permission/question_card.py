@@ -197,16 +197,16 @@ class QuestionCard(VerticalScroll, can_focus=True):
         hint = keys_in_force(self).hint
         if not self._has_keyboard:
             return [hint("{leave_prompt}: answer")]
-        back, decline = hint("{leave_question}: back"), "0: decline"
+        back, send, decline = hint("{leave_question}: back"), hint("{send_form}: send"), "0: decline"
         if self.screen.focused is not self:
             is_on_button = isinstance(self.screen.focused, Button)
-            return ["Enter: answer", back] if is_on_button else ["Enter, Tab: next", back, "Ctrl+Enter: send"]
+            return ["Enter: answer", back] if is_on_button else [hint("Enter, {next_field}: next"), back, send]
         if isinstance(self.asked, UrlVisit):
             return ["1: open", decline, back, hint("{copy_address}: copy the address")]
         if self._rows is not None:
             last = min(len(self._rows.rows), MAX_NUMBERED)
             return [f"1-{last}, ↑↓ Enter: answer", decline, back]
-        return ["Tab: fill in", decline, back, "Ctrl+Enter: send"]
+        return [hint("{next_field}: fill in"), decline, back, send]
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""

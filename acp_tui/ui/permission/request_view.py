@@ -17,6 +17,7 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.themes import palette_for
@@ -142,6 +143,9 @@ class RequestView(Vertical):
     RequestView.-full { height: 1fr; }
     """
 
+    RAW_HINT: ClassVar[str] = ""
+    """How to see the raw report of the agent."""
+
     def __init__(
         self,
         place: type[Place],
@@ -266,9 +270,10 @@ class RequestView(Vertical):
     def redraw(self) -> None:
         if self.asked is None or self._width < 2:
             return
-        palette = self._palette
         place = self._place
-        look = SubjectStyle(self._width, palette, place.layout_of_diffs, self._shows_raw, place.context_of_diffs)
+        layout, context = place.layout_of_diffs, place.context_of_diffs
+        raw_hint = keys_in_force(self).hint(self.RAW_HINT)
+        look = SubjectStyle(self._width, self._palette, layout, self._shows_raw, context, raw_hint)
         subject = self._drawing.draw(self.asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
