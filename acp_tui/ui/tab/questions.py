@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.elicitation import Elicitation, FormValues
-    from acp_tui.ui.permission.question_card import QuestionCard
+    from acp_tui.ui.permission.form_card import FormCard
     from acp_tui.ui.tab.host import TabHost
 
 
@@ -32,14 +32,14 @@ class QuestionsController:
         self._host = host
         self._session: Session | None = None
         """The session whose questions were last checked."""
-        self._shown: tuple[Any, Elicitation, QuestionCard] | None = None
+        self._shown: tuple[Any, Elicitation, FormCard] | None = None
         """Who asks, what, and the card to answer it."""
         self._is_here = True
         """Whether the card is on the tab's own screen."""
         self._answered = Event()
 
     @property
-    def card(self) -> QuestionCard | None:
+    def card(self) -> FormCard | None:
         """The card on this tab's screen, or in the login dialog above it. It goes with that, and then comes anew."""
         card = self._shown[2] if self._shown is not None else None
         return card if card is not None and card.is_attached else None
@@ -91,14 +91,14 @@ class QuestionsController:
         return (owner, first) if first is not None else None
 
     def _show(self, owner: Any, asked: Elicitation, *, takes_keyboard: bool) -> None:
-        from acp_tui.ui.permission.question_card import QuestionCard
+        from acp_tui.ui.permission.form_card import FormCard
 
         place = self._place()
         agent = self._agent()
         title = agent.title if agent is not None else "The agent"
         answer = partial(self._answer, owner, asked)
         below = _Below(self._host, place.screen)
-        card = QuestionCard(asked, title, answer, below, clock=self._host.clock)
+        card = FormCard(asked, title, answer, below, clock=self._host.clock)
         self._shown, self._is_here = (owner, asked, card), place is self._host.place
         card.show_count(self._count)
         place.mount(card)
@@ -107,7 +107,7 @@ class QuestionsController:
         else:
             card.call_later(self._host.prompt.give_way_to, card.guard)
 
-    def _focus(self, card: QuestionCard) -> None:
+    def _focus(self, card: FormCard) -> None:
         """Focus the card itself, once it is mounted."""
         if self.card is card:
             card.guard.come_unasked()

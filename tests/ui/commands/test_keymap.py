@@ -19,9 +19,9 @@ from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
 from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
-from acp_tui.ui.permission.question_card import QuestionCard
 from acp_tui.ui.prompt import PromptInput, queue_lines
 from acp_tui.ui.prompt.input import PLACEHOLDER
 from acp_tui.ui.prompt.queue_lines import QueueLines
@@ -48,7 +48,7 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "plan": (PlanView,),
     "welcome": (Welcome,),
     "card": (PermissionCard,),
-    "question": (QuestionCard,),
+    "question": (FormCard,),
     "review": (FullRequest, PermissionReview),
     "find": (FindBar,),
     "sidebar": (Sidebar,),

@@ -15,14 +15,14 @@ from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustQuestion
 from acp_tui.ui.kit.question_screen import QuestionScreen
+from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.permission.permission_review import FullRequest
-from acp_tui.ui.permission.question_card import QuestionCard
 
 SCREENS: Final = (
     PermissionCard,
     FullRequest,
-    QuestionCard,
+    FormCard,
     TrustQuestion,
     SessionsDialog,
     ChangesScreen,

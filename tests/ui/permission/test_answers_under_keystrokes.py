@@ -611,4 +611,4 @@ class _Answering:
 
 
 def _is_on_card(focused: Widget | None) -> bool:
-    return focused is not None and any(type(each).__name__ == "QuestionCard" for each in focused.ancestors_with_self)
+    return focused is not None and any(type(each).__name__ == "FormCard" for each in focused.ancestors_with_self)

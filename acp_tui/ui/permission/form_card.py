@@ -63,14 +63,14 @@ class Parts(Vertical):
         self.last = event
 
 
-class QuestionCard(VerticalScroll, can_focus=True):
+class FormCard(VerticalScroll, can_focus=True):
     """One question. Only a deliberate key or click accepts it, and only if all fields are valid.
 
     It can appear while the user is typing. So letters go to the prompt until the user has moved to a field, and no key
     counts right after letters. A number answers a page, or a form with a single choice.
     """
 
-    DEFAULT_CSS = "QuestionCard { height: auto; }"
+    DEFAULT_CSS = "FormCard { height: auto; }"
 
     PLACE: ClassVar[Place] = "question"
     BINDINGS: ClassVar[list[BindingType]] = [
