@@ -13,9 +13,9 @@ from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
-from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane, TakesDecisions
-from acp_tui.ui.permission.request_view import Place, RequestView, RowCounts, is_enough, share_out
+from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
+from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, is_enough, share_out
+from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
@@ -42,8 +42,8 @@ class Docked(Place):
             super().__init__()
             self.is_crowded = is_crowded
 
-    def __init__(self, view: RequestView) -> None:
-        super().__init__(view)
+    def __init__(self, body: RequestBody) -> None:
+        super().__init__(body)
         self.room = 0
         self._beside = 0
         self._needs_all = False
@@ -54,11 +54,11 @@ class Docked(Place):
         room = max(rows - (0 if self._is_narrow else CONVERSATION_ROWS), 0)
         if (room, beside) != (self.room, self._beside):
             self.room, self._beside = room, beside
-            self._view.lay_out()
+            self._body.lay_out()
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
         """As many as the request needs. On a large screen, the conversation keeps its share."""
-        most = min(self.room, max(int(self._view.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
+        most = min(self.room, max(int(self._body.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
         left = self.room - self._beside
         self._needs_all = left < min(BORDER_ROWS + sum(wanted), most, ENOUGH_ROWS)
         rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
@@ -72,20 +72,20 @@ class Docked(Place):
     def frame(self, rows: RowCounts | None) -> None:
         """As much of a border and margins as fits. Tells the panel if the plan has to go."""
         left = self.room - self._beside - BORDER_ROWS - sum(rows or ())
-        self._view.set_class(left >= MARGIN_ROWS, "-spaced")
-        self._view.set_class(not self._has_border(rows), "-bare")
-        self._view.set_class(self._is_narrow, "-narrow")
-        is_crowded = self._view.display and self._needs_all
+        self._body.set_class(left >= MARGIN_ROWS, "-spaced")
+        self._body.set_class(not self._has_border(rows), "-bare")
+        self._body.set_class(self._is_narrow, "-narrow")
+        is_crowded = self._body.display and self._needs_all
         if is_crowded != self._is_crowded:
             self._is_crowded = is_crowded
-            self._view.post_message(self.Crowded(is_crowded=is_crowded))
+            self._body.post_message(self.Crowded(is_crowded=is_crowded))
 
     def _has_border(self, rows: RowCounts | None) -> bool:
         return rows is not None or self.room >= BORDER_ROWS + 2
 
     @property
     def _is_narrow(self) -> bool:
-        return self._view.app.size.width < NARROW_CELLS
+        return self._body.app.size.width < NARROW_CELLS
 
 
 MORE: Final = "more: {card_page_down}, {review}"
@@ -100,7 +100,7 @@ LONG_KEYS: Final = (
 BRIEF_KEYS: Final = ("{review}: full", "{raw}: raw", "{reject_and_say_why}: no + why", "{leave_card}: back")
 
 
-class PermissionCard(RequestPane):
+class PermissionCard(AnswerableRequest):
     """The card where the user answers. It can be left without an answer."""
 
     PLACE: ClassVar[KeyPlace] = "card"
@@ -116,7 +116,7 @@ class PermissionCard(RequestPane):
     def __init__(self, user: TakesDecisions, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(Docked, user, clock)
         self._clock = clock
-        self._review: PermissionReview | None = None
+        self._review: RequestScreen | None = None
 
     # What it shows
 
@@ -186,8 +186,8 @@ class PermissionCard(RequestPane):
             return
         if self._rows is None:
             self.app.clear_notifications()  # the notice about too little room would cover the request
-        pane = FullRequest(self, self._user, self._clock, self._drawing)
-        self._review = PermissionReview(pane, self.asked)
+        full = FullRequest(self, self._user, self._clock, self._drawing)
+        self._review = RequestScreen(full, self.asked)
         self.app.push_screen(self._review, self._on_review_closed)
 
     def show_unseen(self, row: int) -> None:

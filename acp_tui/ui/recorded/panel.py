@@ -19,7 +19,7 @@ from acp_tui.ui.conversation.drawing import Folds
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.permission_card import Docked
-from acp_tui.ui.permission.request_view import RequestView
+from acp_tui.ui.permission.request_body import RequestBody
 from acp_tui.ui.recorded.film import Answer
 from acp_tui.ui.recorded.question import Reply, question_card
 from acp_tui.ui.session.panel import SessionPanel
@@ -88,7 +88,7 @@ class ReplayPanel(RecordedPanel):
         yield self.card
         yield self._elicitations
 
-    def _new_card(self) -> RequestView:
+    def _new_card(self) -> RequestBody:
         return RecordedCard(self._answer_to)
 
     def show_facts(self) -> None:
@@ -101,7 +101,7 @@ class ReplayPanel(RecordedPanel):
         self._elicitations.display = bool(cards)
 
 
-class RecordedCard(RequestView):
+class RecordedCard(RequestBody):
     """The card as it looked, with the outcome of the request in place of the keys. It can't be answered."""
 
     def __init__(self, answer_to: Callable[[RequestKey], Answer | None]) -> None:

@@ -32,7 +32,7 @@ from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.frames import FRAME_S
 from acp_tui.ui.permission.permission_card import Docked, PermissionCard
-from acp_tui.ui.permission.request_view import RequestView
+from acp_tui.ui.permission.request_body import RequestBody
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.status import Work, attendance_words, doing, facts_of, state_of
@@ -154,7 +154,7 @@ class SessionPanel(Vertical):
         yield self.plan
         yield self.card
 
-    def _new_card(self) -> RequestView:
+    def _new_card(self) -> RequestBody:
         return PermissionCard(self, clock=self._clock)
 
     @property

@@ -20,8 +20,8 @@ from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.permission.form_card import FormCard
+from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
-from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
 from acp_tui.ui.prompt import PromptInput, queue_lines
 from acp_tui.ui.prompt.input import PLACEHOLDER
 from acp_tui.ui.prompt.queue_lines import QueueLines
@@ -49,7 +49,7 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "welcome": (Welcome,),
     "card": (PermissionCard,),
     "question": (FormCard,),
-    "review": (FullRequest, PermissionReview),
+    "review": (FullRequest, RequestScreen),
     "find": (FindBar,),
     "sidebar": (Sidebar,),
     "replay": (ReplayScreen,),

@@ -16,8 +16,8 @@ from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustQuestion
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
+from acp_tui.ui.permission.full_request import FullRequest
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.permission.permission_review import FullRequest
 
 SCREENS: Final = (
     PermissionCard,

@@ -43,7 +43,7 @@ from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog, T
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.permission.request_view import RequestView, RowCounts
+from acp_tui.ui.permission.request_body import RequestBody, RowCounts
 from support.dialogs import NOTHING, open_dialog
 from support.folding import call as reported
 from support.screens import Clock, Page, open_page
@@ -444,7 +444,7 @@ def _seen(page: Page) -> tuple[object, ...]:
     asked = next(iter(page.session.conversation.permissions.values()), None)
     title = page.session.conversation.tool_call(asked.tool_call_id).call.title if asked else None
     cards = (page.card, page.pilot.app.focused)
-    numbers = [card.asked.waiting for card in cards if isinstance(card, RequestView) and card.asked is not None]
+    numbers = [card.asked.waiting for card in cards if isinstance(card, RequestBody) and card.asked is not None]
     return asked, title, numbers, _has_keyboard(page), page.pilot.app.screen
 
 

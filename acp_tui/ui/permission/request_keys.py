@@ -1,6 +1,6 @@
 """The keys and clicks that answer a permission request, docked or full screen.
 
-They count only after a pause with the request in view, because earlier keys were meant for something else.
+Which of them count, and which are text, is decided by `ui/kit/answer_guard`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, Rejection, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
+from acp_tui.ui.permission.request_body import Place, RequestBody
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER, SubjectDrawing
-from acp_tui.ui.permission.request_view import Place, RequestView
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
@@ -34,7 +34,7 @@ class TakesDecisions(TakesText, Protocol):
         """Let the user write the reason, beginning with `typed`. Nothing is decided until that is sent."""
 
 
-class RequestPane(RequestView, can_focus=True):
+class AnswerableRequest(RequestBody, can_focus=True):
     """A request that keys and clicks answer."""
 
     guard: QuestionGuard

@@ -1,4 +1,4 @@
-"""The full screen of one permission request. It answers through the docked card and closes with the request."""
+"""The full screen of one permission request. It closes with the request."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.permission.request_body import Place, RowCounts, share_out
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, has_changes
-from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane, TakesDecisions
-from acp_tui.ui.permission.request_view import Place, RowCounts, share_out
+from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
@@ -36,7 +36,7 @@ class WholeScreen(Place):
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
         """Uses all rows. What the other parts don't need goes to the subject."""
-        room = self._view.content_size.height
+        room = self._body.content_size.height
         rows = share_out(wanted, room)
         return rows._replace(subject=rows.subject + room - sum(rows)) if rows.subject else None
 
@@ -45,7 +45,7 @@ class WholeScreen(Place):
         """What the user chose, or what the width suggests."""
         wants_columns = self._wants_columns
         if wants_columns is None:
-            wants_columns = self._view.content_size.width >= COLUMNS_FROM_CELLS
+            wants_columns = self._body.content_size.width >= COLUMNS_FROM_CELLS
         return "columns" if wants_columns else "unified"
 
     def toggle_columns(self) -> None:
@@ -56,7 +56,7 @@ class WholeScreen(Place):
         return None if self.shows_whole_file else super().context_of_diffs
 
 
-class FullRequest(RequestPane):
+class FullRequest(AnswerableRequest):
     """A request that uses the whole screen."""
 
     _place: WholeScreen
@@ -77,7 +77,7 @@ class FullRequest(RequestPane):
     )
 
     def __init__(
-        self, card: RequestPane, user: TakesDecisions, clock: Callable[[], float], drawing: SubjectDrawing
+        self, card: AnswerableRequest, user: TakesDecisions, clock: Callable[[], float], drawing: SubjectDrawing
     ) -> None:
         """`drawing` has drawn the request on the `card`."""
         super().__init__(WholeScreen, user, clock, drawing=drawing)
@@ -113,7 +113,7 @@ class FullRequest(RequestPane):
         return [key for key in map(hint, keys) if key]
 
     def make_way(self) -> None:
-        if isinstance(self.screen, PermissionReview):
+        if isinstance(self.screen, RequestScreen):
             self.screen.close()
 
     # What the user does
@@ -169,7 +169,7 @@ class FullRequest(RequestPane):
         return max(self._drawn.first_changed(index) - (height > 2), 0)
 
 
-class PermissionReview(ModalScreen[None]):
+class RequestScreen(ModalScreen[None]):
     """Shows one request until it's answered or withdrawn, or the user returns to the card with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
@@ -177,17 +177,17 @@ class PermissionReview(ModalScreen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (40, "-wide")]  # noqa: RUF012 - Textual has no ClassVar here either
     VERTICAL_BREAKPOINTS = [(0, "-low"), (14, "-high")]  # noqa: RUF012
 
-    def __init__(self, pane: FullRequest, asked: ShownRequest) -> None:
+    def __init__(self, request: FullRequest, asked: ShownRequest) -> None:
         super().__init__()
         self.asked = asked
-        self._pane = pane
+        self._request = request
 
     def compose(self) -> ComposeResult:
-        yield self._pane
+        yield self._request
 
     def on_mount(self) -> None:
-        self._pane.show_request(self.asked)
-        self.set_focus(self._pane)
+        self._request.show_request(self.asked)
+        self.set_focus(self._request)
 
     def show_request(self, asked: ShownRequest | None) -> None:
         """Show the request as it is now. Closes if it isn't the one that was opened."""
@@ -195,9 +195,9 @@ class PermissionReview(ModalScreen[None]):
             self.close()
             return
         self.asked = asked
-        self._pane.show_request(asked)
+        self._request.show_request(asked)
 
     def close(self) -> None:
         """Close, now or once no other screen covers it. Until then, it takes no answer."""
-        self._pane.show_request(None)
+        self._request.show_request(None)
         self.dismiss()

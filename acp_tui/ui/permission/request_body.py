@@ -101,8 +101,8 @@ class Place:
 
     CSS_CLASS: ClassVar[str]
 
-    def __init__(self, view: RequestView) -> None:
-        self._view = view
+    def __init__(self, body: RequestBody) -> None:
+        self._body = body
 
     @abstractmethod
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
@@ -132,15 +132,15 @@ COMPARING_PAUSE_S: Final = 0.002
 """Pause before a long diff is compared further, so that keys are handled."""
 
 
-class RequestView(Vertical):
+class RequestBody(Vertical):
     """What the agent wants to do, and below it the agent's own options.
 
     The options come last, so that they stay in place under the mouse, whatever the keys above them show.
     """
 
     DEFAULT_CSS = """
-    RequestView.-docked { display: none; height: auto; }
-    RequestView.-full { height: 1fr; }
+    RequestBody.-docked { display: none; height: auto; }
+    RequestBody.-full { height: 1fr; }
     """
 
     RAW_HINT: ClassVar[str] = ""
