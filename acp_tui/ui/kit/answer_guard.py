@@ -229,14 +229,14 @@ class QuestionGuard(AnswerGuard):
         self._hold: Timer | None = None
         """Running while a key is held."""
         self._warning: Timer | None = None
-        """Ends the warning that a key came too soon."""
+        """Ends a warning."""
 
     def come(self) -> None:
         """Note that the user has come to the question, so that each key is meant for it."""
         was_writing = self.is_writing
         self.is_unasked = self.is_writing = False
         if was_writing:
-            self._warn("")
+            self._show("")
 
     def come_unasked(self) -> None:
         """Let the question have the keyboard without the user's doing."""
@@ -329,7 +329,7 @@ class QuestionGuard(AnswerGuard):
         if wait_s <= 0:
             await self._decide(action)
         else:
-            self._warn(HELD.format(what=decides))
+            self._show(HELD.format(what=decides))
             self._hold_for(wait_s, event, action)
 
     def _hold_for(self, wait_s: float, event: Key, action: str) -> None:
@@ -339,7 +339,7 @@ class QuestionGuard(AnswerGuard):
                 self._hold_for(LATE_KEY_S, event, action)  # the next key was pressed, but isn't handled yet
                 return
             self._hold = None
-            self._warn("")
+            self._show("")
             if self._widget is None or self._widget.screen.is_current:
                 await self._decide(action)
 
@@ -355,7 +355,7 @@ class QuestionGuard(AnswerGuard):
         if self._hold is not None:
             self._hold.stop()
             self._hold = None
-            self._warn("")
+            self._show("")
 
     # What else answers, or doesn't
 
@@ -380,22 +380,23 @@ class QuestionGuard(AnswerGuard):
         self.can_answer = False
 
     def may_answer(self, again: str) -> bool:
-        """Whether the key or click that is being handled can be an answer. If not, tell the user what to do: `again`.
-
-        That stays for as long as it takes to read, and as long as it applies.
-        """
+        """Whether the key or click being handled can be an answer. If not, tell the user what to do: `again`."""
         if not self.can_answer:
-            self._warn(self.why_not(again))
-            self._warning = self._asks.set_timer(WARNING_S, self._end_warning)
+            self.warn(self.why_not(again))
         return self.can_answer
+
+    def warn(self, text: str) -> None:
+        """Show this for as long as it takes to read, and until a key would count."""
+        self._show(text)
+        self._warning = self._asks.set_timer(WARNING_S, self._end_warning)
 
     def _end_warning(self) -> None:
         if self.is_open:
-            self._warn("")
+            self._show("")
         else:
             self._warning = self._asks.set_timer(WARNING_S, self._end_warning)
 
-    def _warn(self, text: str) -> None:
+    def _show(self, text: str) -> None:
         if self._warning is not None:
             self._warning.stop()
             self._warning = None

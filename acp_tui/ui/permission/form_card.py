@@ -349,7 +349,7 @@ class FormCard(VerticalScroll, can_focus=True):
         if not self.content_region.contains_region(self._at(index)):
             self.scroll_to_region(self._region_of(index), animate=False)
             self.guard.arm()
-            self.warn(f"You hadn't seen that row: {again}")
+            self.guard.warn(f"You hadn't seen that row: {again}")
             return
         self._rows.choose(index)
         self._send()
