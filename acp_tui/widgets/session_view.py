@@ -14,7 +14,6 @@ from textual.message import Message
 
 from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey, Turn
 from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.ui.conversation.view import ConversationView
@@ -109,16 +108,10 @@ class SessionView(Vertical):
         is_working = conversation.turn is not Turn.IDLE
         plans = tuple(conversation.plans.values())
         self._plan.show_plans(plans, is_settled=not is_working)
-        requests = tuple(conversation.permissions.values())
-        call = None
-        if requests:
-            entry = conversation.entries[conversation.tool_call_entries[requests[0].tool_call_id]]
-            assert isinstance(entry, ToolCallEntry)
-            call = entry.call
         card = self._card
         card.fit(self.size.height)
         was_shown = card.display
-        card.show(requests, call, str(self.session.cwd), conversation.terminals)
+        card.show(tuple(conversation.permissions.values()), conversation, str(self.session.cwd))
         if card.display and not was_shown and self.screen.focused in (None, self.conversation_view):
             self.screen.set_focus(card)  # never take the focus from where the user writes
         if is_working != self._is_working:

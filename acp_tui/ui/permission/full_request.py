@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -15,8 +15,8 @@ from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.permission.request_body import Place, RowCounts, share_out
-from acp_tui.ui.permission.request_drawing import SubjectDrawing, has_changes
-from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
+from acp_tui.ui.permission.request_drawing import has_changes
+from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
@@ -76,11 +76,8 @@ class FullRequest(AnswerableRequest):
         "review_option_before",
     )
 
-    def __init__(
-        self, card: AnswerableRequest, user: TakesDecisions, clock: Callable[[], float], drawing: SubjectDrawing
-    ) -> None:
-        """`drawing` has drawn the request on the `card`."""
-        super().__init__(WholeScreen, user, clock, drawing=drawing)
+    def __init__(self, card: AnswerableRequest) -> None:
+        super().__init__(WholeScreen, card._user, card._clock, card._drawing)
         self._card = card
         self.guard.typed = card.guard.take_typed()
 

@@ -115,7 +115,6 @@ class PermissionCard(AnswerableRequest):
 
     def __init__(self, user: TakesDecisions, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(Docked, user, clock)
-        self._clock = clock
         self._review: RequestScreen | None = None
 
     # What it shows
@@ -186,8 +185,7 @@ class PermissionCard(AnswerableRequest):
             return
         if self._rows is None:
             self.app.clear_notifications()  # the notice about too little room would cover the request
-        full = FullRequest(self, self._user, self._clock, self._drawing)
-        self._review = RequestScreen(full, self.asked)
+        self._review = RequestScreen(FullRequest(self), self.asked)
         self.app.push_screen(self._review, self._on_review_closed)
 
     def show_unseen(self, row: int) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from textual.app import ComposeResult
@@ -13,10 +14,9 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from acp_tui.client.line_comparison import CONTEXT_LINES
-from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest
 from acp_tui.conversation.request_outline import ShownRequest
-from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.line_window import StripView
@@ -146,16 +146,10 @@ class RequestBody(Vertical):
     RAW_HINT: ClassVar[str] = ""
     """How to see the raw report of the agent."""
 
-    def __init__(
-        self,
-        place: type[Place],
-        clock: Callable[[], float],
-        *,
-        drawing: SubjectDrawing | None = None,
-    ) -> None:
+    def __init__(self, place: type[Place], drawing: SubjectDrawing | None = None) -> None:
         super().__init__(classes=f"{ASKING} {place.CSS_CLASS}")
         self._place = place(self)
-        self.guard: AnswerGuard = AnswerGuard(clock, self)
+        self.guard: AnswerGuard = AnswerGuard(time.monotonic, self)
         """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""
         self._drawing = drawing or SubjectDrawing()
         self.asked: ShownRequest | None = None
@@ -185,17 +179,12 @@ class RequestBody(Vertical):
     def compose(self) -> ComposeResult:
         yield from (self._title, self._subject, self._keys, self._options)
 
-    def show(
-        self,
-        requests: Sequence[PermissionRequest],
-        call: ToolCall | None,
-        cwd: str = "",
-        terminals: Mapping[TerminalId, TerminalState] | None = None,
-    ) -> None:
-        """Show the first of these requests and its call; without a request, hide. `cwd` is the session's."""
+    def show(self, requests: Sequence[PermissionRequest], conversation: Conversation, cwd: str) -> None:
+        """Show the first of these requests of a conversation; without a request, hide. `cwd` is the session's."""
         asked = None
-        if requests and call is not None:
-            asked = ShownRequest(requests[0], call, cwd, len(requests), terminals or {})
+        if requests:
+            call = conversation.tool_call(requests[0].tool_call_id).call
+            asked = ShownRequest(requests[0], call, cwd, len(requests), conversation.terminals)
         is_new = (asked is not None) != self.display
         self.display = asked is not None
         if is_new:

@@ -52,12 +52,12 @@ class AnswerableRequest(RequestBody, can_focus=True):
         place: type[Place],
         user: TakesDecisions,
         clock: Callable[[], float],
-        *,
         drawing: SubjectDrawing | None = None,
     ) -> None:
-        super().__init__(place, clock, drawing=drawing)
+        super().__init__(place, drawing)
         self.guard = QuestionGuard(self, clock)
         self._user = user
+        self._clock = clock
 
     def _begin(self) -> None:
         super()._begin()

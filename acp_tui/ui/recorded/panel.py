@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -105,7 +104,7 @@ class RecordedCard(RequestBody):
     """The card as it looked, with the outcome of the request in place of the keys. It can't be answered."""
 
     def __init__(self, answer_to: Callable[[RequestKey], Answer | None]) -> None:
-        super().__init__(Docked, time.monotonic)
+        super().__init__(Docked)
         self._answer_to = answer_to
         self._became: Answer | None = None
 

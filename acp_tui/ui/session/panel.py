@@ -18,7 +18,6 @@ from textual.widgets import Static
 
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
-from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId, Turn
 from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.conversation.tool_calls import TerminalId
@@ -402,15 +401,9 @@ class SessionPanel(Vertical):
     def _show_requests(self) -> None:
         requests = self._requests_in_turn
         self._shown_request = requests[0] if requests else None
-        call = None
-        if requests:
-            entry_id = self.conversation.tool_call_entries[requests[0].tool_call_id]
-            entry = self.conversation.entries[entry_id]
-            assert isinstance(entry, ToolCallEntry)
-            call = entry.call
         self._fit_card()
         was_shown = self.card.display
-        self.card.show(requests, call, self._cwd, self.conversation.terminals)
+        self.card.show(requests, self.conversation, self._cwd)
         is_new = self.card.display and not was_shown
         # Without a session, as in a picture, the pause before a card is how long drawing takes.
         if is_new and self.session is not None and self.prompt is not None and isinstance(self.card, PermissionCard):
