@@ -17,7 +17,6 @@ from textual.widget import Widget
 
 from acp_tui.conversation.elicitation import ChoiceField, FieldChoice, Form, UrlVisit
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.ui.dialogs.trust import TrustQuestion
 from acp_tui.ui.kit.answer_guard import GUARD_S
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
@@ -86,7 +85,7 @@ async def _ask(page: Page, kind: str, results: list[Any]) -> None:
     elif kind == "page":
         await page.elicit(UrlVisit(RequestKey(0), "Look", "e", "https://evil.example"))
     else:
-        page.pilot.app.push_screen(TrustQuestion("Trust this?", []), results.append)
+        page.pilot.app.push_screen(QuestionScreen("Trust this?", []), results.append)
         await page.settled()
 
 
