@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from acp_tui.ui.textual_gaps.fence import fence_of
+from acp_tui.ui.textual_gaps.fence import Fence, fence_of
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 GUARD_S: Final = 0.4
@@ -113,12 +113,22 @@ class AnswerGuard:
     def arm(self) -> None:
         """Restart the pause: the question changed, moved, or got the focus just now. It begins when that is shown."""
         self._version += 1
-        fence = None if self._widget is None else fence_of(self._widget)
-        if fence is None or self._widget is None:
-            self._shown_at = self._clock()
+        self._shown_at = math.inf
+        self.when_shown("question", self._note_shown)
+
+    def when_shown(self, what: str, tell: Callable[[float], None]) -> None:
+        """Call `tell` with the time when the terminal has shown the widget as it is now; at once without a terminal.
+
+        A later call with the same `what` replaces this one.
+        """
+        if self._widget is not None and self._fence is not None:
+            self._fence.when_shown((self, what), self._widget, tell)
         else:
-            self._shown_at = math.inf
-            fence.when_shown(self, self._widget, self._note_shown)
+            tell(time.monotonic())
+
+    @property
+    def _fence(self) -> Fence | None:
+        return fence_of(self._widget) if self._widget is not None else None
 
     def _note_shown(self, at_s: float) -> None:
         self._shown_at = self._clock() - age_of(at_s, time.monotonic())
@@ -161,10 +171,9 @@ class AnswerGuard:
 
     def _arm_if_forgotten(self) -> None:
         """Arm it if what it waits for was never painted, because something covered it."""
-        if self._widget is not None and self._shown_at == math.inf:
-            fence = fence_of(self._widget)
-            if fence is None or not fence.is_awaited(self):
-                self.arm()
+        is_awaited = self._fence is not None and self._fence.is_awaited((self, "question"))
+        if self._shown_at == math.inf and not is_awaited:
+            self.arm()
 
     def _may_be_held(self, key: str, at_s: float) -> bool:
         """Whether the key may be held since before the question appeared, or since it counted."""
@@ -334,8 +343,7 @@ class QuestionGuard(AnswerGuard):
 
     def _hold_for(self, wait_s: float, event: Key, action: str) -> None:
         async def end() -> None:
-            fence = fence_of(self._widget) if self._widget is not None else None
-            if fence is not None and fence.has_input_since(event.time):
+            if self._fence is not None and self._fence.has_input_since(event.time):
                 self._hold_for(LATE_KEY_S, event, action)  # the next key was pressed, but isn't handled yet
                 return
             self._hold = None

@@ -27,7 +27,6 @@ from acp_tui.ui.permission.request_drawing import Subject, SubjectDrawing, Subje
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
-from acp_tui.ui.textual_gaps.fence import fence_of
 
 Part: TypeAlias = Literal["title", "subject", "keys", "options", "gap"]
 
@@ -399,13 +398,9 @@ class RequestBody(Vertical):
 
     def _look_at_rows(self) -> None:
         """Record the rows in view as seen, once the terminal has shown them. Scrolling on before that shows others."""
-        if (rows := self._rows_in_view) is None:
-            return
-        if (fence := fence_of(self)) is None:
-            self._note_seen(self._state, self._way, rows)
-        else:
+        if (rows := self._rows_in_view) is not None:
             state, way = self._state, self._way
-            fence.when_shown((self, "seen"), self, lambda _: self._note_seen(state, way, rows))
+            self.guard.when_shown("rows", lambda _: self._note_seen(state, way, rows))
 
     @property
     def _rows_in_view(self) -> range | None:
@@ -432,8 +427,7 @@ class RequestBody(Vertical):
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Whether everything was in view, or the user repeats the choice. If not, scroll to the first unseen row."""
-        if fence_of(self) is None:
-            self._look_at_rows()
+        self._look_at_rows()
         seen = self._drawing.seen
         if seen.wanted == option_id or (seen.is_all_seen and not self._drawn.left_out):
             return True
