@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import ModalScreen
@@ -109,9 +110,11 @@ class FullRequest(AnswerableRequest):
         ]
         return [key for key in map(hint, keys) if key]
 
-    def make_way(self) -> None:
+    def make_way(self) -> Sequence[events.Key | events.Paste]:
+        keys = super().make_way()
         if isinstance(self.screen, RequestScreen):
             self.screen.close()
+        return keys
 
     # What the user does
 

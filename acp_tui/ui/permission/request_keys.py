@@ -150,8 +150,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
             rejection = Rejection(self.asked.request.key, option.option_id, self.asked.call.shown_title)
             # Other keys had an effect.
             typed = "".join(letter for letter in self.guard.take_typed() if letter in ANSWER_KEYS)
-            self.make_way()
-            self._user.ask_why(rejection, typed, take_waiting_keys(self))
+            self._user.ask_why(rejection, typed, self.make_way())
 
     def _answer(self, index: int | None, again: str) -> None:
         if self.asked is None or index is None or index >= len(self.options) or not self._counts(again):
@@ -170,8 +169,8 @@ class AnswerableRequest(RequestBody, can_focus=True):
         return self.guard.may_answer(again)
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
-        self.make_way()
-        self._user.write(text, take_waiting_keys(self), is_paste=is_paste)
+        self._user.write(text, self.make_way(), is_paste=is_paste)
 
-    def make_way(self) -> None:
-        """Uncover the prompt."""
+    def make_way(self) -> Sequence[events.Key | events.Paste]:
+        """Uncover the prompt. Returns the keys that wait here."""
+        return take_waiting_keys(self)

@@ -134,9 +134,10 @@ class BareCard(PermissionCard):
         """The keyboard goes to the prompt."""
         self.is_left = True
 
-    def make_way(self) -> None:
+    def make_way(self) -> list[Any]:
         """The same, with text or to say why."""
         self.is_left = True
+        return []
 
     def ask_why(self, *_: Any) -> None:
         """There is no prompt."""
