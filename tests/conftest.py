@@ -15,7 +15,7 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from _pytest.unraisableexception import gc_collect_iterations_key
 
-from support.frame_log import FrameLog, mark_answers_of_the_user
+from support.frame_log import FrameLog
 from support.waiting import HANG_S
 
 # No example may fail for being slow. CI tries the same examples each time; other runs try new ones.
@@ -98,7 +98,6 @@ def pytest_collection_finish() -> None:
     """Watch every connection from now on; the screen's part only if the tests have loaded it."""
     FRAMES.install(_patches)
     if "textual" in sys.modules:
-        mark_answers_of_the_user(_patches)
         _parse_each_stylesheet_once(_patches)
         _know_threads_at_work(_patches)
     _leave_what_stays_alone()

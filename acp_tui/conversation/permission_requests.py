@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from acp_tui.conversation.entries import Decision, TerminalState
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_line
 
@@ -28,6 +28,15 @@ LETTERS: Final[Mapping[str, str]] = {"allow_once": "y", "allow_always": "a", "re
 MAX_NAME: Final = 100
 """Characters."""
 MAX_KIND: Final = 30
+
+
+class Rejection(NamedTuple):
+    """The permission request to reject when the reason is sent."""
+
+    key: RequestKey
+    option_id: str
+    title: str
+    """The title of the call, as the agent wrote it."""
 
 
 def shown_state(

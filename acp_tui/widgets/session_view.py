@@ -14,8 +14,8 @@ from textual.message import Message
 
 from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import Turn
+from acp_tui.conversation.facts import RequestKey, Turn
+from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.themes import stylesheet
 from acp_tui.ui.permission.permission_card import PermissionCard
@@ -56,7 +56,7 @@ class SessionView(Vertical):
         self.conversation_view = ConversationView()
         """The view of the conversation."""
         self._plan = PlanView()
-        self._card = PermissionCard(write=self._pass_on)
+        self._card = PermissionCard(_User(self))
         self._unsubscribe: Unsubscribe = lambda: None
         self._here: contextvars.Context | None = None
         """The app's context; None before all of it is mounted."""
@@ -108,16 +108,10 @@ class SessionView(Vertical):
         is_working = conversation.turn is not Turn.IDLE
         plans = tuple(conversation.plans.values())
         self._plan.show_plans(plans, is_settled=not is_working)
-        requests = tuple(conversation.permissions.values())
-        call = None
-        if requests:
-            entry = conversation.entries[conversation.tool_call_entries[requests[0].tool_call_id]]
-            assert isinstance(entry, ToolCallEntry)
-            call = entry.call
         card = self._card
         card.fit(self.size.height)
         was_shown = card.display
-        card.show(requests, call, str(self.session.cwd), conversation.terminals)
+        card.show(tuple(conversation.permissions.values()), conversation, str(self.session.cwd))
         if card.display and not was_shown and self.screen.focused in (None, self.conversation_view):
             self.screen.set_focus(card)  # never take the focus from where the user writes
         if is_working != self._is_working:
@@ -128,24 +122,27 @@ class SessionView(Vertical):
         """Fit the card to the new size."""
         self._card.fit(self.size.height)
 
-    def _pass_on(
-        self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
-    ) -> None:
-        if isinstance(message, PermissionCard.ReasonWanted):
-            # There is no prompt for the reason, but the user's choice is still a rejection.
-            if self.session is not None:
-                self.session.answer_permission(message.key, message.option_id)
-        else:
-            behind = (key.text if isinstance(key, Paste) else key.character or "" for key in keys)
-            self.post_message(self.Typed("".join((message.text, *behind))))
 
-    def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
+class _User:
+    """What the user decides on the card. There is no prompt below it."""
+
+    def __init__(self, view: SessionView) -> None:
+        self._view = view
+
+    def answer_request(self, key: RequestKey, option_id: str) -> None:
         """Send the user's decision."""
-        message.stop()
-        if self.session is not None:
-            self.session.answer_permission(message.key, message.option_id)
+        if self._view.session is not None:
+            self._view.session.answer_permission(key, option_id)
 
-    def on_permission_card_left(self, message: PermissionCard.Left) -> None:
+    def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[Key | Paste]) -> None:
+        """Reject it: nobody asks for the reason, but that is the user's choice."""
+        self.answer_request(rejection.key, rejection.option_id)
+
+    def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
+        """Post the text: it may be for the prompt of the app."""
+        behind = (key.text if isinstance(key, Paste) else key.character or "" for key in keys)
+        self._view.post_message(self._view.Typed("".join((text, *behind))))
+
+    def leave(self) -> None:
         """Go back to the conversation. The request stays."""
-        message.stop()
-        self.conversation_view.focus()
+        self._view.conversation_view.focus()

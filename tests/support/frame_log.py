@@ -25,6 +25,8 @@ from support.conduct import Conduct
 TESTS: Final = str(Path(__file__).parents[1])
 ASKS: Final = ("ask_permission", "Client.answer")
 """Where a user's answer may come from if not from Textual's keys: plain mode's terminal, a host's client."""
+CARDS: Final = ("SessionPanel.answer_request", "_User.answer_request")
+"""Where the answer of a card comes from."""
 
 
 # What it sees
@@ -112,32 +114,19 @@ class FrameLog:
 # Whose choice it is
 
 
-def mark_answers_of_the_user(patch: pytest.MonkeyPatch) -> None:
-    """Note for each answer of the permission card whether it was made while a key or a click was handled."""
-    from textual import events
-
-    from acp_tui.ui.permission.permission_card import PermissionCard
-
-    make = PermissionCard.Answered.__init__
-
-    def init(message: PermissionCard.Answered, key: RequestKey, option_id: str) -> None:
-        make(message, key, option_id)
-        message.is_the_users = any(  # type: ignore[attr-defined]
-            isinstance(value, events.Key | events.Click) for value in _locals_of_callers()
-        )
-
-    patch.setattr(PermissionCard.Answered, "__init__", init)
-
-
 def _is_the_users() -> bool:
-    """Whether the test said so itself, the terminal was asked, or the card's message came from a key or a click.
+    """Whether the test said so itself, the terminal was asked, or a card answered while it handled a key or a click.
 
     A host passes on what one of its clients answered; that client's own wire is judged.
     """
     caller = sys._getframe(3)
     if caller.f_code.co_filename.startswith(TESTS) or caller.f_code.co_qualname in ASKS:
         return True
-    return any(getattr(value, "is_the_users", False) is True for value in caller.f_locals.values())
+    if caller.f_code.co_qualname not in CARDS:
+        return False
+    from textual import events
+
+    return any(isinstance(value, events.Key | events.Click) for value in _locals_of_callers())
 
 
 def _locals_of_callers() -> Iterator[Any]:

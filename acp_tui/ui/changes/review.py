@@ -37,7 +37,7 @@ from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.permission.permission_review import BRIEF_CELLS, COLUMNS_FROM_CELLS
+from acp_tui.ui.permission.full_request import BRIEF_CELLS, COLUMNS_FROM_CELLS
 from acp_tui.ui.permission.request_drawing import keys_lines
 from acp_tui.ui.rendering import diff_model as model
 from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, TOO_NARROW, DiffLayout, DiffRenderer

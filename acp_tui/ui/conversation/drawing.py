@@ -77,10 +77,13 @@ class Scene:
     """None if pictures are only named, not shown."""
     folds: Folds = AS_BY_DEFAULT
     subagents: Mapping[SessionId, SubagentState] = field(default_factory=dict)
+    take_over_key: str = ""
+    """The key with which the user types into a running command; "" if there is none."""
 
     def is_laid_out_as(self, other: Scene) -> bool:
         """Whether only the colors differ, so that every entry has the same height in both."""
-        mine, others = (self.width, self.folds, self.cwd), (other.width, other.folds, other.cwd)
+        mine = self.width, self.folds, self.cwd, self.take_over_key
+        others = other.width, other.folds, other.cwd, other.take_over_key
         return mine == others and self.pictures is other.pictures and self.terminals is other.terminals
 
 

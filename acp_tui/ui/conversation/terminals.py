@@ -71,10 +71,11 @@ class TerminalLines(Lines):
         return [strip if strip.cell_length <= self._width else strip.crop(0, self._width) for strip in strips]
 
 
-def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, Style]]:
+def state_of_command(state: TerminalState, palette: Palette, take_over_key: str) -> list[tuple[str, Style]]:
     """How the command ended and how long it took, or what it waits for; empty while it runs."""
     if not state.has_exited:
-        return [("waiting for input · F6: type there", palette.warning)] if state.is_waiting else []
+        how = f" · {take_over_key}: type there" if take_over_key else ""
+        return [(f"waiting for input{how}", palette.warning)] if state.is_waiting else []
     return [(make_visible_line(command_end(state)), palette.error if state.has_failed else palette.muted)]
 
 

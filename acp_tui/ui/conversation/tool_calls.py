@@ -360,7 +360,7 @@ def terminal_runs(state: TerminalState | None, scene: Scene, width: int, limit: 
     screen.update()
     lines = TerminalLines(screen, width)
     runs = [lines] if limit is None else folded(lines, limit, palette, keep_end=True)
-    return [*runs, *(wrap([span], width) for span in state_of_command(state, palette))]
+    return [*runs, *(wrap([span], width) for span in state_of_command(state, palette, scene.take_over_key))]
 
 
 class OwnCommandDrawing(KeptDrawing):

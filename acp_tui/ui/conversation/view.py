@@ -30,6 +30,7 @@ from acp_tui.conversation.entries import Entry, OwnCommand, Subagent
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, Scene
@@ -334,12 +335,13 @@ class ConversationView(DetachedOwner, can_focus=True):
         width = self.outer_size.width - 1  # minus the scroll bar
         theme = self.app.current_theme
         colors = palette_for(theme)
-        if self._scene is None or self._scene.width != width or self._colors is not colors:
+        key, scene = keys_in_force(self).shown("take_over"), self._scene
+        if scene is None or (scene.width, scene.take_over_key) != (width, key) or self._colors is not colors:
             self._colors = colors
             # The terminal's own 16 colors aren't enough for pictures.
             pictures = None if theme.ansi else self._pictures
             terminals = self.conversation.terminals
-            self._scene = Scene(
+            scene = self._scene = Scene(
                 width,
                 replace(colors, folder=self._cwd),
                 terminals,
@@ -348,8 +350,9 @@ class ConversationView(DetachedOwner, can_focus=True):
                 pictures,
                 self.folds,
                 self.conversation.subagents,
+                key,
             )
-        return self._scene
+        return scene
 
     def show_length(self) -> None:
         """Adapt the view to the current lines, and paint it."""

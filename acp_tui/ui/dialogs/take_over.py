@@ -378,7 +378,7 @@ class TakeOver(Screen[None]):
     @property
     def _words(self) -> str:
         leave = keys_in_force(self).shown("leave_terminal")
-        end = " · ".join(text for text, _ in state_of_command(self._state, PLAIN))
+        end = " · ".join(text for text, _ in state_of_command(self._state, PLAIN, ""))
         if self._is_asked:
             asked = f"the agent needs your decision: {leave}"
             return f"{end} · {asked}" if self._state.has_exited else asked

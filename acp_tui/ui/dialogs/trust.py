@@ -8,14 +8,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from anyio import to_thread
-from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.app import App
 from textual.content import Content
-from textual.widgets import Button, Static
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed, what_runs
@@ -28,7 +25,7 @@ from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
 from acp_tui.client.settings.project_settings import ProjectSettings, layered
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.wording import set_value
-from acp_tui.ui.kit.frame import Frame, shown_line
+from acp_tui.ui.kit.frame import shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 
 MASK: Final = "••••••"
@@ -38,55 +35,7 @@ _SCHEME: Final = re.compile(r"(?:Bearer|Basic|Token|Digest) ", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_\-+=]{16,}")
 
 
-class TrustQuestion(QuestionScreen[bool]):
-    """Returns True if the user agrees. Anything but an explicit yes is a no."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "answer(False)", "No", show=False),
-        Binding("y", "answer(True)", "Yes", show=False),
-        Binding("left", "app.focus_previous", "Other answer", show=False),
-        Binding("right", "app.focus_next", "Other answer", show=False),
-        Binding("up", "scroll(-1)", "Up", show=False),
-        Binding("down", "scroll(1)", "Down", show=False),
-        Binding("pageup", "scroll(-10)", "Page up", show=False),
-        Binding("pagedown", "scroll(10)", "Page down", show=False),
-    ]
-
-    def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
-        """`lines` describe everything that would be used. There are none if the question says it all."""
-        super().__init__("y yes · n no · ↑ ↓ read on · Esc no" if lines else "y yes · n no · Esc no")
-        self._question = Content(question) if isinstance(question, str) else question
-        self._yes = yes
-        self._no = Button("No", id="no", compact=True)
-        text = Static(Content("\n").join(lines), markup=False)
-        self._body = VerticalScroll(text, classes="dialog-body", can_focus=False)
-        self._body.display = bool(lines)
-
-    def compose(self) -> ComposeResult:
-        yes = Button(self._yes, id="yes", compact=True)
-        yield Frame(self._question, self._keys, self._body, Horizontal(self._no, yes, classes="dialog-buttons"))
-
-    def on_mount(self) -> None:
-        """Focus No, so that Enter means no."""
-        self.set_focus(self._no)
-
-    def answer_by(self, button: Button) -> None:
-        self.action_answer(button.id == "yes")
-
-    def action_answer(self, answer: bool) -> None:
-        """Answer, unless the key was meant for something else. A yes scrolls on until everything was in view."""
-        if self.may_answer():
-            if answer and self._body.scroll_offset.y < self._body.max_scroll_y:
-                self._body.scroll_page_down(animate=False)
-                self.guard.arm()
-                return
-            self.dismiss(answer)
-
-    def action_scroll(self, lines: int) -> None:
-        self._body.scroll_relative(y=lines, animate=False)
-
-
-class TrustDialog(TrustQuestion):
+class TrustDialog(QuestionScreen):
     """Asks whether to trust a project's MCP servers."""
 
     def __init__(self, file: Path, servers: Sequence[Server]) -> None:
@@ -132,7 +81,7 @@ def _masked(name: str, value: str) -> str:
     )
 
 
-class RunQuestion(TrustQuestion):
+class RunQuestion(QuestionScreen):
     """Returns True if the user agrees to run the command."""
 
     def __init__(self, command: tuple[str, ...], cwd: Path) -> None:
@@ -147,7 +96,7 @@ class RunQuestion(TrustQuestion):
         super().__init__("Run this command?", lines, yes="Yes, run it")
 
 
-class TrustSettingsDialog(TrustQuestion):
+class TrustSettingsDialog(QuestionScreen):
     """Asks whether to use a project's settings."""
 
     def __init__(self, project: ProjectSettings, user: SettingsRead) -> None:
@@ -186,7 +135,7 @@ async def agreed_command(app: App[Any], command: AgentCommand) -> AgentCommand |
     return replace(command, package=None)
 
 
-class FirstRunDialog(TrustQuestion):
+class FirstRunDialog(QuestionScreen):
     """Returns True if the user agrees to the first run."""
 
     def __init__(self, command: AgentCommand) -> None:

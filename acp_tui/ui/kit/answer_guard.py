@@ -1,23 +1,25 @@
-"""Decides whether a key or click can be a deliberate answer.
+"""Decides whether a key or click is a deliberate answer, or text. Doesn't know the question or the answer.
 
 An answer counts only after a pause in which nothing was pressed, and nothing changed on the terminal's screen, so typed
-text and held keys never count. Where the keyboard came unasked, a key may also be the first letter of a sentence, so it
-counts only if no other key follows. The guard doesn't know the question or the answer.
+text and held keys never count (`AnswerGuard`). What asks by itself gets the keyboard unasked. There, a key may also be
+the first letter of a sentence, so it counts only if no other key follows (`QuestionGuard`).
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
-from textual.events import Key, MouseDown
+from textual.binding import Binding
+from textual.events import Key, MouseDown, Paste
 from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from acp_tui.ui.textual_gaps.fence import fence_of
+from acp_tui.ui.textual_gaps.fence import Fence, fence_of
+from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 GUARD_S: Final = 0.4
 """Nobody reads a question and answers it faster, and nobody pauses this long between two letters of a word."""
@@ -34,6 +36,8 @@ TOO_SOON: Final = "Ignored: pressed too soon. Pause, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
+COMING: Final = frozenset({"tab", "shift+tab"})
+"""These bring the user to a question: what is pressed after them is meant for it."""
 
 
 class Keyboard(Protocol):
@@ -46,6 +50,35 @@ class Keyboard(Protocol):
     @property
     def is_asked_elsewhere(self) -> bool:
         """Whether something other than a question has just asked the user to press a key."""
+
+
+class Asks(Protocol):
+    """A card, form, or dialog, as far as its guard knows it."""
+
+    def warn(self, text: str) -> None:
+        """Show this in place of the keys; "" shows the keys again."""
+
+    def write(self, text: str, *, is_paste: bool = False) -> None:
+        """Put this into the user's draft: it was typed here, but it's no answer."""
+
+    async def run_action(self, action: str) -> object:
+        """Do what a key stands for."""
+
+    def set_timer(self, delay: float, callback: Callable[[], Any]) -> Timer:
+        """Call back after this many seconds."""
+
+
+class TakesText(Protocol):
+    """What is below a card: the prompt, or a dialog.
+
+    `keys` are those that wait behind the one that led here. Handle them at once: the next key would overtake a message.
+    """
+
+    def leave(self) -> None:
+        """Take the keyboard back. The question waits."""
+
+    def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
+        """Take the keyboard back, and this text, which was typed on the question."""
 
 
 class _Press(NamedTuple):
@@ -67,8 +100,6 @@ class AnswerGuard:
         """`clock` returns seconds. A guard of a `widget` starts closed: nothing counts before it's armed and shown."""
         self._clock = clock
         self._widget = widget
-        self.is_unasked = True
-        """Whether the keyboard came without the user's doing, so that keys may be meant for the prompt."""
         self._shown_at = math.inf if widget is not None else clock()
         """When the terminal had shown the question as it is now."""
         self._pressed_at = -math.inf
@@ -78,21 +109,26 @@ class AnswerGuard:
         """Increases whenever the question changes or moves."""
         self._pressed: tuple[int, object] | None = None
         """The version and the target of the last mouse press."""
-        self._hold: Timer | None = None
-        """Running while a key is held."""
-        self._drop: Callable[[], object] = lambda: None
-        """Called if the key that is held turns out to be no answer."""
 
     def arm(self) -> None:
         """Restart the pause: the question changed, moved, or got the focus just now. It begins when that is shown."""
         self._version += 1
-        self._end_hold()
-        fence = None if self._widget is None else fence_of(self._widget)
-        if fence is None or self._widget is None:
-            self._shown_at = self._clock()
+        self._shown_at = math.inf
+        self.when_shown("question", self._note_shown)
+
+    def when_shown(self, what: str, tell: Callable[[float], None]) -> None:
+        """Call `tell` with the time when the terminal has shown the widget as it is now; at once without a terminal.
+
+        A later call with the same `what` replaces this one.
+        """
+        if self._widget is not None and self._fence is not None:
+            self._fence.when_shown((self, what), self._widget, tell)
         else:
-            self._shown_at = math.inf
-            fence.when_shown(self, self._widget, self._note_shown)
+            tell(time.monotonic())
+
+    @property
+    def _fence(self) -> Fence | None:
+        return fence_of(self._widget) if self._widget is not None else None
 
     def _note_shown(self, at_s: float) -> None:
         self._shown_at = self._clock() - age_of(at_s, time.monotonic())
@@ -100,10 +136,6 @@ class AnswerGuard:
     @property
     def _opens_at(self) -> float:
         return max(self._shown_at, self._pressed_at) + GUARD_S
-
-    @property
-    def now_s(self) -> float:
-        return self._clock()
 
     @property
     def is_open(self) -> bool:
@@ -121,7 +153,6 @@ class AnswerGuard:
         again with the last event, it returns the same result.
         """
         if event is not self._event:
-            self._end_hold()
             self._arm_if_forgotten()
             at_s = self._pressed_time(event)
             key = event.key if isinstance(event, Key) else ""
@@ -140,10 +171,9 @@ class AnswerGuard:
 
     def _arm_if_forgotten(self) -> None:
         """Arm it if what it waits for was never painted, because something covered it."""
-        if self._widget is not None and self._shown_at == math.inf:
-            fence = fence_of(self._widget)
-            if fence is None or not fence.is_awaited(self):
-                self.arm()
+        is_awaited = self._fence is not None and self._fence.is_awaited((self, "question"))
+        if self._shown_at == math.inf and not is_awaited:
+            self.arm()
 
     def _may_be_held(self, key: str, at_s: float) -> bool:
         """Whether the key may be held since before the question appeared, or since it counted."""
@@ -171,44 +201,6 @@ class AnswerGuard:
         """Why the last key or click didn't count, and what to do: `again`."""
         return (ASKED_ELSEWHERE if self.is_asked_elsewhere else TOO_SOON).format(again=again)
 
-    # Keys that may begin a sentence
-
-    async def hold(self, event: Key, decide: Callable[[], Awaitable[None]], drop: Callable[[], object]) -> None:
-        """Call `decide` a moment later; `drop` if something is pressed or the question changes before that."""
-        keyboard = self._keyboard
-        wait_s = HOLD_S if keyboard is None else keyboard.hold_s
-        if wait_s <= 0 or self._widget is None:
-            await decide()
-        else:
-            self._drop = drop
-            self._hold_for(self._widget, wait_s, event, decide)
-
-    def _hold_for(self, widget: Widget, wait_s: float, event: Key, decide: Callable[[], Awaitable[None]]) -> None:
-        async def end() -> None:
-            fence = fence_of(widget)
-            if fence is not None and fence.has_input_since(event.time):
-                self._hold_for(widget, LATE_KEY_S, event, decide)  # the next key was pressed, but isn't handled yet
-            else:
-                self._hold = None
-                await decide()
-
-        self._hold = widget.set_timer(wait_s, end)
-
-    def _end_hold(self) -> None:
-        if self._hold is not None:
-            self._hold.stop()
-            self._hold = None
-            self._drop()
-
-    def note_text(self) -> None:
-        """Note that the user is typing into a field of the question.
-
-        So the key that ends it is deliberate and not held.
-        """
-        self._pressed_at, AnswerGuard.last_press = -math.inf, None
-        if self._shown_at < math.inf:
-            self._shown_at = -math.inf
-
     def press(self, event: MouseDown, what: object) -> None:
         self._pressed = (self._version, what) if self.takes(event) else None
 
@@ -222,38 +214,201 @@ class AnswerGuard:
         return pressed == (self._version, what)
 
 
-class Typing:
-    """The characters typed on a question since the last pause. If they turn out to be text, all go to the prompt."""
+class QuestionGuard(AnswerGuard):
+    """The guard of what asks by itself, which also tells answers from text. It gets every key, click, and paste."""
 
-    def __init__(self, guard: AnswerGuard, text: str = "") -> None:
-        """`text` was typed right before."""
-        self.text = text
-        self.has_answer = False
+    def __init__(self, asks: Asks, clock: Callable[[], float]) -> None:
+        """`clock` returns seconds."""
+        super().__init__(clock, asks if isinstance(asks, Widget) else None)
+        self._asks = asks
+        self.can_answer = False
+        """Whether the key or click that is being handled can be an answer."""
+        self.is_unasked = True
+        """Whether the keyboard came without the user's doing, so that keys may be meant for the draft."""
+        self.had_keyboard = False
+        """Whether the question, or one that it follows, has had the keyboard."""
+        self.is_writing = False
+        """Whether the user is writing. Then all letters are text, after any pause, until a key or click comes here."""
+        self.typed = ""
+        """The characters typed since the last pause. If they turn out to be text, all go to the draft."""
+        self._has_answer = False
         """Whether one of them would have decided."""
-        self.has_just_come = False
+        self._has_just_come = False
         """Whether the keyboard came unasked, and no key was pressed since that was on the terminal's screen."""
-        self._guard = guard
+        self._hold: Timer | None = None
+        """Running while a key is held."""
+        self._warning: Timer | None = None
+        """Ends a warning."""
 
-    def note(self, event: Key, *, is_answer: bool) -> bool:
-        """Add a key's character. Returns whether it must be meant for the prompt; `is_answer` as the guard said.
+    def come(self) -> None:
+        """Note that the user has come to the question, so that each key is meant for it."""
+        was_writing = self.is_writing
+        self.is_unasked = self.is_writing = False
+        if was_writing:
+            self._show("")
+
+    def come_unasked(self) -> None:
+        """Let the question have the keyboard without the user's doing."""
+        self.is_unasked = self._has_just_come = True
+        if self._widget is not None:
+            self._widget.screen.set_focus(self._widget)
+
+    @property
+    def awaits_keyboard(self) -> bool:
+        """Whether the question is shown and hasn't had the keyboard yet. While it's being removed, it isn't shown."""
+        widget = self._widget
+        return widget is not None and widget.is_attached and widget.display and not self.had_keyboard
+
+    def arm(self) -> None:
+        """Restart the pause. A key that is held was meant for what was there before."""
+        self._end_hold()
+        super().arm()
+
+    def takes(self, event: Message) -> bool:
+        """Whether this key, click, or paste can be an answer. The Enter that ends a text isn't, however late."""
+        if event is not self._event:
+            self._end_hold()
+        return super().takes(event) and not (self.is_writing and isinstance(event, Key) and event.key == "enter")
+
+    async def take_key(self, event: Key, binding: Binding | None, decides: str = "") -> None:
+        """Act on a key, or hold it, or write it. `decides` says what it would decide; "" if it decides nothing.
+
+        At once: by the time Textual resolves a binding, the question or the focus may have changed.
+        """
+        was_held = self._hold is not None
+        can_answer = self.takes(event)
+        if can_answer and not was_held:
+            self.take_typed()
+        if self._is_text(event) or (binding is None and event.is_printable and not self._is_bound_above(event.key)):
+            event.stop()
+            self._asks.write(self.take_typed())
+        elif binding is not None and event.is_printable and self.is_unasked and decides:
+            event.stop()
+            self._has_answer = True
+            self.can_answer = can_answer
+            if self.may_answer("press it again"):
+                await self._hold_back(event, binding.action, decides)
+            self.can_answer = False
+        elif binding is not None:
+            await self.act(event, binding.action)
+
+    async def act(self, event: Key, action: str) -> None:
+        """Do at once what a key stands for."""
+        event.stop()
+        self.can_answer = self.takes(event)
+        await self._asks.run_action(action)
+        self.can_answer = False
+        if event.key in COMING:
+            self.come()
+
+    def _is_text(self, event: Key) -> bool:
+        """Add the key's character to what was typed. Returns whether that must be meant for the draft.
 
         It must be if it was pressed before the keyboard's way here could be seen, or follows one that would decide.
         """
-        if is_answer:
-            self.take()
         if not event.is_printable:
             return False
-        self.text += event.character or ""
-        if not self._guard.is_unasked:
-            return False
-        is_early = self.has_just_come and not self._guard.was_shown_before(event)
-        self.has_just_come = is_early
-        return is_early or self.has_answer
+        self.typed += event.character or ""
+        if self.is_writing or not self.is_unasked:
+            return self.is_writing
+        self._has_just_come = self._has_just_come and not self.was_shown_before(event)
+        return self._has_just_come or self._has_answer
 
-    def take(self) -> str:
+    def _is_bound_above(self, key: str) -> bool:
+        return self._widget is not None and any(True for _ in bindings_of_key(self._widget.screen, key))
+
+    def take_typed(self) -> str:
         """Return the characters, and begin anew."""
-        text, self.text, self.has_answer = self.text, "", False
-        return text
+        typed, self.typed, self._has_answer = self.typed, "", False
+        return typed
+
+    def take_paste(self, event: Paste) -> None:
+        """Write what is pasted. It's never an answer."""
+        event.stop()
+        self.takes(event)
+        self.take_typed()
+        self._asks.write(event.text, is_paste=True)
+
+    # A key that may begin a sentence
+
+    async def _hold_back(self, event: Key, action: str, decides: str) -> None:
+        """Answer a moment later, unless something is pressed or the question changes before that."""
+        keyboard = self._keyboard
+        wait_s = HOLD_S if keyboard is None else keyboard.hold_s
+        if wait_s <= 0:
+            await self._decide(action)
+        else:
+            self._show(HELD.format(what=decides))
+            self._hold_for(wait_s, event, action)
+
+    def _hold_for(self, wait_s: float, event: Key, action: str) -> None:
+        async def end() -> None:
+            if self._fence is not None and self._fence.has_input_since(event.time):
+                self._hold_for(LATE_KEY_S, event, action)  # the next key was pressed, but isn't handled yet
+                return
+            self._hold = None
+            self._show("")
+            if self._widget is None or self._widget.screen.is_current:
+                await self._decide(action)
+
+        self._hold = self._asks.set_timer(wait_s, end)
+
+    async def _decide(self, action: str) -> None:
+        self.take_typed()
+        self.can_answer = True
+        await self._asks.run_action(action)
+        self.can_answer = False
+
+    def _end_hold(self) -> None:
+        if self._hold is not None:
+            self._hold.stop()
+            self._hold = None
+            self._show("")
+
+    # What else answers, or doesn't
+
+    def note_text(self) -> None:
+        """Note that the user is typing into a field of the question.
+
+        So the key that ends it is deliberate and not held.
+        """
+        self._pressed_at, AnswerGuard.last_press = -math.inf, None
+        if self._shown_at < math.inf:
+            self._shown_at = -math.inf
+
+    def press(self, event: MouseDown, what: object) -> None:
+        """Record what is pressed: when the mouse button is released, something else may be there."""
+        self.come()
+        super().press(event, what)
+
+    def click(self, what: object, act: Callable[[], object]) -> None:
+        """Do what a click on `what` stands for."""
+        self.can_answer = self.is_click_on(what)
+        act()
+        self.can_answer = False
+
+    def may_answer(self, again: str) -> bool:
+        """Whether the key or click being handled can be an answer. If not, tell the user what to do: `again`."""
+        if not self.can_answer:
+            self.warn(self.why_not(again))
+        return self.can_answer
+
+    def warn(self, text: str) -> None:
+        """Show this for as long as it takes to read, and until a key would count."""
+        self._show(text)
+        self._warning = self._asks.set_timer(WARNING_S, self._end_warning)
+
+    def _end_warning(self) -> None:
+        if self.is_open:
+            self._show("")
+        else:
+            self._warning = self._asks.set_timer(WARNING_S, self._end_warning)
+
+    def _show(self, text: str) -> None:
+        if self._warning is not None:
+            self._warning.stop()
+            self._warning = None
+        self._asks.warn(text)
 
 
 def age_of(event_time: float, now: float) -> float:

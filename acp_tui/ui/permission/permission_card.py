@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -14,9 +13,9 @@ from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
-from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
-from acp_tui.ui.permission.request_view import Place, RequestView, RowCounts, is_enough, share_out
+from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
+from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, is_enough, share_out
+from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
@@ -43,8 +42,8 @@ class Docked(Place):
             super().__init__()
             self.is_crowded = is_crowded
 
-    def __init__(self, view: RequestView) -> None:
-        super().__init__(view)
+    def __init__(self, body: RequestBody) -> None:
+        super().__init__(body)
         self.room = 0
         self._beside = 0
         self._needs_all = False
@@ -55,11 +54,11 @@ class Docked(Place):
         room = max(rows - (0 if self._is_narrow else CONVERSATION_ROWS), 0)
         if (room, beside) != (self.room, self._beside):
             self.room, self._beside = room, beside
-            self._view.lay_out()
+            self._body.lay_out()
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
         """As many as the request needs. On a large screen, the conversation keeps its share."""
-        most = min(self.room, max(int(self._view.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
+        most = min(self.room, max(int(self._body.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
         left = self.room - self._beside
         self._needs_all = left < min(BORDER_ROWS + sum(wanted), most, ENOUGH_ROWS)
         rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
@@ -73,20 +72,20 @@ class Docked(Place):
     def frame(self, rows: RowCounts | None) -> None:
         """As much of a border and margins as fits. Tells the panel if the plan has to go."""
         left = self.room - self._beside - BORDER_ROWS - sum(rows or ())
-        self._view.set_class(left >= MARGIN_ROWS, "-spaced")
-        self._view.set_class(not self._has_border(rows), "-bare")
-        self._view.set_class(self._is_narrow, "-narrow")
-        is_crowded = self._view.display and self._needs_all
+        self._body.set_class(left >= MARGIN_ROWS, "-spaced")
+        self._body.set_class(not self._has_border(rows), "-bare")
+        self._body.set_class(self._is_narrow, "-narrow")
+        is_crowded = self._body.display and self._needs_all
         if is_crowded != self._is_crowded:
             self._is_crowded = is_crowded
-            self._view.post_message(self.Crowded(is_crowded=is_crowded))
+            self._body.post_message(self.Crowded(is_crowded=is_crowded))
 
     def _has_border(self, rows: RowCounts | None) -> bool:
         return rows is not None or self.room >= BORDER_ROWS + 2
 
     @property
     def _is_narrow(self) -> bool:
-        return self._view.app.size.width < NARROW_CELLS
+        return self._body.app.size.width < NARROW_CELLS
 
 
 MORE: Final = "more: {card_page_down}, {review}"
@@ -101,39 +100,22 @@ LONG_KEYS: Final = (
 BRIEF_KEYS: Final = ("{review}: full", "{raw}: raw", "{reject_and_say_why}: no + why", "{leave_card}: back")
 
 
-class PermissionCard(RequestPane):
+class PermissionCard(AnswerableRequest):
     """The card where the user answers. It can be left without an answer."""
 
     PLACE: ClassVar[KeyPlace] = "card"
+    RAW_HINT = "press {raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("option_above", "option_below", "review"),
         Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),
-        Binding("tab", "note_asked_for", "Stay here", show=False),
+        Binding("tab", "stay", "Stay here", show=False),
     ]
 
     _place: Docked
 
-    class Left(Message):
-        """The user returns to the prompt. A waiting request stays."""
-
-    class Appeared(Message):
-        """A request appeared where there was none."""
-
-    def __init__(
-        self,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        write: Callable[
-            [RequestPane.Typed | RequestPane.ReasonWanted, Sequence[events.Key | events.Paste]], None
-        ] = lambda *_: None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-    ) -> None:
-        """`write` passes the keyboard to the prompt."""
-        super().__init__(Docked, clock, id=id)
-        self._clock = clock
-        self._write = write
-        self._review: PermissionReview | None = None
-        self._awaits_keyboard = False
+    def __init__(self, user: TakesDecisions, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(Docked, user, clock)
+        self._review: RequestScreen | None = None
 
     # What it shows
 
@@ -141,10 +123,9 @@ class PermissionCard(RequestPane):
         """Show it, also on the full screen if that is open."""
         if asked is None and self.has_focus_within:  # has_focus comes later: with an event to the card
             note_question_gone(self)
-            self.post_message(self.Left())
+            self._user.leave()
         if asked is not None and self.asked is None:
-            self._awaits_keyboard = True
-            self.post_message(self.Appeared())
+            self.guard.had_keyboard = False
         super().show_request(asked)
         if self._review is not None:
             self._review.show_request(asked)
@@ -183,36 +164,20 @@ class PermissionCard(RequestPane):
     def watch_has_focus(self, has_focus: bool) -> None:
         """Warn the user if the card may not be visible."""
         super().watch_has_focus(has_focus)
-        self._awaits_keyboard &= not has_focus
+        self.guard.had_keyboard |= has_focus
         if has_focus and self.asked is not None:
             self.warn_too_small()
 
-    def hand_over(
-        self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
-    ) -> None:
-        self._write(message, keys)
-
-    @property
-    def awaits_keyboard(self) -> bool:
-        """Whether a request is shown and the card hasn't had the keyboard since the first of them appeared."""
-        return self.asked is not None and self._awaits_keyboard
-
-    def take_focus(self) -> None:
-        """Take the focus unasked."""
-        self.guard.is_unasked = self._typing.has_just_come = True
-        self.screen.set_focus(self)
-
     def enter(self) -> None:
         """Take the focus because the user wants to answer."""
-        self.note_asked_for()
+        self.guard.come()
         self.screen.set_focus(self)
 
-    def action_note_asked_for(self) -> None:
+    def action_stay(self) -> None:
         """Stay: the Tab was on its way here when the card took the focus."""
-        self.note_asked_for()
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        self._user.leave()
 
     def action_review(self) -> None:
         """Show the whole request on its own screen, where it can be answered too."""
@@ -220,8 +185,7 @@ class PermissionCard(RequestPane):
             return
         if self._rows is None:
             self.app.clear_notifications()  # the notice about too little room would cover the request
-        pane = FullRequest(self, self._clock, self._drawing, self._typing.take())
-        self._review = PermissionReview(pane, self.asked)
+        self._review = RequestScreen(FullRequest(self), self.asked)
         self.app.push_screen(self._review, self._on_review_closed)
 
     def show_unseen(self, row: int) -> None:

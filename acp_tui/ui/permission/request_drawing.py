@@ -87,6 +87,8 @@ class SubjectStyle:
     shows_raw: bool = False
     context: int | None = CONTEXT_LINES
     """The number of unchanged lines around each change; None for the whole file."""
+    raw_hint: str = ""
+    """How to see the raw report; "" if there is no way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class SubjectDrawing:
             runs.append(lines)
             length += len(lines)
         if outline.metas:
-            runs.append(wrap([("press r to see what else is reported: _meta", look.palette.muted)], look.width))
+            runs.append(wrap([(look.raw_hint or "also reported: _meta", look.palette.muted)], look.width))
             length += len(runs[-1])
         if look.shows_raw:
             runs.append(_raw(asked.call, outline.metas, look))

@@ -14,6 +14,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from acp_tui.conversation.visible import make_visible
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.prompt.colors import LineKinds, spans
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
@@ -287,7 +288,8 @@ class DraftArea(TextArea):
         if can_be_open(text):
             self.replace(text, (row, chip.start), (row, chip.stop), maintain_selection_offset=False)
         else:
-            self.notify("This paste is too long to show here. Ctrl+G opens it in your editor.")
+            hint = keys_in_force(self).hint
+            self.notify(hint("This paste is too long to show here. {edit_draft} opens it in your editor."))
 
     def insert_paste(self, text: str) -> None:
         """Replace the selection with a paste, folded if long, in one undo step."""

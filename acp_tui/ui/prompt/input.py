@@ -23,13 +23,16 @@ from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.prompt.images import ImageChips
+from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.prompt_queue import PastedImage
     from acp_tui.conversation.facts import RequestKey
+    from acp_tui.conversation.permission_requests import Rejection
 
 MAX_FILES: Final = 64
 MAX_CHARACTERS: Final = 8_000
@@ -111,17 +114,6 @@ class Modes(Protocol):
         """Go to the mode in which characters are text."""
 
 
-class TakesKeyboard(Protocol):
-    """A card with a question."""
-
-    @property
-    def awaits_keyboard(self) -> bool:
-        """Whether it is shown and hasn't had the keyboard yet."""
-
-    def take_focus(self) -> None:
-        """Take the focus unasked."""
-
-
 MAX_LINES: Final = 10
 IDLE_S: Final = 1.0
 """After this long without a key, the user isn't about to press another."""
@@ -137,15 +129,6 @@ WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it 
 class _PutAside(NamedTuple):
     text: str = ""
     images: tuple[PastedImage, ...] = ()
-
-
-class Rejection(NamedTuple):
-    """The permission request to reject when the reason is sent."""
-
-    key: RequestKey
-    option_id: str
-    title: str
-    """The title of the call, as the agent wrote it."""
 
 
 class PromptInput(DraftArea):
@@ -439,8 +422,21 @@ class PromptInput(DraftArea):
         self._killed.keep(self.draft)
         self._go_back_to_put_aside()
 
-    def ask_why(self, rejection: Rejection, typed: str = "") -> None:
-        """Ask for the reason for this rejection, beginning with `typed`. The draft is put aside."""
+    def take_text(self, text: str, keys: Sequence[events.Key | events.Paste] = (), *, is_paste: bool = False) -> None:
+        """Get the keyboard from a question, and this text, and the keys that wait behind it there.
+
+        All at once: the next key must not overtake them.
+        """
+        self.screen.set_focus(self)
+        if is_paste:
+            self.paste(text)
+        else:
+            self.insert(text)
+        for key in keys:
+            press_in(self, key)
+
+    def ask_why(self, rejection: Rejection, typed: str = "", keys: Sequence[events.Key | events.Paste] = ()) -> None:
+        """Ask for the reason for this rejection, beginning with `typed` and `keys`. The draft is put aside."""
         if self._rejection is None:
             self._put_aside = _PutAside(self.text, self.images)
             self.set_draft("")
@@ -448,7 +444,7 @@ class PromptInput(DraftArea):
         self._rejection = rejection
         self.border_title = WHY_NOT
         self.placeholder = WHY_NOT_PLACEHOLDER
-        self.insert(typed)
+        self.take_text(typed, keys)
 
     def note_requests(self, waiting: Container[RequestKey]) -> None:
         """If the request to reject is over, keep the text of the reason in the draft."""
@@ -465,18 +461,18 @@ class PromptInput(DraftArea):
         """Whether the user is idle and the prompt is blank, so that a card may take the keyboard."""
         return self.has_focus and self.is_blank and self.screen.is_current and idle_s(self) >= IDLE_S
 
-    def give_way_to(self, card: TakesKeyboard) -> None:
-        """Let the card take the keyboard as soon as the user is idle and the prompt is blank, unless it had it."""
+    def give_way_to(self, question: QuestionGuard) -> None:
+        """Let the question have the keyboard as soon as the user is idle and the prompt is blank, unless it had it."""
         if self._giving_way is not None:
             self._giving_way.stop()
             self._giving_way = None
-        if not card.awaits_keyboard:
+        if not question.awaits_keyboard:
             return
         if self.is_free:
-            card.take_focus()
+            question.come_unasked()
             return
         wait_s = max(IDLE_S - idle_s(self), LOOK_AGAIN_S)
-        self._giving_way = self.set_timer(wait_s, partial(self.give_way_to, card))
+        self._giving_way = self.set_timer(wait_s, partial(self.give_way_to, question))
 
     def note_agent(self, *, is_gone: bool) -> None:
         if is_gone != self._is_agent_gone:

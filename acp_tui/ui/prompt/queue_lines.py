@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 
 if TYPE_CHECKING:
@@ -21,15 +22,16 @@ if TYPE_CHECKING:
 MAX_SHOWN: Final = 3
 MUTED: Final = "$foreground-muted"
 KEYS: Final = (
-    "Enter edits · Alt+Enter sends now · Del removes · Alt+↑↓ moves · Esc back",
-    "Enter edits · Alt+Enter sends now · Del removes · Esc back",
-    "Enter edits · Alt+Enter sends now",
-    "Enter edits",
+    "{queue_edit} edits · {queue_send_now} sends now · {queue_remove} removes"
+    " · {queue_earlier} {queue_later} moves · Esc back",
+    "{queue_edit} edits · {queue_send_now} sends now · {queue_remove} removes · Esc back",
+    "{queue_edit} edits · {queue_send_now} sends now",
+    "{queue_edit} edits",
 )
 WAYS_IN: Final = (
-    " · Alt+↓ edits or sends now, Alt+↑ takes the last back",
-    " · Alt+↓ edits or sends now",
-    " · Alt+↓ edits",
+    " · {edit_queue} edits or sends now · {pull_back} takes the last back",
+    " · {edit_queue} edits or sends now",
+    " · {edit_queue} edits",
     "",
 )
 
@@ -188,11 +190,11 @@ class QueueLines(Static, can_focus=True):
 
     def _head(self, width: int) -> str:
         """The longest heading that fits. With the focus, the keys come first."""
-        count = f"{len(self._keys)} queued"
+        count, hint = f"{len(self._keys)} queued", keys_in_force(self).hint
         if self.has_focus:
-            ways = [f"{count}{say} · {keys}" for keys in KEYS for say in (f", {self._when[0]}", "")]
+            ways = [f"{count}{say} · {hint(keys)}" for keys in KEYS for say in (f", {self._when[0]}", "")]
         else:
-            ways = [f"{count}, {say}{keys}" for say in self._when for keys in WAYS_IN]
+            ways = [f"{count}, {say}{hint(keys)}" for say in self._when for keys in WAYS_IN]
         return next((way for way in ways if cell_len(way) <= width), ways[-1])
 
     @property

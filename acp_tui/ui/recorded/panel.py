@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -19,7 +18,7 @@ from acp_tui.ui.conversation.drawing import Folds
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.permission_card import Docked
-from acp_tui.ui.permission.request_view import RequestView
+from acp_tui.ui.permission.request_body import RequestBody
 from acp_tui.ui.recorded.film import Answer
 from acp_tui.ui.recorded.question import Reply, question_card
 from acp_tui.ui.session.panel import SessionPanel
@@ -88,7 +87,7 @@ class ReplayPanel(RecordedPanel):
         yield self.card
         yield self._elicitations
 
-    def _new_card(self) -> RequestView:
+    def _new_card(self) -> RequestBody:
         return RecordedCard(self._answer_to)
 
     def show_facts(self) -> None:
@@ -101,11 +100,11 @@ class ReplayPanel(RecordedPanel):
         self._elicitations.display = bool(cards)
 
 
-class RecordedCard(RequestView):
+class RecordedCard(RequestBody):
     """The card as it looked, with the outcome of the request in place of the keys. It can't be answered."""
 
     def __init__(self, answer_to: Callable[[RequestKey], Answer | None]) -> None:
-        super().__init__(Docked, time.monotonic)
+        super().__init__(Docked)
         self._answer_to = answer_to
         self._became: Answer | None = None
 

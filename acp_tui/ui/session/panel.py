@@ -18,8 +18,8 @@ from textual.widgets import Static
 
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
-from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import Fact, PermissionRequest, SessionId, Turn
+from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId, Turn
+from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state, value_name
@@ -31,14 +31,13 @@ from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.frames import FRAME_S
 from acp_tui.ui.permission.permission_card import Docked, PermissionCard
-from acp_tui.ui.permission.request_view import RequestView
+from acp_tui.ui.permission.request_body import RequestBody
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.status import Work, attendance_words, doing, facts_of, state_of
 from acp_tui.ui.session.status_command import StatusCommand
 from acp_tui.ui.session.welcome import Welcome
-from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
+from acp_tui.ui.textual_gaps.internals import forget_toasts
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -86,9 +85,6 @@ class SessionPanel(Vertical):
 
     class FactsChanged(Message):
         """Posted when the content of the status line may have changed."""
-
-    class Left(Message):
-        """Posted when the user goes back to the prompt."""
 
     VIEW: ClassVar = ConversationView
 
@@ -157,8 +153,8 @@ class SessionPanel(Vertical):
         yield self.plan
         yield self.card
 
-    def _new_card(self) -> RequestView:
-        return PermissionCard(clock=self._clock, write=self._write)
+    def _new_card(self) -> RequestBody:
+        return PermissionCard(self, clock=self._clock)
 
     @property
     def title(self) -> str:
@@ -405,14 +401,14 @@ class SessionPanel(Vertical):
     def _show_requests(self) -> None:
         requests = self._requests_in_turn
         self._shown_request = requests[0] if requests else None
-        call = None
-        if requests:
-            entry_id = self.conversation.tool_call_entries[requests[0].tool_call_id]
-            entry = self.conversation.entries[entry_id]
-            assert isinstance(entry, ToolCallEntry)
-            call = entry.call
         self._fit_card()
-        self.card.show(requests, call, self._cwd, self.conversation.terminals)
+        was_shown = self.card.display
+        self.card.show(requests, self.conversation, self._cwd)
+        is_new = self.card.display and not was_shown
+        # Without a session, as in a picture, the pause before a card is how long drawing takes.
+        if is_new and self.session is not None and self.prompt is not None and isinstance(self.card, PermissionCard):
+            # The user may be writing or pressing keys.
+            self.card.call_later(self.prompt.give_way_to, self.card.guard)
 
     def on_resize(self) -> None:
         self._fit_card()
@@ -476,33 +472,23 @@ class SessionPanel(Vertical):
         self.plan.action_toggle_plan()
         self.call_after_refresh(self._fit_card)
 
-    def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
-        message.stop()
+    # What the user decides on the card
+
+    def answer_request(self, key: RequestKey, option_id: str) -> None:
         if self.session is not None:
-            self.session.answer_permission(message.key, message.option_id)
+            self.session.answer_permission(key, option_id)
 
-    def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]) -> None:
-        """Send text typed on the card, and the `keys` after it, to the prompt, in order."""
-        prompt = self.prompt
-        if prompt is None:
-            return
-        prompt.screen.set_focus(prompt)  # at once: the next key must not overtake these
-        if isinstance(message, PermissionCard.ReasonWanted):
-            prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
-        elif message.is_paste:
-            prompt.paste(message.text)
-        else:
-            prompt.insert(message.text)
-        for key in keys:
-            press_in(prompt, key)
+    def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[Key | Paste]) -> None:
+        if self.prompt is not None:
+            self.prompt.ask_why(rejection, typed, keys)
 
-    def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
-        """Focus the card once the user isn't writing or pressing keys, so that an answer takes one key."""
-        message.stop()
-        if self.session is None:
-            return  # in a picture, the pause before a card is how long drawing takes
-        if isinstance(self.card, PermissionCard) and self.prompt is not None:
-            self.prompt.give_way_to(self.card)
+    def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
+        if self.prompt is not None:
+            self.prompt.take_text(text, keys, is_paste=is_paste)
+
+    def leave(self) -> None:
+        if self.prompt is not None:
+            self.prompt.screen.set_focus(self.prompt)
 
     def take_up_request(self) -> bool:
         """Focus the permission card because the user wants to answer. Returns False if no request waits."""
@@ -510,11 +496,6 @@ class SessionPanel(Vertical):
             return False
         self.card.enter()
         return True
-
-    def on_permission_card_left(self, message: PermissionCard.Left) -> None:
-        """Post the message again: it wouldn't bubble on from here, because it was posted while handling another."""
-        message.stop()
-        self.post_message(self.Left())
 
     def on_conversation_view_following_changed(self, message: ConversationView.FollowingChanged) -> None:
         """Tell the status line how much is below."""

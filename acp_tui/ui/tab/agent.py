@@ -41,8 +41,9 @@ from acp_tui.ui.dialogs.agent_offers import (
     OptionsDialog,
     value_picker,
 )
-from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
+from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import ReadingScreen
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.tab.host import NO_SESSION, Opening, TabHost
 from acp_tui.ui.tab.questions import QuestionsController
@@ -189,7 +190,7 @@ class AgentController:
 
     async def confirm(self, question: str) -> bool:
         """Ask the user a yes-or-no question."""
-        return await self._host.ask(TrustQuestion(question, (), yes="Yes"))
+        return await self._host.ask(QuestionScreen(question, (), yes="Yes"))
 
     async def may_restart(self) -> bool:
         """Whether the user agrees to stop a running agent. The question names its other tabs, which end too."""

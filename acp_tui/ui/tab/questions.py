@@ -12,7 +12,6 @@ from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
 from acp_tui.ui.kit.editor import open_page
 from acp_tui.ui.kit.toasts import ASKING, AskingChanged
-from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.elicitation import Elicitation, FormValues
-    from acp_tui.ui.permission.question_card import QuestionCard
+    from acp_tui.ui.permission.form_card import FormCard
     from acp_tui.ui.tab.host import TabHost
 
 
@@ -33,14 +32,14 @@ class QuestionsController:
         self._host = host
         self._session: Session | None = None
         """The session whose questions were last checked."""
-        self._shown: tuple[Any, Elicitation, QuestionCard] | None = None
+        self._shown: tuple[Any, Elicitation, FormCard] | None = None
         """Who asks, what, and the card to answer it."""
         self._is_here = True
         """Whether the card is on the tab's own screen."""
         self._answered = Event()
 
     @property
-    def card(self) -> QuestionCard | None:
+    def card(self) -> FormCard | None:
         """The card on this tab's screen, or in the login dialog above it. It goes with that, and then comes anew."""
         card = self._shown[2] if self._shown is not None else None
         return card if card is not None and card.is_attached else None
@@ -92,24 +91,26 @@ class QuestionsController:
         return (owner, first) if first is not None else None
 
     def _show(self, owner: Any, asked: Elicitation, *, takes_keyboard: bool) -> None:
-        from acp_tui.ui.permission.question_card import QuestionCard
+        from acp_tui.ui.permission.form_card import FormCard
 
         place = self._place()
         agent = self._agent()
         title = agent.title if agent is not None else "The agent"
         answer = partial(self._answer, owner, asked)
-        keys = _FocusReturn(self._host, place.screen)
-        card = QuestionCard(asked, title, answer, keys, clock=self._host.clock)
+        below = _Below(self._host, place.screen)
+        card = FormCard(asked, title, answer, below, clock=self._host.clock)
         self._shown, self._is_here = (owner, asked, card), place is self._host.place
         card.show_count(self._count)
         place.mount(card)
-        is_for_keyboard = takes_keyboard or not self._is_here
-        card.call_later(self._focus if is_for_keyboard else self._host.prompt.give_way_to, card)
+        if takes_keyboard or not self._is_here:
+            card.call_later(self._focus, card)
+        else:
+            card.call_later(self._host.prompt.give_way_to, card.guard)
 
-    def _focus(self, card: QuestionCard) -> None:
+    def _focus(self, card: FormCard) -> None:
         """Focus the card itself, once it is mounted."""
         if self.card is card:
-            card.take_focus()
+            card.guard.come_unasked()
 
     def _place(self) -> Widget:
         """Where to show the card: in a login dialog, if one is open, otherwise above the prompt."""
@@ -125,7 +126,7 @@ class QuestionsController:
         card, self._shown = self.card, None
         if card is None:
             return False
-        had_keyboard = card.has_keyboard
+        had_keyboard = card.has_focus_within
         if had_keyboard:
             took_text = not card.is_answered and is_writing(self._host.screen.app.focused)
             note_question_gone(card, took_text=took_text)
@@ -134,12 +135,6 @@ class QuestionsController:
         AskingChanged.tell(card)
         card.remove()
         return had_keyboard
-
-    def look_again(self) -> None:
-        """Check the questions again after the tab or its screen comes to the front: the user hasn't read them yet."""
-        if self.card is not None:
-            self.card.look_again()
-        self.look_for_questions()
 
     def cancel_all(self) -> None:
         """Cancel every waiting question."""
@@ -167,7 +162,7 @@ class QuestionsController:
             self._host.say(problem, severity="warning")
 
 
-class _FocusReturn:
+class _Below:
     """Where the focus goes when it leaves a card: to the prompt, or back to where it was in a dialog."""
 
     def __init__(self, tab: TabHost, screen: Screen[Any]) -> None:
@@ -185,15 +180,8 @@ class _FocusReturn:
 
     def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
         """Write into the draft. Text typed on a card in a dialog is dropped, since the draft can't be seen."""
-        if self._screen is not self._tab:
-            return
-        self._tab.set_focus(self._prompt)
-        if is_paste:
-            self._prompt.paste(text)
-        else:
-            self._prompt.insert(text)
-        for key in keys:
-            press_in(self._prompt, key)
+        if self._screen is self._tab:
+            self._prompt.take_text(text, keys, is_paste=is_paste)
 
 
 def _waiting(owner: Any) -> dict[Any, Elicitation]:

@@ -398,7 +398,7 @@ class SessionScreen(Screen[None]):
         self._show_sidebar()
         if self.panel is not None:
             self.panel.view.come_to_front()
-        self.questions.look_again()
+        self.questions.look_for_questions()
 
     def _note_state(self) -> None:
         """Update the tab's state. The end of a turn is news if the user didn't see it."""
@@ -503,8 +503,8 @@ class SessionScreen(Screen[None]):
     @property
     def _is_answering(self) -> bool:
         """Whether a card has the keyboard already."""
-        card = self.questions.card
-        return card.has_keyboard if card is not None else self.panel is not None and self.panel.card.has_focus_within
+        card = self.questions.card or (self.panel and self.panel.card)
+        return card is not None and card.has_focus_within
 
     def on_descendant_focus(self) -> None:
         """Say how to get to a question, or no longer."""
@@ -572,10 +572,6 @@ class SessionScreen(Screen[None]):
     def on_asking_changed(self) -> None:
         """Hide the list of suggestions: it reappears elsewhere with the next key."""
         self.query("SuggestionList").set(display=False)
-
-    def on_session_panel_left(self) -> None:
-        """Focus the prompt."""
-        self.set_focus(self.prompt)
 
     def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
         """Open the link."""

@@ -19,10 +19,10 @@ from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.permission.form_card import FormCard
+from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
-from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
-from acp_tui.ui.permission.question_card import QuestionCard
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt import PromptInput, queue_lines
 from acp_tui.ui.prompt.input import PLACEHOLDER
 from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.prompt.recall import HistorySearch
@@ -48,8 +48,8 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "plan": (PlanView,),
     "welcome": (Welcome,),
     "card": (PermissionCard,),
-    "question": (QuestionCard,),
-    "review": (FullRequest, PermissionReview),
+    "question": (FormCard,),
+    "review": (FullRequest, RequestScreen),
     "find": (FindBar,),
     "sidebar": (Sidebar,),
     "replay": (ReplayScreen,),
@@ -263,7 +263,8 @@ def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
     [
         (PLACEHOLDER,),
         KEYS,
-        (*LONG_KEYS, *BRIEF_KEYS, MORE),
+        (*LONG_KEYS, *BRIEF_KEYS, MORE, PermissionCard.RAW_HINT, FullRequest.RAW_HINT),
+        (*queue_lines.KEYS, *queue_lines.WAYS_IN[:-1]),
         tuple(words for _, _, words in STATES.values() if words),
     ],
 )

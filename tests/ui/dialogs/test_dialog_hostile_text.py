@@ -36,7 +36,7 @@ from acp_tui.ui.dialogs.agent_offers import (
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
-from acp_tui.ui.permission.question_card import QuestionCard
+from acp_tui.ui.permission.form_card import FormCard
 from support.dialogs import open_dialog
 from support.session_sources import HostileSessions
 
@@ -91,7 +91,7 @@ class _Asking(Screen[Any]):
 
     def compose(self) -> ComposeResult:
         """Only the card."""
-        yield QuestionCard(self._asked, self._agent_title, lambda *_: None, self)
+        yield FormCard(self._asked, self._agent_title, lambda *_: None, self)
 
     def leave(self) -> None:
         """There is no other screen."""

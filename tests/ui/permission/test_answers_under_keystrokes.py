@@ -39,11 +39,11 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Requ
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
-from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog, TrustQuestion
+from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.permission.request_view import RequestView, RowCounts
+from acp_tui.ui.permission.request_body import RequestBody, RowCounts
 from support.dialogs import NOTHING, open_dialog
 from support.folding import call as reported
 from support.screens import Clock, Page, open_page
@@ -92,8 +92,9 @@ class BareCard(PermissionCard):
         return self.has_focus
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__(clock=clock)
-        self.told: list[Message] = []
+        super().__init__(self, clock=clock)
+        self.answered: list[tuple[RequestKey, str]] = []
+        self.is_left = False
         stub: Any = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
         self._options = stub
         self._rows = RowCounts(1, 1, 0, 1, 4)
@@ -117,16 +118,33 @@ class BareCard(PermissionCard):
     def warn(self, text: str) -> None:
         """Nobody reads it."""
 
-    def _warn_too_soon(self, again: str) -> None: ...
+    def set_timer(self, *_: Any, **__: Any) -> Any:
+        """A warning stays."""
+        return SimpleNamespace(stop=lambda: None)
 
     def post_message(self, message: Message) -> bool:
-        """Store it."""
-        self.told.append(message)
+        """Nobody hears it."""
         return True
 
-    def hand_over(self, message: Any, keys: Any) -> None:
-        """Like a message."""
-        self.told.append(message)
+    def answer_request(self, key: RequestKey, option_id: str) -> None:
+        """Store it."""
+        self.answered.append((key, option_id))
+
+    def leave(self) -> None:
+        """The keyboard goes to the prompt."""
+        self.is_left = True
+
+    def make_way(self) -> list[Any]:
+        """The same, with text or to say why."""
+        self.is_left = True
+        return []
+
+    def ask_why(self, *_: Any) -> None:
+        """There is no prompt."""
+
+    def write(self, *_: Any, **__: Any) -> None:
+        """As from a card with a prompt below."""
+        self.make_way()
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Everything is in view."""
@@ -191,7 +209,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.card = BareCard(self.clock)
-        self.card.note_asked_for()
+        self.card.guard.come()
         self.call = ToolCall(ToolCallId("call"), title="Edit")
         self.judge.changes(self.clock.now_s)  # a new card
 
@@ -258,17 +276,16 @@ class Run:
         self._check(expected if is_meant else None, request_key)
 
     def _check(self, expected: PermissionOption | None, key: RequestKey) -> None:
-        answers = [told for told in self.card.told if isinstance(told, PermissionCard.Answered)]
-        for told in self.card.told:
-            if isinstance(told, PermissionCard.Typed | PermissionCard.ReasonWanted | PermissionCard.Left):
-                self.focus(False)
-        self.card.told.clear()
+        answers, self.card.answered = self.card.answered, []
+        if self.card.is_left:
+            self.card.is_left = False
+            self.focus(False)
         assert len(answers) <= 1
-        for answer in answers:
-            assert answer.key == key, self.log
-            may_allow = answer.option_id in MAY_ALLOW
+        for answered, option_id in answers:
+            assert answered == key, self.log
+            may_allow = option_id in MAY_ALLOW
             if expected is not None:
-                assert answer.option_id == expected.option_id, self.log
+                assert option_id == expected.option_id, self.log
                 self.meant += may_allow
             else:
                 assert not may_allow, f"allowed unasked: {self.log}"
@@ -428,7 +445,7 @@ def _seen(page: Page) -> tuple[object, ...]:
     asked = next(iter(page.session.conversation.permissions.values()), None)
     title = page.session.conversation.tool_call(asked.tool_call_id).call.title if asked else None
     cards = (page.card, page.pilot.app.focused)
-    numbers = [card.asked.waiting for card in cards if isinstance(card, RequestView) and card.asked is not None]
+    numbers = [card.asked.waiting for card in cards if isinstance(card, RequestBody) and card.asked is not None]
     return asked, title, numbers, _has_keyboard(page), page.pilot.app.screen
 
 
@@ -455,7 +472,7 @@ DIALOGS: dict[str, Callable[[], ModalScreen[Any]]] = {
     "servers": lambda: TrustDialog(Path("/project/.mcp.json"), []),
     "package": lambda: FirstRunDialog(PACKAGE),
     "recorded command": lambda: RunQuestion(("agent",), Path("/project")),
-    "closing": lambda: TrustQuestion("Close the tab?", (), yes="Yes"),
+    "closing": lambda: QuestionScreen("Close the tab?", (), yes="Yes"),
 }
 
 
@@ -595,4 +612,4 @@ class _Answering:
 
 
 def _is_on_card(focused: Widget | None) -> bool:
-    return focused is not None and any(type(each).__name__ == "QuestionCard" for each in focused.ancestors_with_self)
+    return focused is not None and any(type(each).__name__ == "FormCard" for each in focused.ancestors_with_self)

@@ -22,7 +22,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.kit.editors import SECRET_WARNING
-from acp_tui.ui.permission.question_card import QuestionCard
+from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.prompt.input import IDLE_S
 from support.folding import ALLOW
 from support.screens import SIZE, Page, open_page, rows
@@ -422,12 +422,12 @@ async def test_a_form_that_is_being_removed_takes_no_keyboard() -> None:
     async with open_page() as page:
         await page.press("home")
         await page.elicit(form(BooleanField("yes")))
-        (card,) = page.pilot.app.screen.query(QuestionCard)
+        (card,) = page.pilot.app.screen.query(FormCard)
         page.clock.now_s += IDLE_S
         page.withdraw()
         while card.display:
             await asyncio.sleep(0)
-        page.prompt.give_way_to(card)
+        page.prompt.give_way_to(card.guard)
         await page.settled()
         await page.press(*"text")
         assert page.draft == "text"
@@ -436,7 +436,7 @@ async def test_a_form_that_is_being_removed_takes_no_keyboard() -> None:
 async def test_a_widget_that_is_gone_keeps_no_keys_for_itself() -> None:
     async with open_page() as page:
         await page.elicit(form(BooleanField("yes")))
-        (card,) = page.pilot.app.screen.query(QuestionCard)
+        (card,) = page.pilot.app.screen.query(FormCard)
         page.withdraw()
         await page.settled()
         page.pilot.app.screen.focused = card

@@ -10,8 +10,8 @@ from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
-from acp_tui.ui.permission import request_pane
 from acp_tui.ui.prompt.input import IDLE_S
 from acp_tui.ui.shell.app import QUIT_AGAIN_S
 from support.folding import ALLOW, REJECT, agent
@@ -275,7 +275,7 @@ async def test_a_card_that_the_user_has_left_does_not_take_the_keyboard_again() 
         await page.press("escape")
         page.clock.now_s += IDLE_S
         assert page.prompt.is_free
-        assert not page.card.awaits_keyboard
+        assert not page.card.guard.awaits_keyboard
 
 
 async def test_what_is_typed_as_the_card_takes_the_keyboard_goes_to_the_prompt_whole() -> None:
@@ -367,7 +367,7 @@ async def test_a_key_or_click_that_came_too_early_is_answered_by_what_to_do() ->
 async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(request_pane, "WARNING_S", 0.01)
+    monkeypatch.setattr(answer_guard, "WARNING_S", 0.01)
     async with open_page() as page:
         await page.ask("call")
         await page.press("tab", "1")

@@ -17,11 +17,10 @@ from textual.widget import Widget
 
 from acp_tui.conversation.elicitation import ChoiceField, FieldChoice, Form, UrlVisit
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.ui.dialogs.trust import TrustQuestion
 from acp_tui.ui.kit.answer_guard import GUARD_S
 from acp_tui.ui.kit.question_screen import QuestionScreen
+from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.permission.question_card import QuestionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import IDLE_S
 from support.chat_messages import MESSAGES
@@ -71,7 +70,7 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
     def set_timer(widget: Widget, delay: float, callback: Callable[[], Any], **options: Any) -> Any:
         return timers.set_timer(widget, delay, callback, **options)
 
-    for kind in (PermissionCard, QuestionCard, PromptInput, QuestionScreen):
+    for kind in (PermissionCard, FormCard, PromptInput, QuestionScreen):
         monkeypatch.setattr(kind, "set_timer", set_timer, raising=False)
     monkeypatch.setattr(QuestionScreen, "clock", staticmethod(timers.clock))
     return timers
@@ -86,7 +85,7 @@ async def _ask(page: Page, kind: str, results: list[Any]) -> None:
     elif kind == "page":
         await page.elicit(UrlVisit(RequestKey(0), "Look", "e", "https://evil.example"))
     else:
-        page.pilot.app.push_screen(TrustQuestion("Trust this?", []), results.append)
+        page.pilot.app.push_screen(QuestionScreen("Trust this?", []), results.append)
         await page.settled()
 
 

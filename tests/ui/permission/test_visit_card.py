@@ -4,7 +4,7 @@ import pytest
 
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.permission.question_card import marked_url
+from acp_tui.ui.permission.form_card import marked_url
 from support.screens import open_page
 
 URL = "https://login.example.org:8443/start?state=1"

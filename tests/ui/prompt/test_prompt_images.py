@@ -12,7 +12,7 @@ from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.conversation.content import Image
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.prompt.input import Rejection
+from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.ui.tab import actions
 from acp_tui.ui.tab.actions import paste_from_clipboard
 from support.screens import Page, open_page

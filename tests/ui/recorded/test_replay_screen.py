@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from acp_tui.client.settings.tree import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event
-from acp_tui.ui.permission.request_pane import RequestPane
+from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.recorded.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.recorded.panel import RecordedCard
 from acp_tui.ui.recorded.player import Pace, Spot
@@ -96,7 +96,7 @@ async def test_a_permission_card_says_what_was_chosen_and_takes_no_answer(tmp_pa
 
 
 def test_the_card_of_a_replay_has_no_key_and_no_message_that_answers() -> None:
-    assert not issubclass(RecordedCard, RequestPane)
+    assert not issubclass(RecordedCard, AnswerableRequest)
     assert not RecordedCard.can_focus
     assert not list(RecordedCard._merge_bindings())
     assert "on_click" not in {name for base in RecordedCard.__mro__ for name in vars(base)}

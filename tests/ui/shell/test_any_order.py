@@ -46,7 +46,7 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.ui.kit.themes import DARK
-from acp_tui.ui.permission.question_card import QuestionCard
+from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.agent_link import AgentLink
@@ -252,7 +252,7 @@ class World:
             assert len(view.column.drawings) == len(conversation.entries)
         forms, requests = [*conversation.elicitations], [*conversation.permissions]
         is_form_first = bool(forms) and (not requests or forms[0] < requests[0])
-        cards = [card for card in tab.query(QuestionCard) if card.display]
+        cards = [card for card in tab.query(FormCard) if card.display]
         assert [card.asked.key for card in cards] == (forms[:1] if is_form_first else [])
         wanted = requests[:1] if not is_form_first else []
         shown = panel.card.asked

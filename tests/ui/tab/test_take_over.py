@@ -24,7 +24,7 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.ui.dialogs.take_over import LEAVE_KEY
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.ui.permission.question_card import QuestionCard
+from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.session.panel import BESIDE_TERMINALS
 from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import ask
@@ -298,7 +298,7 @@ async def test_a_form_opens_when_the_keyboard_is_taken_back(tmp_path: Path) -> N
         await page.shows("the agent needs your decision: Ctrl+]")
         assert page.is_taken_over
         await page.press(LEAVE_KEY)
-        await page.until(lambda: bool(page.pilot.app.screen_stack[0].query(QuestionCard)))
+        await page.until(lambda: bool(page.pilot.app.screen_stack[0].query(FormCard)))
         await page.shows("Who are you?")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from textual.app import ComposeResult
@@ -13,10 +14,10 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from acp_tui.client.line_comparison import CONTEXT_LINES
-from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest
 from acp_tui.conversation.request_outline import ShownRequest
-from acp_tui.conversation.tool_calls import TerminalId, ToolCall
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.themes import palette_for
@@ -26,7 +27,6 @@ from acp_tui.ui.permission.request_drawing import Subject, SubjectDrawing, Subje
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
-from acp_tui.ui.textual_gaps.fence import fence_of
 
 Part: TypeAlias = Literal["title", "subject", "keys", "options", "gap"]
 
@@ -100,8 +100,8 @@ class Place:
 
     CSS_CLASS: ClassVar[str]
 
-    def __init__(self, view: RequestView) -> None:
-        self._view = view
+    def __init__(self, body: RequestBody) -> None:
+        self._body = body
 
     @abstractmethod
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
@@ -131,28 +131,24 @@ COMPARING_PAUSE_S: Final = 0.002
 """Pause before a long diff is compared further, so that keys are handled."""
 
 
-class RequestView(Vertical):
+class RequestBody(Vertical):
     """What the agent wants to do, and below it the agent's own options.
 
     The options come last, so that they stay in place under the mouse, whatever the keys above them show.
     """
 
     DEFAULT_CSS = """
-    RequestView.-docked { display: none; height: auto; }
-    RequestView.-full { height: 1fr; }
+    RequestBody.-docked { display: none; height: auto; }
+    RequestBody.-full { height: 1fr; }
     """
 
-    def __init__(
-        self,
-        place: type[Place],
-        clock: Callable[[], float],
-        *,
-        drawing: SubjectDrawing | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-    ) -> None:
-        super().__init__(id=id, classes=f"{ASKING} {place.CSS_CLASS}")
+    RAW_HINT: ClassVar[str] = ""
+    """How to see the raw report of the agent."""
+
+    def __init__(self, place: type[Place], drawing: SubjectDrawing | None = None) -> None:
+        super().__init__(classes=f"{ASKING} {place.CSS_CLASS}")
         self._place = place(self)
-        self.guard = AnswerGuard(clock, self)
+        self.guard: AnswerGuard = AnswerGuard(time.monotonic, self)
         """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""
         self._drawing = drawing or SubjectDrawing()
         self.asked: ShownRequest | None = None
@@ -182,17 +178,12 @@ class RequestView(Vertical):
     def compose(self) -> ComposeResult:
         yield from (self._title, self._subject, self._keys, self._options)
 
-    def show(
-        self,
-        requests: Sequence[PermissionRequest],
-        call: ToolCall | None,
-        cwd: str = "",
-        terminals: Mapping[TerminalId, TerminalState] | None = None,
-    ) -> None:
-        """Show the first of these requests and its call; without a request, hide. `cwd` is the session's."""
+    def show(self, requests: Sequence[PermissionRequest], conversation: Conversation, cwd: str) -> None:
+        """Show the first of these requests of a conversation; without a request, hide. `cwd` is the session's."""
         asked = None
-        if requests and call is not None:
-            asked = ShownRequest(requests[0], call, cwd, len(requests), terminals or {})
+        if requests:
+            call = conversation.tool_call(requests[0].tool_call_id).call
+            asked = ShownRequest(requests[0], call, cwd, len(requests), conversation.terminals)
         is_new = (asked is not None) != self.display
         self.display = asked is not None
         if is_new:
@@ -215,7 +206,6 @@ class RequestView(Vertical):
 
     def _begin(self) -> None:
         self._chosen, self._shows_raw, self._warning = None, False, ""
-        self.guard.is_unasked = True  # it came by itself, even to somebody who has just answered another
         self._pending = self._start
         self._draw_news()
         self._options.go_to_line(0)
@@ -268,9 +258,10 @@ class RequestView(Vertical):
     def redraw(self) -> None:
         if self.asked is None or self._width < 2:
             return
-        palette = self._palette
         place = self._place
-        look = SubjectStyle(self._width, palette, place.layout_of_diffs, self._shows_raw, place.context_of_diffs)
+        layout, context = place.layout_of_diffs, place.context_of_diffs
+        raw_hint = keys_in_force(self).hint(self.RAW_HINT)
+        look = SubjectStyle(self._width, self._palette, layout, self._shows_raw, context, raw_hint)
         subject = self._drawing.draw(self.asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
@@ -407,13 +398,9 @@ class RequestView(Vertical):
 
     def _look_at_rows(self) -> None:
         """Record the rows in view as seen, once the terminal has shown them. Scrolling on before that shows others."""
-        if (rows := self._rows_in_view) is None:
-            return
-        if (fence := fence_of(self)) is None:
-            self._note_seen(self._state, self._way, rows)
-        else:
+        if (rows := self._rows_in_view) is not None:
             state, way = self._state, self._way
-            fence.when_shown((self, "seen"), self, lambda _: self._note_seen(state, way, rows))
+            self.guard.when_shown("rows", lambda _: self._note_seen(state, way, rows))
 
     @property
     def _rows_in_view(self) -> range | None:
@@ -440,8 +427,7 @@ class RequestView(Vertical):
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Whether everything was in view, or the user repeats the choice. If not, scroll to the first unseen row."""
-        if fence_of(self) is None:
-            self._look_at_rows()
+        self._look_at_rows()
         seen = self._drawing.seen
         if seen.wanted == option_id or (seen.is_all_seen and not self._drawn.left_out):
             return True

@@ -7,7 +7,7 @@ from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered
 from acp_tui.ui.commands.help import HelpScreen
-from acp_tui.ui.permission.permission_review import PermissionReview
+from acp_tui.ui.permission.full_request import RequestScreen
 from support.folding import ALLOW, REJECT, call
 from support.screens import Page, open_page
 
@@ -28,7 +28,7 @@ async def _open(page: Page, *options: PermissionOption, **reported: object) -> N
 
 
 def _is_open(page: Page) -> bool:
-    return isinstance(page.pilot.app.screen, PermissionReview)
+    return isinstance(page.pilot.app.screen, RequestScreen)
 
 
 # What it shows

@@ -1,25 +1,23 @@
-"""The full screen of one permission request. It answers through the docked card and closes with the request."""
+"""The full screen of one permission request. It closes with the request."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 from textual.screen import ModalScreen
 
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import Typing
-from acp_tui.ui.permission.request_drawing import SubjectDrawing, has_changes
-from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
-from acp_tui.ui.permission.request_view import Place, RowCounts, share_out
+from acp_tui.ui.permission.request_body import Place, RowCounts, share_out
+from acp_tui.ui.permission.request_drawing import has_changes
+from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
@@ -39,7 +37,7 @@ class WholeScreen(Place):
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
         """Uses all rows. What the other parts don't need goes to the subject."""
-        room = self._view.content_size.height
+        room = self._body.content_size.height
         rows = share_out(wanted, room)
         return rows._replace(subject=rows.subject + room - sum(rows)) if rows.subject else None
 
@@ -48,7 +46,7 @@ class WholeScreen(Place):
         """What the user chose, or what the width suggests."""
         wants_columns = self._wants_columns
         if wants_columns is None:
-            wants_columns = self._view.content_size.width >= COLUMNS_FROM_CELLS
+            wants_columns = self._body.content_size.width >= COLUMNS_FROM_CELLS
         return "columns" if wants_columns else "unified"
 
     def toggle_columns(self) -> None:
@@ -59,12 +57,13 @@ class WholeScreen(Place):
         return None if self.shows_whole_file else super().context_of_diffs
 
 
-class FullRequest(RequestPane):
+class FullRequest(AnswerableRequest):
     """A request that uses the whole screen."""
 
     _place: WholeScreen
 
     PLACE: ClassVar[KeyPlace] = "review"
+    RAW_HINT = "press {review_raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(
         "review_up",
         "review_down",
@@ -78,16 +77,14 @@ class FullRequest(RequestPane):
         "review_option_before",
     )
 
-    def __init__(self, card: RequestPane, clock: Callable[[], float], drawing: SubjectDrawing, typed: str) -> None:
-        """`card` gets the answers. `drawing` has drawn the same request; `typed` was typed on the card right before."""
-        super().__init__(WholeScreen, clock, drawing=drawing)
-        self._typing = Typing(self.guard, typed)
+    def __init__(self, card: AnswerableRequest) -> None:
+        super().__init__(WholeScreen, card._user, card._clock, card._drawing)
         self._card = card
-        self._is_unasked = card.guard.is_unasked
+        self.guard.typed = card.guard.take_typed()
 
     def _begin(self) -> None:
         super()._begin()
-        self.guard.is_unasked = self._is_unasked
+        self.guard.is_unasked = self._card.guard.is_unasked
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, read, and go back."""
@@ -113,16 +110,11 @@ class FullRequest(RequestPane):
         ]
         return [key for key in map(hint, keys) if key]
 
-    def tell(self, message: Message) -> None:
-        self._card.post_message(message)
-
-    def hand_over(
-        self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
-    ) -> None:
-        """Write into the prompt below, after closing this screen."""
-        if isinstance(self.screen, PermissionReview):
+    def make_way(self) -> Sequence[events.Key | events.Paste]:
+        keys = super().make_way()
+        if isinstance(self.screen, RequestScreen):
             self.screen.close()
-        self._card.hand_over(message, keys)
+        return keys
 
     # What the user does
 
@@ -177,7 +169,7 @@ class FullRequest(RequestPane):
         return max(self._drawn.first_changed(index) - (height > 2), 0)
 
 
-class PermissionReview(ModalScreen[None]):
+class RequestScreen(ModalScreen[None]):
     """Shows one request until it's answered or withdrawn, or the user returns to the card with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
@@ -185,18 +177,17 @@ class PermissionReview(ModalScreen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (40, "-wide")]  # noqa: RUF012 - Textual has no ClassVar here either
     VERTICAL_BREAKPOINTS = [(0, "-low"), (14, "-high")]  # noqa: RUF012
 
-    def __init__(self, pane: FullRequest, asked: ShownRequest) -> None:
+    def __init__(self, request: FullRequest, asked: ShownRequest) -> None:
         super().__init__()
         self.asked = asked
-        self._pane = pane
-        self._is_over = False
+        self._request = request
 
     def compose(self) -> ComposeResult:
-        yield self._pane
+        yield self._request
 
     def on_mount(self) -> None:
-        self._pane.show_request(self.asked)
-        self.set_focus(self._pane)
+        self._request.show_request(self.asked)
+        self.set_focus(self._request)
 
     def show_request(self, asked: ShownRequest | None) -> None:
         """Show the request as it is now. Closes if it isn't the one that was opened."""
@@ -204,16 +195,9 @@ class PermissionReview(ModalScreen[None]):
             self.close()
             return
         self.asked = asked
-        self._pane.show_request(asked)
+        self._request.show_request(asked)
 
     def close(self) -> None:
-        """Close, now or once no other screen covers it."""
-        self._is_over = True
-        self._pane.show_request(None)
-        if self.is_active and self.is_running:
-            self.dismiss()
-
-    def on_screen_resume(self) -> None:
-        """Close if the request ended while another screen covered it."""
-        if self._is_over and self.is_active:  # it may have been closed before this came
-            self.dismiss()
+        """Close, now or once no other screen covers it. Until then, it takes no answer."""
+        self._request.show_request(None)
+        self.dismiss()

@@ -6,9 +6,9 @@ Reports the answer. `client.form_answers` validates fields, the guard checks key
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,7 +16,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
 
@@ -37,7 +36,7 @@ from acp_tui.conversation.web_address import host_of, is_openable, split_at_host
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import GUARD_S, HELD, WARNING_S, AnswerGuard, Typing
+from acp_tui.ui.kit.answer_guard import GUARD_S, QuestionGuard, TakesText
 from acp_tui.ui.kit.editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import MAX_NUMBERED
@@ -52,16 +51,6 @@ KEYS_OF_ALL: Final = frozenset({"escape", "tab", "shift+tab", "ctrl+enter", "pag
 """These keys act on the card, whichever field has the focus."""
 
 
-class FocusReturn(Protocol):
-    """How the card hands over the keyboard when the user leaves it."""
-
-    def leave(self) -> None:
-        """Return the keyboard to the widget that had it before."""
-
-    def write(self, text: str, keys: Sequence[events.Key | events.Paste], *, is_paste: bool) -> None:
-        """Leave, and type this there."""
-
-
 class Parts(Vertical):
     """The content of the card. Records which keys bubbled up from its fields and buttons."""
 
@@ -74,14 +63,14 @@ class Parts(Vertical):
         self.last = event
 
 
-class QuestionCard(VerticalScroll, can_focus=True):
+class FormCard(VerticalScroll, can_focus=True):
     """One question. Only a deliberate key or click accepts it, and only if all fields are valid.
 
     It can appear while the user is typing. So letters go to the prompt until the user has moved to a field, and no key
     counts right after letters. A number answers a page, or a form with a single choice.
     """
 
-    DEFAULT_CSS = "QuestionCard { height: auto; }"
+    DEFAULT_CSS = "FormCard { height: auto; }"
 
     PLACE: ClassVar[Place] = "question"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -102,32 +91,28 @@ class QuestionCard(VerticalScroll, can_focus=True):
         asked: Elicitation,
         agent_title: str,
         answer: Callable[[ElicitationAction, FormValues | None], None],
-        keys: FocusReturn,
+        below: TakesText,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`answer` is called once, with the user's decision."""
         super().__init__(classes=ASKING)
         self.asked = asked
-        self.guard = AnswerGuard(clock, self)
+        self.guard = QuestionGuard(self, clock)
         self._agent_title = agent_title
         self._answer = answer
-        self._keys = keys
+        self._below = below
         self._count = 1
         self._editors = [FieldEditor(field) for field in asked.fields] if isinstance(asked, Form) else []
         self._rows = self._rows_that_answer()
         self._parts = Parts()
         self._said = Static(classes="dialog-warning", markup=False)
-        self._is_answer = False
-        """Whether the key or click being handled can be an answer."""
         self._is_enter_meant = False
         """Whether the last key can be an answer. A field handles Enter a moment later."""
-        self._is_answered = False
+        self.is_answered = False
+        """Whether the user has answered. If not, a question that disappears was withdrawn."""
         self._has_keyboard = False
-        self._had_keyboard = False
-        self._typing = Typing(self.guard)
         self._warning = ""
-        self._warning_time: Timer | None = None
 
     def _rows_that_answer(self) -> ChoiceRows | None:
         """The rows of a form with a single choice. They belong to the card, where a number is an answer."""
@@ -185,7 +170,8 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._said.update(shown_line(why, "$text-warning"))
         AskingChanged.tell(self)
         self.show_count(self._count)
-        self.guard.arm()
+        # The card is visible again only once the screens above it are gone.
+        self.watch(self.screen, "stack_updates", self.guard.arm)
 
     def show_count(self, count: int) -> None:
         """Show how many questions are waiting, including this one."""
@@ -211,49 +197,27 @@ class QuestionCard(VerticalScroll, can_focus=True):
         hint = keys_in_force(self).hint
         if not self._has_keyboard:
             return [hint("{leave_prompt}: answer")]
-        back, decline = hint("{leave_question}: back"), "0: decline"
+        back, send, decline = hint("{leave_question}: back"), hint("{send_form}: send"), "0: decline"
         if self.screen.focused is not self:
             is_on_button = isinstance(self.screen.focused, Button)
-            return ["Enter: answer", back] if is_on_button else ["Enter, Tab: next", back, "Ctrl+Enter: send"]
+            return ["Enter: answer", back] if is_on_button else [hint("Enter, {next_field}: next"), back, send]
         if isinstance(self.asked, UrlVisit):
             return ["1: open", decline, back, hint("{copy_address}: copy the address")]
         if self._rows is not None:
             last = min(len(self._rows.rows), MAX_NUMBERED)
             return [f"1-{last}, ↑↓ Enter: answer", decline, back]
-        return ["Tab: fill in", decline, back, "Ctrl+Enter: send"]
+        return [hint("{next_field}: fill in"), decline, back, send]
 
-    def _warn(self, text: str) -> None:
-        """Show this in place of the keys until there was time to read it."""
-        if self._warning_time is not None:
-            self._warning_time.stop()
+    def warn(self, text: str) -> None:
+        """Show this in place of the keys; "" shows the keys again."""
         self._warning = text
-        self._warning_time = self.set_timer(WARNING_S, partial(self._warn, "")) if text else None
         self._show_keys()
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether the user has answered. If not, a question that disappears was withdrawn."""
-        return self._is_answered
 
     # The keyboard
 
-    @property
-    def has_keyboard(self) -> bool:
-        return self.has_focus_within
-
-    @property
-    def awaits_keyboard(self) -> bool:
-        """Whether the card is shown and hasn't had the keyboard yet. While it's being removed, it isn't shown."""
-        return self.is_attached and self.display and not self._had_keyboard
-
-    def take_focus(self) -> None:
-        """Take the focus unasked. No field gets it until the user goes there."""
-        self.guard.is_unasked = self._typing.has_just_come = True
-        self.screen.set_focus(self)
-
     def enter(self) -> None:
         """Focus the card at the user's request; the first field if the key wasn't one of several pressed in a row."""
-        self.guard.is_unasked = False
+        self.guard.come()
         is_meant = self.guard.is_open and pause_before_key_s(self) >= GUARD_S
         if is_meant and self._rows is None and self._editors:
             self.screen.set_focus(self._stops[1])
@@ -271,10 +235,10 @@ class QuestionCard(VerticalScroll, can_focus=True):
     @on(events.DescendantBlur)
     def _note_focus(self) -> None:
         """Note whether the card, or a field of it, receives keys now."""
-        had, self._has_keyboard = self._has_keyboard, self.has_keyboard
-        self._had_keyboard |= self._has_keyboard
+        had, self._has_keyboard = self._has_keyboard, self.has_focus_within
+        self.guard.had_keyboard |= self._has_keyboard
         if self._has_keyboard and not had:
-            self._typing.take()
+            self.guard.take_typed()
             self.guard.arm()
         self._show_keys()
 
@@ -283,53 +247,26 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self.guard.arm()
         self._show_keys()
 
-    def look_again(self) -> None:
-        """Rearm the guard: the card is visible again only now."""
-        self.guard.arm()
-
     async def on_key(self, event: events.Key) -> None:
-        """Handle the key at once. By the time Textual resolves its binding, another question may be here."""
-        is_own = self._parts.last is not event
-        if is_own and self.screen.focused is not self:  # it was on its way here when the focus moved
+        if self._parts.last is event:
+            await self._take_key_of_part(event)
+        elif self.screen.focused is self:
+            decides = f"{event.key} answers" if event.key.isdecimal() else ""
+            await self.guard.take_key(event, self._own_binding(event), decides)
+        else:  # it was on its way here when the focus moved
             event.stop()
             if self.screen.focused is not None and not is_stray(self, event):
                 press_in(self.screen.focused, event)
-            return
-        self._is_answer = self._is_enter_meant = self.guard.takes(event)
-        binding = self._own_binding(event) if is_own else self._binding_above_fields(event)
-        if is_own and self._typing.note(event, is_answer=self._is_answer):
-            event.stop()
-            self._write(self._typing.text, is_paste=False)
-        elif is_own and binding is not None and event.key.isdecimal() and self.guard.is_unasked:
-            event.stop()
-            await self._hold(event, binding)
-        elif not is_own and event.key == "enter" and isinstance(self.screen.focused, Button):
-            event.stop()
-            self._answer_by(self.screen.focused)
-        elif binding is not None:
-            event.stop()
-            await self.run_action(binding.action)
-        elif is_own and event.is_printable:
-            event.stop()
-            self._write(self._typing.text, is_paste=False)
+
+    async def _take_key_of_part(self, event: events.Key) -> None:
+        """Handle a key that a field or a button didn't use."""
+        self._is_enter_meant = self.guard.takes(event)
+        is_on_button = event.key == "enter" and isinstance(self.screen.focused, Button)
+        binding = self._binding(event.key) if is_on_button or event.key in KEYS_OF_ALL else None
+        if binding is not None:
+            await self.guard.act(event, binding.action)
         elif event.is_printable and not self._is_for_field(event.key):
             event.stop()
-        self._is_answer = False
-
-    async def _hold(self, event: events.Key, binding: Binding) -> None:
-        """Answer with this number if nothing follows it."""
-        self._typing.has_answer = True
-        if not self._is_answer:
-            await self.run_action(binding.action)  # it says that it came too soon
-            return
-        self._warn(HELD.format(what=f"{event.key} answers"))
-        await self.guard.hold(event, partial(self._decide, binding), partial(self._warn, ""))
-
-    async def _decide(self, binding: Binding) -> None:
-        self._warn("")
-        self._is_answer, self._typing.has_answer = True, False
-        await self.run_action(binding.action)
-        self._is_answer = False
 
     def _own_binding(self, event: events.Key) -> Binding | None:
         """The key's binding when no field has the focus. A number that answers nothing is text."""
@@ -337,53 +274,50 @@ class QuestionCard(VerticalScroll, can_focus=True):
             return None
         if event.key.isdecimal() and event.key != "0" and not self._has_number(int(event.key)):
             return None
-        return next(iter(bindings_of_key(self, event.key)), None)
+        return self._binding(event.key)
+
+    def _binding(self, key: str) -> Binding | None:
+        return next(iter(bindings_of_key(self, key)), None)
 
     def _has_number(self, number: int) -> bool:
         if isinstance(self.asked, UrlVisit):
             return number == 1
         return self._rows is not None and number <= len(self._rows.rows)
 
-    def _binding_above_fields(self, event: events.Key) -> Binding | None:
-        return next(iter(bindings_of_key(self, event.key)), None) if event.key in KEYS_OF_ALL else None
-
     def _is_for_field(self, key: str) -> bool:
         focused = self.screen.focused
         return focused is not None and any(True for _ in bindings_of_key(focused, key))
 
     def on_paste(self, event: events.Paste) -> None:
-        """Send text pasted on the card itself to the prompt. A paste is never an answer."""
-        event.stop()
-        self.guard.takes(event)
-        if self._parts.last is not event:
-            self._write(event.text, is_paste=True)
+        """Send text pasted on the card itself to the prompt. Fields have taken theirs."""
+        if self._parts.last is event:
+            event.stop()
+            self.guard.takes(event)
+        else:
+            self.guard.take_paste(event)
 
-    def _write(self, text: str, *, is_paste: bool) -> None:
-        self._typing.take()
-        self._keys.write(text, take_waiting_keys(self), is_paste=is_paste)
+    def write(self, text: str, *, is_paste: bool = False) -> None:
+        self._below.write(text, take_waiting_keys(self), is_paste=is_paste)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Record what is pressed: when the mouse button is released, something else may be there."""
-        self.guard.is_unasked = False
         self.guard.press(event, self.screen.get_widget_at(*event.screen_offset)[0])
 
     # What the user does
 
     def action_leave(self) -> None:
         """Return to the prompt. The question waits."""
-        self._keys.leave()
+        self._below.leave()
 
     def action_go(self, step: int) -> None:
         """Go to the next field or button, or back to the prompt. Leaving the card itself requires a pause first."""
         stops = self._stops
         at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
-        is_on_its_way = self.guard.is_unasked and not self._is_answer
-        self.guard.is_unasked = False
+        is_on_its_way = self.guard.is_unasked and not self.guard.can_answer
         if at == 0 and step < 0:
-            self._keys.leave()
+            self._below.leave()
         elif at == 0 and is_on_its_way:
             return  # the key was pressed to get here
-        elif at or self._may_answer("press Tab again"):
+        elif at or self.guard.may_answer("press Tab again"):
             self.screen.set_focus(stops[(at + step) % len(stops)])
 
     def action_step(self, step: int) -> None:
@@ -392,12 +326,14 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self.scroll_relative(y=step, animate=False)
         else:
             self._rows.action_move(step)
-            self._warn("")
+            self.warn("")
             self.scroll_to_region(self._region_of(self._rows.cursor), animate=False)
 
     def action_confirm(self) -> None:
-        """Answer with the row under the cursor; without one, do nothing."""
-        if self._rows is not None and self._rows.row is not None:
+        """Answer with the focused button, or with the row under the cursor; without either, do nothing."""
+        if isinstance(self.screen.focused, Button):
+            self._answer_by(self.screen.focused)
+        elif self._rows is not None and self._rows.row is not None:
             self._answer_with(self._rows.cursor, "press Enter again")
 
     def action_number(self, number: int) -> None:
@@ -408,12 +344,12 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     def _answer_with(self, index: int, again: str) -> None:
         assert self._rows is not None
-        if not self._may_answer(again):
+        if not self.guard.may_answer(again):
             return
         if not self.content_region.contains_region(self._at(index)):
             self.scroll_to_region(self._region_of(index), animate=False)
             self.guard.arm()
-            self._warn(f"You hadn't seen that row: {again}")
+            self.guard.warn(f"You hadn't seen that row: {again}")
             return
         self._rows.choose(index)
         self._send()
@@ -430,7 +366,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     def action_send(self) -> None:
         """Send a form if all fields are valid. A page is opened by its own key."""
-        if isinstance(self.asked, Form) and not self._unanswerable and self._may_answer("press it again"):
+        if isinstance(self.asked, Form) and not self._unanswerable and self.guard.may_answer("press it again"):
             self._send()
 
     def _send(self) -> None:
@@ -447,7 +383,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             editor.focus_control()
 
     def action_decline(self) -> None:
-        if self._may_answer("press 0 again"):
+        if self.guard.may_answer("press 0 again"):
             self._give("decline", None)
 
     def action_copy(self) -> None:
@@ -457,7 +393,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self.notify("The address was sent to the terminal's clipboard (OSC 52).")
 
     def _accept_page(self, again: str) -> None:
-        if isinstance(self.asked, UrlVisit) and is_openable(self.asked.url) and self._may_answer(again):
+        if isinstance(self.asked, UrlVisit) and is_openable(self.asked.url) and self.guard.may_answer(again):
             self._give("accept", None)
 
     def _answer_by(self, button: Button) -> None:
@@ -465,18 +401,12 @@ class QuestionCard(VerticalScroll, can_focus=True):
         if button.id == "accept":
             self.action_send()
             self._accept_page("press it again")
-        elif self._may_answer("press it again"):
+        elif self.guard.may_answer("press it again"):
             self._give("decline" if button.id == "decline" else "cancel", None)
 
-    def _may_answer(self, again: str) -> bool:
-        """Whether the key or click can be deliberate. If not, tell the user what to do."""
-        if not self._is_answer:
-            self._warn(self.guard.why_not(again))
-        return self._is_answer
-
     def _give(self, action: ElicitationAction, values: FormValues | None) -> None:
-        if not self._is_answered:
-            self._is_answered = True
+        if not self.is_answered:
+            self.is_answered = True
             self._answer(action, values)
 
     # Events of its fields and buttons
@@ -484,9 +414,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Handle a mouse click. Keys were handled before."""
         event.stop()
-        self._is_answer = self.guard.is_click_on(event.button)
-        self._answer_by(event.button)
-        self._is_answer = False
+        self.guard.click(event.button, partial(self._answer_by, event.button))
 
     @on(Input.Changed)
     @on(TextArea.Changed)
@@ -504,9 +432,9 @@ class QuestionCard(VerticalScroll, can_focus=True):
         if answerable:
             answerable[0].focus_control()
         else:
-            self._is_answer = self._is_enter_meant
+            self.guard.can_answer = self._is_enter_meant
             self.action_send()
-            self._is_answer = False
+            self.guard.can_answer = False
 
 
 def marked_url(url: str) -> Content:

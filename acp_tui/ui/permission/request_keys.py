@@ -1,0 +1,176 @@
+"""The keys and clicks that answer a permission request, docked or full screen.
+
+Which of them count, and which are text, is decided by `ui/kit/answer_guard`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import ClassVar, Final, Protocol
+
+from textual import events
+from textual.binding import Binding, BindingType
+
+from acp_tui.conversation.facts import PermissionOption, RequestKey
+from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, Rejection, answer_of, keys_told, kind_word
+from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
+from acp_tui.ui.permission.request_body import Place, RequestBody
+from acp_tui.ui.permission.request_drawing import MAX_NUMBER, SubjectDrawing
+from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
+
+CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
+ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
+
+
+class TakesDecisions(TakesText, Protocol):
+    """Who acts on what the user decides on a request, or writes instead."""
+
+    def answer_request(self, key: RequestKey, option_id: str) -> None:
+        """Send the user's choice."""
+
+    def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[events.Key | events.Paste]) -> None:
+        """Let the user write the reason, beginning with `typed`. Nothing is decided until that is sent."""
+
+
+class AnswerableRequest(RequestBody, can_focus=True):
+    """A request that keys and clicks answer."""
+
+    guard: QuestionGuard
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("confirm", "card_page_up", "card_page_down", "raw", "reject_and_say_why"),
+        *(
+            Binding(str(number), f"answer('{number}')", f"Option {number}", show=False)
+            for number in range(1, MAX_NUMBER + 1)
+        ),
+        *(Binding(letter, f"answer('{letter}')", KIND_WORDS[kind], show=False) for kind, letter in LETTERS.items()),
+    ]
+
+    def __init__(
+        self,
+        place: type[Place],
+        user: TakesDecisions,
+        clock: Callable[[], float],
+        drawing: SubjectDrawing | None = None,
+    ) -> None:
+        super().__init__(place, drawing)
+        self.guard = QuestionGuard(self, clock)
+        self._user = user
+        self._clock = clock
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.guard.is_unasked = True  # it came by itself, even to somebody who has just answered another
+
+    def warn_too_small(self) -> None:
+        """Tell the user that there isn't enough room to answer, if that isn't visible already."""
+
+    def answer_keys(self, others: str) -> str:
+        """The keys that answer. `others` choose options without a number."""
+        keys = keys_told(self.options, MAX_NUMBER)
+        return f"{keys} {others}: answer" if len(self.options) > MAX_NUMBER else f"{keys}: answer"
+
+    @property
+    def can_reject(self) -> bool:
+        """Whether the agent offers an option to reject. Without one, the user can only cancel the turn."""
+        return self._rejection is not None
+
+    @property
+    def _rejection(self) -> PermissionOption | None:
+        return self.asked.request.rejection if self.asked is not None else None
+
+    # What the user does
+
+    def action_choose(self, step: int) -> None:
+        """Move the choice. Nothing is chosen at first."""
+        if not self.options:
+            return
+        last = len(self.options) - 1
+        start = (-1 if step > 0 else last + 1) if self._chosen is None else self._chosen
+        self._chosen = max(0, min(last, start + step))
+        self.warn("")
+
+    def action_confirm(self) -> None:
+        """Answer with the chosen option; if none is chosen, do nothing."""
+        if self._chosen is not None:
+            self._answer(self._chosen, "press Enter again")
+
+    def action_answer(self, key: str) -> None:
+        index = answer_of(self.options, key)
+        if index is not None:
+            self._answer(index, f"press {key} again")
+
+    async def on_key(self, event: events.Key) -> None:
+        self.show_changes()
+        binding = self._binding(event)
+        await self.guard.take_key(event, binding, self._decision(event, binding))
+
+    def _decision(self, event: events.Key, binding: Binding | None) -> str:
+        """What the key would decide; "" if it decides nothing."""
+        if binding is None:
+            return ""
+        if event.key in ANSWER_KEYS:
+            index = answer_of(self.options, event.key)
+            return "" if index is None else kind_word(self.options[index])
+        return binding.description if binding.action == "reject_and_say_why" else ""
+
+    def _binding(self, event: events.Key) -> Binding | None:
+        """The key's binding. A number or letter without an option has none, nor `w` if no option rejects."""
+        if event.key in ANSWER_KEYS and answer_of(self.options, event.key) is None:
+            return None
+        binding = next(iter(bindings_of_key(self, event.key)), None)
+        is_idle = binding is not None and binding.action == "reject_and_say_why" and not self.can_reject
+        return None if is_idle else binding
+
+    def on_paste(self, event: events.Paste) -> None:
+        self.guard.take_paste(event)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self.show_changes()
+        self.guard.press(event, self._option_at(event))
+
+    def on_click(self, event: events.Click) -> None:
+        self.show_changes()
+        index = self._option_at(event)
+        self.guard.click(index, partial(self._answer, index, "click again"))
+
+    def _option_at(self, event: events.MouseEvent) -> int | None:
+        if not self._options.region.contains(*event.screen_offset):
+            return None
+        row = event.screen_y - self._options.region.y + self._options.scroll_offset.y
+        return next((index for index, rows in enumerate(self._option_rows) if row in rows), None)
+
+    def action_reject_and_say_why(self) -> None:
+        """Let the user write a reason, however soon the key came: the request waits until that is sent."""
+        option = self._rejection
+        if self._rows is None:
+            self.warn_too_small()
+        elif option is not None and self.asked is not None:
+            rejection = Rejection(self.asked.request.key, option.option_id, self.asked.call.shown_title)
+            # Other keys had an effect.
+            typed = "".join(letter for letter in self.guard.take_typed() if letter in ANSWER_KEYS)
+            self._user.ask_why(rejection, typed, self.make_way())
+
+    def _answer(self, index: int | None, again: str) -> None:
+        if self.asked is None or index is None or index >= len(self.options) or not self._counts(again):
+            return
+        self.guard.take_typed()
+        option = self.options[index]
+        if option.is_rejection or self.may_allow(option.option_id, again):
+            self._user.answer_request(self.asked.request.key, option.option_id)
+
+    def _counts(self, again: str) -> bool:
+        """Whether the key or click can be a deliberate answer. If not, tell the user what to do."""
+        if self._rows is None:
+            self.warn_too_small()
+            return False
+        self.guard.can_answer &= self.has_focus
+        return self.guard.may_answer(again)
+
+    def write(self, text: str, *, is_paste: bool = False) -> None:
+        self._user.write(text, self.make_way(), is_paste=is_paste)
+
+    def make_way(self) -> Sequence[events.Key | events.Paste]:
+        """Uncover the prompt. Returns the keys that wait here."""
+        return take_waiting_keys(self)

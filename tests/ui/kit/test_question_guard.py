@@ -1,0 +1,187 @@
+"""What a key on a question is: an answer, text for the draft, or neither. No screen is needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from textual.binding import Binding
+from textual.events import Key, MouseDown, Paste
+
+from acp_tui.ui.kit import answer_guard
+from acp_tui.ui.kit.answer_guard import GUARD_S, WARNING_S, QuestionGuard
+from support.screens import Clock
+
+YES: Final = Binding("y", "yes", "Yes")
+BINDINGS: Final = {"y": YES, "space": Binding("space", "page", "Page"), "tab": Binding("tab", "stay", "Stay")}
+
+pytestmark = pytest.mark.usefixtures("keys_are_held")
+
+
+class Timer:
+    """Fires when the question's time gets there, unless it was stopped."""
+
+    def __init__(self, at_s: float, callback: Callable[[], Any]) -> None:
+        self.at_s = at_s
+        self.callback = callback
+        self.is_on = True
+
+    def stop(self) -> None:
+        self.is_on = False
+
+
+class Question:
+    """Asks something: `y` says yes, the space bar pages. Everything else is text."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.guard = QuestionGuard(self, self.clock)
+        self.done: list[tuple[str, bool]] = []
+        """What keys did, and whether it could be an answer."""
+        self.draft = ""
+        self.warning = ""
+        self._timers: list[Timer] = []
+        self.clock.pass_guard()
+
+    def warn(self, text: str) -> None:
+        self.warning = text
+
+    def write(self, text: str, *, is_paste: bool = False) -> None:
+        self.draft += text
+
+    async def run_action(self, action: str) -> None:
+        self.done.append((action, self.guard.can_answer))
+
+    def set_timer(self, delay: float, callback: Callable[[], Any]) -> Any:
+        self._timers.append(Timer(self.clock.now_s + delay, callback))
+        return self._timers[-1]
+
+    async def press(self, *keys: str, after_s: float = 0.0) -> None:
+        """Press these keys, each after this pause."""
+        for key in keys:
+            await self.wait(after_s)
+            binding = BINDINGS.get(key)
+            event = Key(key, " " if key == "space" else key if len(key) == 1 else None)
+            await self.guard.take_key(event, binding, "Yes" if binding is YES else "")
+
+    async def wait(self, for_s: float) -> None:
+        self.clock.now_s += for_s
+        for timer in [each for each in self._timers if each.is_on and each.at_s <= self.clock.now_s]:
+            timer.is_on = False
+            after = timer.callback()
+            if after is not None:
+                await after
+
+
+@pytest.fixture
+def question() -> Question:
+    """It came by itself, and was in view for a while."""
+    return Question()
+
+
+async def test_a_key_that_decides_is_held_and_answers_if_nothing_follows(question: Question) -> None:
+    await question.press("y")
+    assert (question.done, question.warning) == ([], "Yes in a moment; to write instead, type on")
+    await question.wait(answer_guard.HOLD_S)
+    assert (question.done, question.warning, question.draft) == ([("yes", True)], "", "")
+    assert not question.guard.can_answer
+
+
+async def test_a_key_that_is_held_is_text_if_another_letter_follows(question: Question) -> None:
+    await question.press(*"yes", after_s=0.2)
+    await question.wait(10)
+    assert (question.done, question.draft, question.warning) == ([], "yes", "")
+
+
+async def test_a_letter_that_follows_slowly_loses_nothing(question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_guard, "HOLD_S", 1.0)  # as for those who type slowly
+    await question.press("y", "e", after_s=GUARD_S + 0.1)
+    await question.wait(10)
+    assert (question.done, question.draft) == ([], "ye")
+
+
+@pytest.mark.parametrize("ends", ["arm", "down", "paste", "click"])
+async def test_anything_that_happens_ends_the_hold(question: Question, ends: str) -> None:
+    await question.press("y")
+    if ends == "arm":
+        question.guard.arm()
+    elif ends == "paste":
+        question.guard.take_paste(Paste("text"))
+    elif ends == "click":
+        question.guard.press(MouseDown(None, 0, 0, 0, 0, 1, False, False, False), None)
+    else:
+        await question.press(ends)
+    await question.wait(10)
+    assert (question.done, question.warning) == ([], "")
+
+
+async def test_a_key_that_decides_too_soon_is_told_so_and_is_text_if_another_follows(question: Question) -> None:
+    question.guard.arm()
+    await question.press("y")
+    assert question.warning == "Ignored: pressed too soon. Pause, then press it again"
+    assert question.draft == ""
+    await question.press("o", after_s=0.2)
+    await question.wait(10)
+    assert (question.done, question.draft) == ([], "yo")
+
+
+async def test_a_warning_stays_as_long_as_it_applies(question: Question) -> None:
+    question.guard.arm()
+    await question.press("y")
+    await question.press("down", after_s=WARNING_S - 0.1)
+    await question.wait(0.2)
+    assert "too soon" in question.warning
+    await question.wait(WARNING_S)
+    assert question.warning == ""
+
+
+@pytest.mark.usefixtures("keys_wait")
+async def test_a_letter_pressed_before_the_keyboards_way_was_in_view_is_text(question: Question) -> None:
+    question.guard.come_unasked()
+    question.guard.arm()
+    event = Key("y", "y")
+    event.time = time.monotonic() - GUARD_S
+    await question.guard.take_key(event, YES, "Yes")
+    assert (question.done, question.draft, question.warning) == ([], "y", "")
+
+
+@pytest.mark.parametrize("comes", ["tab", "click"])
+async def test_for_a_user_who_has_come_each_key_counts_at_once(question: Question, comes: str) -> None:
+    if comes == "tab":
+        await question.press("tab")
+        question.done.clear()
+    else:
+        question.guard.press(MouseDown(None, 0, 0, 0, 0, 1, False, False, False), None)
+    await question.press("y", after_s=GUARD_S + 0.1)
+    assert question.done == [("yes", True)]
+
+
+async def test_while_the_user_writes_all_letters_are_text_until_tab(question: Question) -> None:
+    question.guard.is_writing = True
+    await question.press("y", "enter", "y", after_s=GUARD_S + 0.1)
+    assert (question.done, question.draft) == ([], "yy")
+    await question.press("tab", "y", after_s=GUARD_S + 0.1)
+    assert question.done == [("stay", True), ("yes", True)]
+
+
+async def test_a_letter_that_means_nothing_is_text_with_what_came_right_before(question: Question) -> None:
+    question.guard.come()
+    await question.press("y", "space", "x")
+    assert question.done == [("yes", True), ("page", False)]
+    assert question.draft == "y x"
+
+
+def test_a_paste_is_text(question: Question) -> None:
+    question.guard.take_paste(Paste("y"))
+    assert (question.done, question.draft) == ([], "y")
+
+
+def test_a_click_counts_where_the_mouse_was_pressed(question: Question) -> None:
+    counted: list[bool] = []
+    question.guard.press(MouseDown(None, 0, 0, 0, 0, 1, False, False, False), "yes")
+    question.guard.click("yes", lambda: counted.append(question.guard.can_answer))
+    question.guard.click("yes", lambda: counted.append(question.guard.can_answer))
+    assert counted == [True, False]
+    assert not question.guard.can_answer
