@@ -24,6 +24,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, the 
 End: TypeAlias = Callable[[Terminals, str], Awaitable[None]]
 
 
+async def kill(terminals: Terminals, terminal_id: str) -> None:
+    await terminals.get(terminal_id).kill()
+
+
 async def close(terminals: Terminals, _id: str) -> None:
     await terminals.close()
 
@@ -38,7 +42,7 @@ async def release_without_guardian(terminals: Terminals, terminal_id: str) -> No
 
 ENDS: dict[str, End] = {
     "release": Terminals.release,
-    "kill": Terminals.kill,
+    "kill": kill,
     "close": close,
     "release without a guardian": release_without_guardian,
 }

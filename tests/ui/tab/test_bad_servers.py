@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.agents import streamable_http, websocket
+from acp_tui.client.agents import remote_errors, streamable_http
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
 from support.listening import Talk, listening
@@ -74,7 +74,7 @@ async def _is_live(page: Page) -> None:
 async def test_a_tab_lives_whatever_its_server_does(
     scheme: str, talk: Talk, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(websocket, "OPEN_LIMIT_S", 1.0)
+    monkeypatch.setattr(remote_errors, "OPEN_LIMIT_S", 1.0)
     monkeypatch.setattr(streamable_http, "ACCEPT_TIMEOUT_S", 1.0)
     # So wide that no notice covers, for 5 s, what the conversation says.
     async with server(scheme, talk) as command, open_agent_page(command, tmp_path, size=(200, 30)) as page:
