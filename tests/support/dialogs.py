@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from acp_tui.ui.kit.themes import DARK, OWN_THEMES, stylesheets
+from acp_tui.ui.textual_gaps.internals import patch_textual
 from support.screens import rows
 from support.settling import settle, until_so
 from support.waiting import TEST_LIMIT_S
@@ -28,6 +29,7 @@ class DialogApp(App[None]):
     CSS_PATH: Final = [*stylesheets()]  # type: ignore[misc]
 
     def __init__(self, dialog: Screen[Any], *, theme: str = DARK.name) -> None:
+        patch_textual()
         super().__init__()
         self._dialog = dialog
         self.animation_level = "none"  # as with reduced motion

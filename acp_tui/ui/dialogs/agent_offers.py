@@ -17,6 +17,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
@@ -28,8 +29,10 @@ from acp_tui.conversation.wording import value_name
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow, aligned
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.values import dataclass
@@ -315,6 +318,9 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         self._reason = reason
         self._waiting: Worker[None] | None = None
         self._said = Static(classes="dialog-said", markup=False)
+        self._guard = AnswerGuard(QuestionScreen.clock, self)
+        self._is_met = False
+        """Whether a key was pressed that was meant for this."""
 
     def compose(self) -> ComposeResult:
         rows = FilteredList(
@@ -326,6 +332,16 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         reason.display = bool(self._reason)
         title = Content.assemble("Log in to ", shown_line(self._agent_title))
         yield Frame(title, "↑ ↓ move · Enter log in · Esc cancel", reason, rows, self._said)
+
+    def on_mount(self) -> None:
+        self._guard.arm()
+
+    def on_key(self, event: Key) -> None:
+        """Drop an Enter that was meant for something else: the dialog may come while the user types."""
+        self._is_met = self._is_met or self._guard.takes(event)
+        if not self._is_met and event.key == "enter":
+            event.stop()
+            self._said.update(Content.styled(self._guard.why_not("press it again"), "$text-warning"))
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Return a terminal method, which the caller handles; otherwise ask the agent to log in."""

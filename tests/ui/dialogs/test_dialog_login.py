@@ -1,12 +1,15 @@
 """Logging in: choosing a method, waiting for the agent, canceling."""
 
 import anyio
+import pytest
 
 from acp_tui.client.errors import ClientError
 from acp_tui.protocol.roles import AuthMethod
 from acp_tui.ui.dialogs.agent_offers import LoginDialog, LoginMethod
 from acp_tui.ui.kit.filtered_list import ReadingScreen
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from support.dialogs import NOTHING, open_dialog
+from support.screens import Clock
 
 BROWSER = AuthMethod("b", "Browser", "Your subscription")
 TERMINAL = AuthMethod("t", "Own login", None, "terminal")
@@ -95,3 +98,16 @@ async def test_a_login_in_a_terminal_is_the_callers() -> None:
 async def test_an_agent_without_methods_is_said_to_have_none() -> None:
     async with open_dialog(LoginDialog("Agent", [], Agent().authenticate)) as page:
         assert "lists no login methods" in page.words
+
+
+async def test_an_enter_that_was_meant_for_the_prompt_logs_nobody_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(QuestionScreen, "clock", staticmethod(clock))
+    agent = Agent()
+    async with open_dialog(dialog(agent)) as page:
+        await page.press("e", "r", "enter")
+        assert "pressed too soon" in page.words
+        assert agent.asked == []
+        clock.pass_guard()
+        await page.press("enter")
+        assert agent.asked == [BROWSER]
