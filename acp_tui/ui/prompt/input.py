@@ -15,8 +15,11 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
+from textual.style import Style
 from textual.timer import Timer
+from textual.widgets import Static
 from textual.widgets.text_area import EditResult
 
 from acp_tui.conversation.wording import reason_prompt
@@ -26,7 +29,6 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
-from acp_tui.ui.prompt.images import ImageChips
 from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
@@ -124,6 +126,7 @@ SHELL: Final = "Enter runs this in your shell, not in the agent"
 GONE: Final = "The agent is gone; {restart} restarts it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
+REMOVE_HINT: Final = "Backspace removes"
 
 
 class _PutAside(NamedTuple):
@@ -531,6 +534,35 @@ class PromptInput(DraftArea):
         height = lines + self.gutter.height
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
+
+
+class ImageChips(Static):
+    """One line with a chip for each image, which a click removes. Hidden if there are none."""
+
+    DEFAULT_CSS = "ImageChips { display: none; height: auto; max-height: 3; }"
+
+    class Removed(Message):
+        """The user removed this image."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def show(self, images: Sequence[PastedImage]) -> None:
+        self.display = bool(images)
+        chips = [
+            Content.styled(f" {_label(image)} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"}))
+            for index, image in enumerate(images)
+        ]
+        self.update(Content(" ").join([*chips, Content.styled(REMOVE_HINT, "$foreground-muted")]))
+
+    def action_remove(self, index: int) -> None:
+        self.post_message(self.Removed(index))
+
+
+def _label(image: PastedImage) -> str:
+    size = len(image.data)
+    return f"{image.name} {size / 1e6:.1f} MB" if size >= 1e6 else f"{image.name} {size / 1e3:.0f} KB"
 
 
 class PromptFrame(Vertical):
