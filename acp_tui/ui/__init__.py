@@ -1,9 +1,9 @@
-"""The Textual app. Begin with `shell.app`, then `tab.screen` and `session.panel`.
+"""The Textual app. Begin with `shell.app`, then `tab.tab` and `session.panel`.
 
 The rooms, from top to bottom; each imports from those below it only (a contract in pyproject.toml):
 
 - `shell`: the app of agents: its tabs, notices outside of the terminal, the settings while it runs
-- `tab`: one tab: its screen, its stage (Starting, Live, Reread, Failed), and controllers that know it as a `TabHost`
+- `tab`: one tab: the `Tab`, its stage (Starting, Live, Reread, Failed), its screen, and controllers that act on it
 - `recorded`: recordings, replayed and made into pictures
 - `base`: the small app that all of these share, composed of looks, keys, pace and notices
 - `dialogs`: modal screens that return a value; they know no controller

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from anyio import to_thread
 
@@ -25,7 +25,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, EntryId, TerminalState
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.conversation.retelling import digest
-from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
+from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import Command
@@ -50,45 +50,25 @@ from acp_tui.ui.tab.entries import (
     stoppable_in,
 )
 from acp_tui.ui.tab.history import HistoryController, Welcoming
-from acp_tui.ui.tab.host import NO_SESSION, TabHost
-from acp_tui.ui.tab.opening import Opener, StartingHost
-from acp_tui.ui.tab.questions import QuestionsController
-from acp_tui.ui.tab.sidebar import SidebarController
+from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.tab.worktrees import WorktreesController
 from acp_tui.ui.tab.writing import NOTHING_QUEUED
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
-    from acp_tui.ui.tab.tabs import Tab
-
-
-class ActingHost(StartingHost, Protocol):
-    """A tab with all its controllers."""
-
-    opener: Opener
-    questions: QuestionsController
-
-    @property
-    def sidebar(self) -> SidebarController:
-        """Controls the sidebar."""
-
-    moments: TurnMoments | None
-    """The files as they were at each prompt; None if nothing follows them."""
+    from acp_tui.ui.tab.tab import Tab
 
 
 class Actions:
     """The commands of one tab. Coroutines wait for the user, so run them in a worker."""
 
-    def __init__(self, host: ActingHost) -> None:
-        self.tab = host
-        self.worktrees = WorktreesController(host)
-        self.entries = EntriesController(host)
-        self.terminals = TerminalsController(host)
-
-    @property
-    def history(self) -> HistoryController:
-        """The dialog of earlier sessions."""
-        return HistoryController(self.tab, self.tab.sessions, self.tab.opener.is_under_way.wait)
+    def __init__(self, tab: Tab) -> None:
+        self.tab = tab
+        self.worktrees = WorktreesController(tab)
+        self.entries = EntriesController(tab)
+        self.terminals = TerminalsController(tab)
+        self.history = HistoryController(tab)
+        self.welcoming = Welcoming(tab, self.history)
 
     @property
     def _panel(self) -> SessionPanel | None:
@@ -246,7 +226,7 @@ class Actions:
 
     def edit_queue(self) -> None:
         """Focus the queued prompts."""
-        if not self.tab.queue_lines.enter():
+        if not self.tab.screen.queue_lines.enter():
             self.tab.say(NOTHING_QUEUED)
 
     # Agent and sessions
@@ -304,7 +284,7 @@ class Actions:
         if self._panel is not None and self.tab.session is None:
             await self.tab.begin_anew()
         else:
-            await self.tab.shell.open_tab(self.tab.link, self.tab.cwd)
+            await self.tab.app.open_tab(self.tab.link, self.tab.cwd)
 
     async def fork_session(self) -> None:
         """Open a new tab with a fork of this session."""
@@ -318,7 +298,7 @@ class Actions:
 
     async def _fork(self, source: Session) -> Tab:
         title = source.conversation.shown_title or "the session above"
-        return await self.tab.shell.open_tab(self.tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
+        return await self.tab.app.open_tab(self.tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
 
     async def fork_from_prompt(self) -> None:
         """Continue from an earlier prompt: here, in a fork, or in a new session that is told what came before."""
@@ -348,7 +328,7 @@ class Actions:
             tab.prompt.set_draft(text)
         elif way == "anew":
             told = without_mentions(digest(session.conversation, (), prompt))
-            tab = await self.tab.shell.open_tab(self.tab.link, session.cwd)
+            tab = await self.tab.app.open_tab(self.tab.link, session.cwd)
             tab.prompt.set_draft(told)
 
     async def hand_over(self) -> None:
@@ -357,19 +337,19 @@ class Actions:
         if session is None or session.conversation.is_blank:
             self.tab.say("Nothing to hand over yet.")
             return
-        choice = await choose_agent(self.tab.screen.app)
+        choice = await choose_agent(self.tab.app)
         if choice is None:
             return
         command = choice.command
         told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
         text = without_mentions(told)  # otherwise an agent could have files of its choice attached
         cwd = command.cwd or self.tab.cwd
-        tab = await self.tab.shell.open_tab(self.tab.shell.link_to(command, cwd), cwd)
+        tab = await self.tab.app.open_tab(self.tab.app.link_to(command, cwd), cwd)
         tab.prompt.set_draft(text)
 
     async def next_needing(self) -> None:
         """Go to the next tab that waits for the user."""
-        if not await self.tab.shell.tabs.go_to_next_needing():
+        if not await self.tab.app.tabs.go_to_next_needing():
             self.tab.say("No other tab needs you.")
 
     async def begin_in_worktree(self, name: str = "") -> None:
@@ -395,7 +375,7 @@ class Actions:
         if changes is None:
             self.tab.say(NO_SESSION)
         elif changes.is_listed_or_say():
-            self.tab.screen.app.push_screen(ChangesScreen(changes))
+            self.tab.app.push_screen(ChangesScreen(changes))
 
     async def undo_turn(self) -> None:
         """Revert files to their state before a prompt, and put the prompt into the draft."""
@@ -420,13 +400,7 @@ class Actions:
 
     def review(self, changes: ChangesDesk, path: str) -> None:
         """Show how the file has changed."""
-        self.tab.screen.app.push_screen(ReviewScreen(changes, path))
-
-    # An empty session
-
-    def welcoming(self) -> Welcoming:
-        """What the welcome of an empty session shows."""
-        return Welcoming(self.tab, self.history)
+        self.tab.app.push_screen(ReviewScreen(changes, path))
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:
@@ -461,10 +435,10 @@ def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
     prompt.notify(said, severity="warning", markup=False)
 
 
-Condition: TypeAlias = Callable[[TabHost], bool]
+Condition: TypeAlias = Callable[["Tab"], bool]
 
 
-def is_possible(command: Command, tab: TabHost) -> bool:
+def is_possible(command: Command, tab: Tab) -> bool:
     """Whether the command would do anything now."""
     done = DONE_BY.get(command.id)
     return done is None or done.can_run(tab)
@@ -482,41 +456,41 @@ def _of_entries(found_in: Callable[[Entry], Sequence[object]]) -> Condition:
     return _of_conversation(lambda conversation: any(map(found_in, conversation.entries)))
 
 
-def _always(tab: TabHost) -> bool:
+def _always(tab: Tab) -> bool:
     return True
 
 
-def _has_agent(tab: TabHost) -> bool:
+def _has_agent(tab: Tab) -> bool:
     return not tab.link.is_lost
 
 
-def _can_start(tab: TabHost) -> bool:
+def _can_start(tab: Tab) -> bool:
     return tab.link.can_start
 
 
-def _can_log_out(tab: TabHost) -> bool:
+def _can_log_out(tab: Tab) -> bool:
     agent = tab.link.agent
     return agent is not None and agent.lost is None and agent.capabilities.logout
 
 
-def _can_fork(tab: TabHost) -> bool:
+def _can_fork(tab: Tab) -> bool:
     agent = tab.link.agent
     return tab.session is not None and agent is not None and agent.capabilities.fork_session
 
 
-def _can_mark(tab: TabHost) -> bool:
+def _can_mark(tab: Tab) -> bool:
     return tab.session is not None and tab.link.agent is not None
 
 
-def _can_detach(tab: TabHost) -> bool:
-    return tab.link.is_hosted or tab.shell.can_leave
+def _can_detach(tab: Tab) -> bool:
+    return tab.link.is_hosted or tab.app.can_leave
 
 
-def _can_move(tab: TabHost) -> bool:
-    return tab.shell.can_leave and not tab.link.is_hosted
+def _can_move(tab: Tab) -> bool:
+    return tab.app.can_leave and not tab.link.is_hosted
 
 
-def _follows_changes(tab: TabHost) -> bool:
+def _follows_changes(tab: Tab) -> bool:
     return tab.changes is not None
 
 
@@ -536,7 +510,7 @@ def _is_running(terminal: TerminalState) -> bool:
 
 def _has_tab(number: int) -> Condition:
     """Whether there is another tab, and one of this number."""
-    return lambda tab: 1 < len(tab.shell.tabs) >= number
+    return lambda tab: 1 < len(tab.app.tabs) >= number
 
 
 _has_session: Final = _of_session(lambda session: True)
@@ -569,68 +543,72 @@ def _by(run: Callable[[Actions], object], can_run: Condition = _always, *, is_aw
 
 
 def _go_to_tab(number: int) -> Done:
-    return _by(lambda do: do.tab.shell.tabs.go_to_number(number), _has_tab(number), is_awaited=True)
+    return _by(lambda do: do.tab.app.tabs.go_to_number(number), _has_tab(number), is_awaited=True)
 
 
 # fmt: off
-DONE_BY: Final[Mapping[str, Done]] = {
-    "next_mode": _by(lambda do: do.tab.agent.next_mode(), _offers("mode")),
-    "find": Done(lambda do, words: do.find(words), _was_said, is_awaited=True),
-    "find_here": _by(lambda do: do.find(), _was_said, is_awaited=True),
-    "next_match_here": _by(lambda do: do.find_next(1)),
-    "previous_match_here": _by(lambda do: do.find_next(-1)),
-    "search_history": _by(lambda do: do.search_history(), is_awaited=True),
-    "edit_queue": _by(lambda do: do.edit_queue(), _has_queued),
-    "send_queued_now": _by(lambda do: do.tab.writing.send_next_now(), _has_queued),
-    "prompt_above": _by(lambda do: do.to_prompt(-1), _was_said),
-    "prompt_below": _by(lambda do: do.to_prompt(1), _was_said),
-    "prompt_above_here": _by(lambda do: do.to_prompt(-1), _was_said),
-    "prompt_below_here": _by(lambda do: do.to_prompt(1), _was_said),
-    "show_prompts": _by(lambda do: do.show_prompts(), _was_said),
-    "follow": _by(lambda do: do.follow(), _was_said),
-    "toggle_all": _by(lambda do: do.toggle_all(), _was_said),
-    "toggle_plan": _by(lambda do: do.toggle_plan(), _has_plan),
-    "sidebar": _by(lambda do: do.tab.sidebar.turn(), _has_session),
-    "choose_option": _by(lambda do: do.tab.agent.choose_option(), _has_options),
-    "choose_model": _by(lambda do: do.tab.agent.choose_value("model"), _offers("model")),
-    "choose_mode": _by(lambda do: do.tab.agent.choose_value("mode"), _offers("mode")),
-    "choose_session": _by(lambda do: do.history.choose()),
-    "rename_session": Done(lambda do, name: do.rename_session(name), _has_session),
-    "pin_session": _by(lambda do: do.pin_session(), _can_mark),
-    "archive_session": _by(lambda do: do.archive_session(), _can_mark),
-    "show_agent": _by(lambda do: do.tab.agent.show_agent(), _has_agent),
-    "show_mcp": _by(lambda do: do.tab.agent.show_mcp(), _has_agent),
-    "show_changes": _by(lambda do: do.show_changes(), _follows_changes),
-    "undo_turn": _by(lambda do: do.undo_turn(), _follows_changes),
-    "begin_session": _by(lambda do: do.begin_session(), _can_start),
-    "fork_session": _by(lambda do: do.fork_session(), _can_fork),
-    "fork_from_prompt": _by(lambda do: do.fork_from_prompt(), _was_said),
-    "hand_over": _by(lambda do: do.hand_over(), _was_said),
-    "begin_in_worktree": Done(lambda do, name: do.begin_in_worktree(name), _can_start),
-    "choose_agent": _by(lambda do: do.tab.shell.choose_agent()),
-    "next_tab": _by(lambda do: do.tab.shell.tabs.step(1), _has_tab(2), is_awaited=True),
-    "previous_tab": _by(lambda do: do.tab.shell.tabs.step(-1), _has_tab(2), is_awaited=True),
-    **{f"tab_{number}": _go_to_tab(number) for number in range(1, 10)},
-    "next_needing": _by(lambda do: do.next_needing(), _has_tab(2), is_awaited=True),
-    "board": _by(lambda do: do.tab.shell.show_board()),
-    "close_tab": _by(lambda do: do.tab.shell.close_front()),
-    "detach": _by(lambda do: do.tab.shell.detach(), _can_detach),
-    "move_into_host": _by(lambda do: do.tab.shell.move_into_host(), _can_move),
-    "restart": _by(lambda do: do.restart(), _can_start),
-    "take_over": _by(lambda do: do.terminals.take_over(), _runs_command),
-    "interrupt_terminal": _by(lambda do: do.terminals.interrupt(), _runs_command),
-    "end_terminal": _by(lambda do: do.terminals.end(), _runs_command),
-    "inspect": _by(lambda do: do.tab.shell.inspect(), _has_agent),
-    "copy_reply": _by(lambda do: do.entries.copy_reply(), _has_reply),
-    "copy_code": _by(lambda do: do.entries.copy_code(), _has_code),
-    "export": Done(lambda do, file: do.entries.export(file), _was_said),
-    "edit_location": _by(lambda do: do.entries.edit_location(), _has_locations),
-    "save_attached": _by(lambda do: do.entries.save_attached(), _has_attached),
-    "stop_one": _by(lambda do: do.entries.stop_one(), _can_stop),
-    "dismiss_visits": _by(lambda do: do.dismiss_visits(), _has_visits),
-    "log_out": _by(lambda do: do.tab.agent.log_out(), _can_log_out),
-    "interrupt": _by(lambda do: do.interrupt(), _was_said),
-    "settings": _by(lambda do: do.tab.shell.show_settings()),
-    "help": _by(lambda do: do.help()),
-}
+def _done_by() -> Mapping[str, Done]:
+    return {
+        "next_mode": _by(lambda do: do.tab.agent.next_mode(), _offers("mode")),
+        "find": Done(lambda do, words: do.find(words), _was_said, is_awaited=True),
+        "find_here": _by(lambda do: do.find(), _was_said, is_awaited=True),
+        "next_match_here": _by(lambda do: do.find_next(1)),
+        "previous_match_here": _by(lambda do: do.find_next(-1)),
+        "search_history": _by(lambda do: do.search_history(), is_awaited=True),
+        "edit_queue": _by(lambda do: do.edit_queue(), _has_queued),
+        "send_queued_now": _by(lambda do: do.tab.writing.send_next_now(), _has_queued),
+        "prompt_above": _by(lambda do: do.to_prompt(-1), _was_said),
+        "prompt_below": _by(lambda do: do.to_prompt(1), _was_said),
+        "prompt_above_here": _by(lambda do: do.to_prompt(-1), _was_said),
+        "prompt_below_here": _by(lambda do: do.to_prompt(1), _was_said),
+        "show_prompts": _by(lambda do: do.show_prompts(), _was_said),
+        "follow": _by(lambda do: do.follow(), _was_said),
+        "toggle_all": _by(lambda do: do.toggle_all(), _was_said),
+        "toggle_plan": _by(lambda do: do.toggle_plan(), _has_plan),
+        "sidebar": _by(lambda do: do.tab.sidebar.turn(), _has_session),
+        "choose_option": _by(lambda do: do.tab.agent.choose_option(), _has_options),
+        "choose_model": _by(lambda do: do.tab.agent.choose_value("model"), _offers("model")),
+        "choose_mode": _by(lambda do: do.tab.agent.choose_value("mode"), _offers("mode")),
+        "choose_session": _by(lambda do: do.history.choose()),
+        "rename_session": Done(lambda do, name: do.rename_session(name), _has_session),
+        "pin_session": _by(lambda do: do.pin_session(), _can_mark),
+        "archive_session": _by(lambda do: do.archive_session(), _can_mark),
+        "show_agent": _by(lambda do: do.tab.agent.show_agent(), _has_agent),
+        "show_mcp": _by(lambda do: do.tab.agent.show_mcp(), _has_agent),
+        "show_changes": _by(lambda do: do.show_changes(), _follows_changes),
+        "undo_turn": _by(lambda do: do.undo_turn(), _follows_changes),
+        "begin_session": _by(lambda do: do.begin_session(), _can_start),
+        "fork_session": _by(lambda do: do.fork_session(), _can_fork),
+        "fork_from_prompt": _by(lambda do: do.fork_from_prompt(), _was_said),
+        "hand_over": _by(lambda do: do.hand_over(), _was_said),
+        "begin_in_worktree": Done(lambda do, name: do.begin_in_worktree(name), _can_start),
+        "choose_agent": _by(lambda do: do.tab.app.choose_agent()),
+        "next_tab": _by(lambda do: do.tab.app.tabs.step(1), _has_tab(2), is_awaited=True),
+        "previous_tab": _by(lambda do: do.tab.app.tabs.step(-1), _has_tab(2), is_awaited=True),
+        **{f"tab_{number}": _go_to_tab(number) for number in range(1, 10)},
+        "next_needing": _by(lambda do: do.next_needing(), _has_tab(2), is_awaited=True),
+        "board": _by(lambda do: do.tab.app.show_board()),
+        "close_tab": _by(lambda do: do.tab.app.close_front()),
+        "detach": _by(lambda do: do.tab.app.detach(), _can_detach),
+        "move_into_host": _by(lambda do: do.tab.app.move_into_host(), _can_move),
+        "restart": _by(lambda do: do.restart(), _can_start),
+        "take_over": _by(lambda do: do.terminals.take_over(), _runs_command),
+        "interrupt_terminal": _by(lambda do: do.terminals.interrupt(), _runs_command),
+        "end_terminal": _by(lambda do: do.terminals.end(), _runs_command),
+        "inspect": _by(lambda do: do.tab.app.inspect(), _has_agent),
+        "copy_reply": _by(lambda do: do.entries.copy_reply(), _has_reply),
+        "copy_code": _by(lambda do: do.entries.copy_code(), _has_code),
+        "export": Done(lambda do, file: do.entries.export(file), _was_said),
+        "edit_location": _by(lambda do: do.entries.edit_location(), _has_locations),
+        "save_attached": _by(lambda do: do.entries.save_attached(), _has_attached),
+        "stop_one": _by(lambda do: do.entries.stop_one(), _can_stop),
+        "dismiss_visits": _by(lambda do: do.dismiss_visits(), _has_visits),
+        "log_out": _by(lambda do: do.tab.agent.log_out(), _can_log_out),
+        "interrupt": _by(lambda do: do.interrupt(), _was_said),
+        "settings": _by(lambda do: do.tab.app.show_settings()),
+        "help": _by(lambda do: do.help()),
+    }
 # fmt: on
+
+
+DONE_BY: Final = _done_by()

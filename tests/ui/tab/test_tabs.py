@@ -48,9 +48,9 @@ async def test_a_hidden_tab_lays_out_no_status_line_and_is_right_when_it_comes_u
         await desk.press("ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2)
         first, second = desk.tabs
-        await desk.until(lambda: desk.screen is second)
+        await desk.until(lambda: desk.tab is second)
         await desk.has_session()
-        line = first.query_one(StatusLine)
+        line = first.screen.query_one(StatusLine)
         monkeypatch.setattr(line, "show", shown.append)
         desk.let_go_on()
         await desk.hears("in the first")
@@ -110,10 +110,10 @@ def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
 async def test_in_a_narrow_tab_the_title_gets_most_of_the_room(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, 'expect("session/prompt")', "serve_until_closed()") as desk:
         await desk.has_session()
-        assert desk.tabs[0].tab_name() == "scripted"
+        assert desk.tabs[0].name() == "scripted"
         await desk.send("Count the stars")
-        await desk.until(lambda: desk.tabs[0].tab_name() == "scripted: Count the stars")
-        assert desk.tabs[0].tab_name(20) == "scrip…: Count the s…"
+        await desk.until(lambda: desk.tabs[0].name() == "scripted: Count the stars")
+        assert desk.tabs[0].name(20) == "scrip…: Count the s…"
 
 
 async def test_a_command_without_a_name_of_its_own_is_called_as_its_agent(open_desk: OpenDesk) -> None:
@@ -126,7 +126,7 @@ async def test_a_command_without_a_name_of_its_own_is_called_as_its_agent(open_d
     async with open_desk(script) as desk:
         await desk.has_session()
         await desk.send("Count the stars")
-        await desk.until(lambda: desk.tabs[0].tab_name() == "Star Agent: Count the stars")
+        await desk.until(lambda: desk.tabs[0].name() == "Star Agent: Count the stars")
 
 
 async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_desk: OpenDesk) -> None:
@@ -195,10 +195,10 @@ async def test_a_tab_behind_another_draws_nothing_until_it_comes_to_the_front(op
         await desk.has_session()
         desk.let_go_on()
         await desk.until(lambda: first.state.value == "done")
-        assert first.query_one(ConversationView).top_line == 0
+        assert first.screen.query_one(ConversationView).top_line == 0
         await desk.press("alt+1")
         await desk.shows("line 49")
-        assert first.query_one(ConversationView).top_line > 0
+        assert first.screen.query_one(ConversationView).top_line > 0
 
 
 async def test_a_fork_is_a_tab_that_shows_what_was_said_and_where_it_came_from(open_desk: OpenDesk) -> None:
