@@ -18,9 +18,9 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
-from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
+from acp_tui.ui.tab.queue_lines import QueueLines
 from acp_tui.ui.tab.stage import Failed, Live, Reread, Starting
 from acp_tui.ui.tab.tabs import TabLine
 

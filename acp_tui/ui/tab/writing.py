@@ -14,8 +14,8 @@ from acp_tui.conversation.content import Text
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import GONE
-from acp_tui.ui.prompt.queue_lines import QueueSummary
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
+from acp_tui.ui.tab.queue_lines import QueueSummary
 from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
 
 if TYPE_CHECKING:
