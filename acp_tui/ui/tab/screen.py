@@ -53,7 +53,7 @@ class SessionScreen(Screen[None]):
         self.place = Vertical(id="session")
         """Holds the panel, the questions, and the sidebar."""
         self._starting = StartingLine(tab.link.name, tab.clock)
-        self.queue_lines = QueueLines(id="queue")
+        self.queue_lines = QueueLines(tab)
         self._prompt_frame = PromptFrame(id="prompt-frame")
         self.prompt = self._prompt_frame.prompt
         self._status_line = StatusLine(id="status")
@@ -352,25 +352,3 @@ class SessionScreen(Screen[None]):
         """Scroll by a page without leaving the prompt."""
         if self.tab.panel is not None:
             self.tab.panel.view.action_page(message.direction)
-
-    # From the queue
-
-    def on_queue_lines_edit_requested(self, message: QueueLines.EditRequested) -> None:
-        """Turn the queued prompt into the draft again."""
-        self.tab.writing.take(message.key, is_edited=True)
-
-    def on_queue_lines_remove_requested(self, message: QueueLines.RemoveRequested) -> None:
-        """Remove the queued prompt."""
-        self.tab.writing.take(message.key, is_edited=False)
-
-    def on_queue_lines_move_requested(self, message: QueueLines.MoveRequested) -> None:
-        """Move the queued prompt up or down."""
-        self.tab.writing.move(message.key, message.step)
-
-    def on_queue_lines_send_requested(self, message: QueueLines.SendRequested) -> None:
-        """Send the queued prompt now."""
-        self.tab.writing.send_now(message.key)
-
-    def on_queue_lines_left(self) -> None:
-        """Focus the prompt."""
-        self.set_focus(self.prompt)
