@@ -171,20 +171,11 @@ class PromptInput(DraftArea):
             super().__init__()
             self.rejection = rejection
 
-    class LeaveRequested(Message):
-        """Tab: the user wants to go to the next thing that waits."""
-
     class EscapeRequested(Message):
         """Esc: the user wants to stop what is running."""
 
     class DropRequested(Message):
         """The user doesn't want to attach the last output to the next prompt."""
-
-    class PullBackRequested(Message):
-        """The user wants to edit the last queued prompt."""
-
-    class PasteRequested(Message):
-        """The user wants the content of the desktop's clipboard. A terminal passes on only text."""
 
     class ImagesChanged(Message):
         """The attached images changed."""
@@ -192,13 +183,6 @@ class PromptInput(DraftArea):
         def __init__(self, images: tuple[PastedImage, ...]) -> None:
             super().__init__()
             self.images = images
-
-    class PageRequested(Message):
-        """The user wants to page through the conversation without leaving the prompt."""
-
-        def __init__(self, direction: int) -> None:
-            super().__init__()
-            self.direction = direction
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
@@ -319,20 +303,6 @@ class PromptInput(DraftArea):
             self.reject_not_yet()
         else:
             self.post_message(self.EscapeRequested())
-
-    def action_leave(self) -> None:
-        """Go to the next thing that waits."""
-        self.post_message(self.LeaveRequested())
-
-    def action_pull_back(self) -> None:
-        """Put the last queued prompt back into the draft, to change or drop it."""
-        self.post_message(self.PullBackRequested())
-
-    def action_page(self, direction: int) -> None:
-        self.post_message(self.PageRequested(direction))
-
-    def action_paste(self) -> None:
-        self.post_message(self.PasteRequested())
 
     def action_delete_left(self) -> None:
         """Delete to the left. With nothing before the cursor, remove the last attached image or output."""

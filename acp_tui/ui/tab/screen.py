@@ -222,6 +222,29 @@ class SessionScreen(Screen[None]):
             return True
         return panel is not None and panel.take_up_request()
 
+    def action_leave_prompt(self) -> None:
+        """Focus the card that waits, or the welcome's sessions, or the conversation."""
+        panel = self.tab.panel
+        if self.focus_card() or panel is None:
+            return
+        if panel.welcome.display and panel.welcome.can_focus:
+            self.set_focus(panel.welcome)
+        else:
+            panel.view.focus()
+
+    def action_page(self, direction: int) -> None:
+        """Scroll the conversation by a page without leaving the prompt."""
+        if self.tab.panel is not None:
+            self.tab.panel.view.action_page(direction)
+
+    def action_pull_back(self) -> None:
+        """Turn the last queued prompt into the draft again."""
+        self.tab.writing.pull_back()
+
+    def action_paste(self) -> None:
+        """Paste the desktop's clipboard into the prompt."""
+        self.tab.run(self.tab.actions.paste())
+
     def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
         # When a widget is removed, hidden, or disabled, Textual focuses another one nearby. A search that ended with
         # its session gave the keyboard to the next session's welcome.
@@ -320,14 +343,6 @@ class SessionScreen(Screen[None]):
         if self.tab.session is not None:
             self.tab.session.answer_permission(message.rejection.key, message.rejection.option_id)
 
-    def on_prompt_input_pull_back_requested(self) -> None:
-        """Turn the last queued prompt into the draft again."""
-        self.tab.writing.pull_back()
-
-    def on_prompt_input_paste_requested(self) -> None:
-        """Paste the desktop's clipboard into the prompt."""
-        self.tab.run(self.tab.actions.paste())
-
     def on_prompt_input_drop_requested(self) -> None:
         """Don't send the last output along with the next prompt."""
         self.tab.writing.drop_output()
@@ -337,18 +352,3 @@ class SessionScreen(Screen[None]):
         has_left = self.tab.panel is not None and self.tab.panel.leave_subagent()
         if not has_left and self.tab.writing.escape():
             self.tab.run(self.tab.actions.edit_earlier_prompt())
-
-    def on_prompt_input_leave_requested(self) -> None:
-        """Focus the card that waits, or the welcome's sessions, or the conversation."""
-        panel = self.tab.panel
-        if self.focus_card() or panel is None:
-            return
-        if panel.welcome.display and panel.welcome.can_focus:
-            self.set_focus(panel.welcome)
-        else:
-            panel.view.focus()
-
-    def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
-        """Scroll by a page without leaving the prompt."""
-        if self.tab.panel is not None:
-            self.tab.panel.view.action_page(message.direction)
