@@ -10,8 +10,8 @@ from typing import Final
 
 import grimp
 
-WHOLES: Final = ("acp_tui.ui.tab.tab", "acp_tui.ui.shell.app")
-"""The tab of controllers and of its screen, and the app of tabs."""
+WHOLES: Final = ("acp_tui.ui.tab.tab", "acp_tui.ui.shell.app", "acp_tui.ui.conversation.view")
+"""The tab of controllers and of its screen, the app of tabs, and the view of entries."""
 
 
 def cycles() -> Iterator[frozenset[str]]:

@@ -456,6 +456,7 @@ class AcpTuiApp(BaseApp):
         return self._settings_desk
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
+        """Ask the user whether to use a project's settings."""
         return await self._dialogs.trusts(project, user)
 
     def use_settings(self, settings: Settings) -> Sequence[str]:

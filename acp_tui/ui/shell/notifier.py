@@ -8,17 +8,17 @@ from __future__ import annotations
 import os
 import time
 from base64 import b64encode
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from acp_tui.client.notices import BELL, About, News, NoticeCommand, Watch, channels_of, plain
 from acp_tui.ui.rendering.ascii import TABLE
 from acp_tui.ui.rendering.kitty import through_tmux
 from acp_tui.ui.session.status_line import MARKS, TabState
-from acp_tui.ui.tab.tabs import Tabs
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings.tree import Notifications, Settings
+    from acp_tui.client.settings.tree import Notifications
+    from acp_tui.ui.shell.app import AcpTuiApp
     from acp_tui.ui.tab.tab import Tab
 
 KEEP_TITLE: Final = "\x1b[22;2t"
@@ -109,22 +109,12 @@ URGENCY: Final = tuple(TabState)
 """The most urgent last."""
 
 
-class _App(Protocol):
-    tabs: Tabs
-    settings: Settings
-    app_focus: bool
-
-    def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> object: ...
-
-    def notify(self, message: str, *, severity: Literal["warning"], markup: bool) -> None: ...
-
-
 class Notifier:
     """Watches the tabs of one app."""
 
     def __init__(
         self,
-        app: _App,
+        app: AcpTuiApp,
         write: Callable[[str], None],
         environ: Mapping[str, str] = os.environ,
     ) -> None:
