@@ -32,12 +32,12 @@ from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
 from acp_tui.ui.conversation.searching import SearchState
+from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
-from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.entries import (
     EntriesController,
     TerminalsController,
@@ -70,14 +70,6 @@ class Actions:
         self.history = HistoryController(tab)
         self.welcoming = Welcoming(tab, self.history)
 
-    @property
-    def _panel(self) -> SessionPanel | None:
-        return self.tab.panel
-
-    @property
-    def _prompt(self) -> PromptInput:
-        return self.tab.prompt
-
     async def do(self, id_: str, words: str) -> None:
         """Run a command; `words` is what follows its slash command. What waits for the user goes on in a worker."""
         done = DONE_BY[id_]
@@ -89,46 +81,26 @@ class Actions:
 
     # Conversation
 
-    def follow(self) -> None:
-        """Go to the end of the conversation."""
-        if self._panel is not None:
-            self._panel.view.action_follow()
-
-    def to_prompt(self, direction: int) -> None:
-        """Go to the prompt above or below."""
-        if self._panel is not None:
-            self._panel.view.action_to_prompt(direction)
-
     async def find(self, query: str = "") -> None:
         """Search the conversation for a text."""
-        if self._panel is None:
+        if self.tab.panel is None:
             self.tab.say("Nothing to search yet.")
             return
         opened = next((bar for bar in self.tab.screen.query(FindBar) if bar.display), None)
         if opened is None:
-            await self.tab.screen.mount(FindBar(self._panel.view, query), before="#prompt-frame")
+            await self.tab.screen.mount(FindBar(self.tab.panel.view, query), before="#prompt-frame")
         else:
             opened.begin(query)
-
-    def find_next(self, direction: int) -> None:
-        """Go to the next match of the search, or with -1 to the previous one."""
-        if self._panel is not None:
-            self._panel.view.action_find(direction)
 
     def show_standing(self, standing: SearchState) -> None:
         """Show the state of the search in the search bar."""
         for bar in self.tab.screen.query(FindBar):
             bar.show_standing(standing)
 
-    def toggle_all(self) -> None:
-        """Unfold or fold everything."""
-        if self._panel is not None:
-            self._panel.view.toggle_all()
-
     def toggle_plan(self) -> None:
         """Unfold or fold the plan, in the sidebar if that is shown."""
-        if self._panel is not None and not self.tab.sidebar.toggle_plan():
-            self._panel.toggle_plan()
+        if self.tab.panel is not None and not self.tab.sidebar.toggle_plan():
+            self.tab.panel.toggle_plan()
 
     async def help(self) -> None:
         """Show the commands with their keys, and run the chosen one."""
@@ -142,7 +114,7 @@ class Actions:
 
         If the agent asks something, cancel the turn and its questions, and keep the draft.
         """
-        screen, panel, session, prompt = self.tab.screen, self._panel, self.tab.session, self._prompt
+        screen, panel, session, prompt = self.tab.screen, self.tab.panel, self.tab.session, self.tab.prompt
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
         if screen.app.screen is not screen:
@@ -171,7 +143,7 @@ class Actions:
 
     async def search_history(self) -> None:
         """Search earlier prompts."""
-        if self._prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
+        if self.tab.prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
             return
         if self.tab.writing.recall is None:
             self.tab.say("Your earlier prompts are still being loaded.")
@@ -180,10 +152,10 @@ class Actions:
 
     async def show_prompts(self) -> None:
         """List the prompts of the conversation in view, and go to the chosen one."""
-        if self._panel is None:
+        if self.tab.panel is None:
             self.tab.say(NO_SESSION)
             return
-        view = self._panel.view
+        view = self.tab.panel.view
         prompt = await self._choose_prompt(view.conversation, prompts_in(view.conversation), "Go to a prompt")
         if prompt is not None:
             view.go_to(prompt)
@@ -213,16 +185,16 @@ class Actions:
 
     def _edit(self, text: str) -> bool:
         """Put a text into the draft. If something is written there, say so and return False."""
-        if self._prompt.draft:
+        if self.tab.prompt.draft:
             self.tab.say("Your draft isn't empty: send or clear it first.", severity="warning")
             return False
-        self._prompt.set_draft(text)
-        self.tab.screen.set_focus(self._prompt)
+        self.tab.prompt.set_draft(text)
+        self.tab.screen.set_focus(self.tab.prompt)
         return True
 
     async def paste(self) -> None:
         """Paste the desktop's clipboard into the prompt."""
-        await paste_from_clipboard(self._prompt, self.tab.link.agent)
+        await paste_from_clipboard(self.tab.prompt, self.tab.link.agent)
 
     def edit_queue(self) -> None:
         """Focus the queued prompts."""
@@ -281,7 +253,7 @@ class Actions:
         """Start a session in a new tab; in this tab if its session couldn't be opened."""
         if self.tab.agent.agent_or_say() is None:
             return
-        if self._panel is not None and self.tab.session is None:
+        if self.tab.panel is not None and self.tab.session is None:
             await self.tab.begin_anew()
         else:
             await self.tab.app.open_tab(self.tab.link, self.tab.cwd)
@@ -542,6 +514,11 @@ def _by(run: Callable[[Actions], object], can_run: Condition = _always, *, is_aw
     return Done(lambda actions, words: run(actions), can_run, is_awaited)
 
 
+def _in_view(run: Callable[[ConversationView], object], can_run: Condition = _was_said) -> Done:
+    """Do this to the conversation in view, if there is one."""
+    return _by(lambda do: run(do.tab.panel.view) if do.tab.panel is not None else None, can_run)
+
+
 def _go_to_tab(number: int) -> Done:
     return _by(lambda do: do.tab.app.tabs.go_to_number(number), _has_tab(number), is_awaited=True)
 
@@ -552,18 +529,18 @@ def _done_by() -> Mapping[str, Done]:
         "next_mode": _by(lambda do: do.tab.agent.next_mode(), _offers("mode")),
         "find": Done(lambda do, words: do.find(words), _was_said, is_awaited=True),
         "find_here": _by(lambda do: do.find(), _was_said, is_awaited=True),
-        "next_match_here": _by(lambda do: do.find_next(1)),
-        "previous_match_here": _by(lambda do: do.find_next(-1)),
+        "next_match_here": _in_view(lambda view: view.action_find(1), _always),
+        "previous_match_here": _in_view(lambda view: view.action_find(-1), _always),
         "search_history": _by(lambda do: do.search_history(), is_awaited=True),
         "edit_queue": _by(lambda do: do.edit_queue(), _has_queued),
         "send_queued_now": _by(lambda do: do.tab.writing.send_next_now(), _has_queued),
-        "prompt_above": _by(lambda do: do.to_prompt(-1), _was_said),
-        "prompt_below": _by(lambda do: do.to_prompt(1), _was_said),
-        "prompt_above_here": _by(lambda do: do.to_prompt(-1), _was_said),
-        "prompt_below_here": _by(lambda do: do.to_prompt(1), _was_said),
+        "prompt_above": _in_view(lambda view: view.action_to_prompt(-1)),
+        "prompt_below": _in_view(lambda view: view.action_to_prompt(1)),
+        "prompt_above_here": _in_view(lambda view: view.action_to_prompt(-1)),
+        "prompt_below_here": _in_view(lambda view: view.action_to_prompt(1)),
         "show_prompts": _by(lambda do: do.show_prompts(), _was_said),
-        "follow": _by(lambda do: do.follow(), _was_said),
-        "toggle_all": _by(lambda do: do.toggle_all(), _was_said),
+        "follow": _in_view(lambda view: view.action_follow()),
+        "toggle_all": _in_view(lambda view: view.toggle_all()),
         "toggle_plan": _by(lambda do: do.toggle_plan(), _has_plan),
         "sidebar": _by(lambda do: do.tab.sidebar.turn(), _has_session),
         "choose_option": _by(lambda do: do.tab.agent.choose_option(), _has_options),

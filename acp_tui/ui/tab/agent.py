@@ -10,7 +10,7 @@ import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from anyio import to_thread
@@ -50,8 +50,6 @@ from acp_tui.ui.textual_gaps.fence import fence_of
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Opening, Tab
 
-T = TypeVar("T")
-
 MAX_NAMED: Final = 5
 """How many of the agent's other tabs to name when asking whether to stop it."""
 MAX_TITLE_CELLS: Final = 40
@@ -63,7 +61,7 @@ class AgentController:
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self._link = tab.link
-        self.sessions = SessionsController(tab, self)
+        self.sessions = SessionsController(tab)
 
     @property
     def agent(self) -> Agent | None:
@@ -311,9 +309,8 @@ WAYS_ON: Final = "{choose_session} or `acp-tui sessions` lists sessions; {begin_
 class SessionsController:
     """The sessions of one agent, for one tab. Methods raise ClientError, and log in first if the agent asks for it."""
 
-    def __init__(self, tab: Tab, agent: AgentController) -> None:
+    def __init__(self, tab: Tab) -> None:
         self._tab = tab
-        self._agent = agent
         self.has_shown_early = False
         """Whether a session was shown because its agent asked something before it was open."""
 
@@ -323,12 +320,12 @@ class SessionsController:
         The new session continues below what was said in an `earlier` one; `why_anew` says why that one doesn't
         continue.
         """
-        await self._agent.ensure_agent()
+        await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.begin(earlier, why_anew))
 
     @property
     def _driver(self) -> SessionDriver:
-        return SessionDriver(self._tab.link, self._agent.log_in, self._tab.cwd)
+        return SessionDriver(self._tab.link, self._tab.agent.log_in, self._tab.cwd)
 
     def _show(self, session: Session) -> None:
         self.has_shown_early = True
@@ -348,17 +345,17 @@ class SessionsController:
 
     async def fork(self, source: Session, title: str) -> Session:
         """Fork `source`, whose title is `title`."""
-        await self._agent.ensure_agent()
+        await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.fork(source, title))
 
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """The session, if it's open already; otherwise open it in the agent (R-SESS-10)."""
-        await self._agent.ensure_agent()
+        await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.open(session_id, cwd, self._show))
 
     async def go_on(self, earlier: Session) -> Session:
         """Restart the agent if it is gone, and continue a session as far as the agent remembers it."""
-        await self._agent.ensure_agent()
+        await self._tab.agent.ensure_agent()
 
         def refused(error: AgentRefused) -> str:
             return str(self.not_opened(earlier.session_id, error))

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from acp_tui.ui.conversation.view import ConversationView
-    from acp_tui.ui.prompt.recall import HistorySearch
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.session.sidebar import Sidebar
     from acp_tui.ui.session.welcome import Welcome
@@ -61,7 +60,6 @@ class SessionScreen(Screen[None]):
         """Set when all of it is mounted, so that a panel can be, too."""
 
     def compose(self) -> ComposeResult:
-        """The widgets, from top to bottom."""
         yield self._tab_line
         with self.place:
             if self.tab.link.can_start:
@@ -85,7 +83,6 @@ class SessionScreen(Screen[None]):
             self.call_after_refresh(lambda: tab.run(tab.writing.help()))
 
     async def on_unmount(self) -> None:
-        """Save what is written."""
         await self.tab.writing.end()
 
     @property
@@ -202,11 +199,9 @@ class SessionScreen(Screen[None]):
     # Keys and the focus
 
     async def action_do(self, id_: str, words: str = "") -> None:
-        """Run a command of the command table."""
         await self.tab.actions.do(id_, words)
 
     def action_focus_prompt(self) -> None:
-        """Focus the prompt, from anywhere else."""
         self.set_focus(self.prompt)
 
     def action_focus_next(self) -> None:
@@ -238,11 +233,9 @@ class SessionScreen(Screen[None]):
             self.tab.panel.view.action_page(direction)
 
     def action_pull_back(self) -> None:
-        """Turn the last queued prompt into the draft again."""
         self.tab.writing.pull_back()
 
     def action_paste(self) -> None:
-        """Paste the desktop's clipboard into the prompt."""
         self.tab.run(self.tab.actions.paste())
 
     def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
@@ -297,20 +290,16 @@ class SessionScreen(Screen[None]):
         self.query("SuggestionList").set(display=False)
 
     def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
-        """Open the link."""
         self.tab.run(self.tab.actions.entries.open_link(message.target))
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
-        """Show the state of the search in the search bar."""
         self.tab.actions.show_standing(message.standing)
 
     def on_sidebar_file_chosen(self, message: Sidebar.FileChosen) -> None:
-        """Show how the file has changed."""
         if self.tab.changes is not None:
             self.tab.actions.review(self.tab.changes, message.path)
 
     def on_sidebar_subagent_chosen(self, message: Sidebar.SubagentChosen) -> None:
-        """Show the subagent's conversation."""
         panel = self.tab.panel
         if panel is not None:
             panel.leave_subagents()
@@ -318,33 +307,24 @@ class SessionScreen(Screen[None]):
             panel.view.focus()
 
     def on_welcome_chosen(self, message: Welcome.Chosen) -> None:
-        """Open that session."""
         self.tab.run(self.tab.actions.welcoming.open(message.key))
 
     # From the prompt
-
-    def on_history_search_chosen(self, message: HistorySearch.Chosen) -> None:
-        """Put the chosen prompt into the draft."""
-        if self.tab.writing.recall is not None:
-            self.tab.writing.recall.choose(message.text)
 
     def on_text_area_changed(self) -> None:
         """Prepare for a prompt: the user has started writing."""
         self.tab.writing.begin()
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
-        """Submit what is written."""
         if self.tab.panel is not None:
             self.tab.panel.leave_subagents()  # the prompt is for the agent itself
         self.tab.writing.submit(message)
 
     def on_prompt_input_rejected(self, message: PromptInput.Rejected) -> None:
-        """Send the rejection to the agent."""
         if self.tab.session is not None:
             self.tab.session.answer_permission(message.rejection.key, message.rejection.option_id)
 
     def on_prompt_input_drop_requested(self) -> None:
-        """Don't send the last output along with the next prompt."""
         self.tab.writing.drop_output()
 
     def on_prompt_input_escape_requested(self) -> None:

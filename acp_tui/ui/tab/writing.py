@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
+from acp_tui.client.sessions.prompt_queue import Prompt
 from acp_tui.conversation.content import Text
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
@@ -163,7 +163,7 @@ class PromptController:
     def _submit(self, session: Session, written: PromptInput.Submitted) -> None:
         """Run a command; send a prompt, or queue it if the agent is working."""
         if written.is_command:
-            self._give_back(written.images)
+            self._prompt.attach(*written.images)  # to the next prompt
             self._tab.run(self._run_command(session, written.text.removeprefix("!").strip()))
             return
         if session.conversation.is_idle:
@@ -294,15 +294,11 @@ class PromptController:
         if taken is None:
             self._tab.say("It was just sent.", severity="warning")
         else:
-            self._give_back(taken.images)
+            self._prompt.attach(*taken.images)
         self._show_changed(session)
         if is_edited and taken is not None:
             self._prompt.put_before(taken.text)
             self._tab.screen.set_focus(self._prompt)
-
-    def _give_back(self, images: tuple[PastedImage, ...]) -> None:
-        """Attach the pictures to the next prompt."""
-        self._prompt.attach(*images)
 
     def move(self, key: int, step: int) -> None:
         """Move this queued prompt up or down."""
