@@ -107,28 +107,6 @@ def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
     assert "Agent" in line
 
 
-async def test_in_a_narrow_tab_the_title_gets_most_of_the_room(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, 'expect("session/prompt")', "serve_until_closed()") as desk:
-        await desk.has_session()
-        assert desk.tabs[0].name() == "scripted"
-        await desk.send("Count the stars")
-        await desk.until(lambda: desk.tabs[0].name() == "scripted: Count the stars")
-        assert desk.tabs[0].name(20) == "scrip…: Count the s…"
-
-
-async def test_a_command_without_a_name_of_its_own_is_called_as_its_agent(open_desk: OpenDesk) -> None:
-    script = """
-    handshake(agentInfo={"name": "star-agent", "title": "Star Agent", "version": "1"})
-    answer(expect("session/new"), sessionId="s1")
-    expect("session/prompt")
-    serve_until_closed()
-    """
-    async with open_desk(script) as desk:
-        await desk.has_session()
-        await desk.send("Count the stars")
-        await desk.until(lambda: desk.tabs[0].name() == "Star Agent: Count the stars")
-
-
 async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_desk: OpenDesk) -> None:
     form = (
         'send(id=7, method="elicitation/create", params={"sessionId": "s1", "mode": "form", "message":'
@@ -246,10 +224,3 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         assert mentions(desk.draft) == []  # the agent's text can't attach a file
         assert desk.draft.endswith("## Now\n\n")
         assert len(desk.sent("session/prompt")) == 1
-
-
-async def test_an_empty_session_has_nothing_to_hand_over(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, "serve_until_closed()") as desk:
-        await desk.has_session()
-        await desk.send("/handover")
-        await desk.shows("Nothing to hand over yet")
