@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.shell.app import AcpTuiApp
     from acp_tui.ui.tab.actions import Actions
     from acp_tui.ui.tab.agent import AgentController, SessionsController
+    from acp_tui.ui.tab.panels import Panels
     from acp_tui.ui.tab.sidebar import SidebarController
-    from acp_tui.ui.tab.stages import Stages
 
 T = TypeVar("T")
 
@@ -131,7 +131,7 @@ class Tab:
     @property
     def sidebar(self) -> SidebarController:
         """The sidebar next to the session."""
-        return self._stages.sidebar
+        return self._panels.sidebar
 
     @cached_property
     def actions(self) -> Actions:
@@ -141,11 +141,11 @@ class Tab:
         return Actions(self)
 
     @cached_property
-    def _stages(self) -> Stages:
-        """Creates the stages that have panels."""
-        from acp_tui.ui.tab.stages import Stages  # loading point: BEFORE_A_SESSION
+    def _panels(self) -> Panels:
+        """Creates its panels, and holds the sidebar next to them."""
+        from acp_tui.ui.tab.panels import Panels  # loading point: BEFORE_A_SESSION
 
-        return Stages(self)
+        return Panels(self)
 
     # State
 
@@ -244,7 +244,7 @@ class Tab:
         async with self._showing:
             if session is self.session:
                 return  # it was shown early, because it asks something while it's being opened
-            stage = self._stages.of(session, agent_title)
+            stage = self._panels.of(session, agent_title)
             if stage is None:
                 return
             self.prompt.cwd = session.cwd
@@ -256,7 +256,7 @@ class Tab:
         """Show the error in place of the conversation."""
         what_now = self.hint("no session; {restart} tries again; {quit} quits")
         async with self._showing:
-            await self.screen.show_stage(self._stages.failed(error, what_now))
+            await self.screen.show_stage(self._panels.failed(error, what_now))
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""

@@ -1,4 +1,4 @@
-"""Creates the stages of a tab that show a conversation, with their panels. Loaded with the agent, after the start."""
+"""Creates the panels of a tab, each for a stage of it. Loaded with the agent, after the start."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 
-class Stages:
-    """Creates the stages of one tab, and holds the sidebar next to them."""
+class Panels:
+    """Creates the panels of one tab, and holds the sidebar next to them."""
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
