@@ -523,6 +523,8 @@ def _go_to_tab(number: int) -> Done:
     return _by(lambda do: do.tab.app.tabs.go_to_number(number), _has_tab(number), is_awaited=True)
 
 
+# A function: in a module's own lambdas, mypy can't tell the types of decorated methods of what imports the module.
+# One row per command; with one argument per line, the table would be hard to read.
 # fmt: off
 def _done_by() -> Mapping[str, Done]:
     return {
