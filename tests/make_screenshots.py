@@ -31,6 +31,7 @@ from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, without_duratio
 from acp_tui.ui.recorded.render import View, film_of_demo, picture_of, render
 from acp_tui.ui.recorded.screen import ReplayApp
 from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.tab import Tab
 from acp_tui.workbench.inspect import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
 from support.folding import ask, call
@@ -127,13 +128,13 @@ async def take_board() -> str:
         for (agent, worktree, prompt, _), connection in zip(WORKERS, connections, strict=True):
             cwd = Path("/work/durations.worktrees", worktree)
             if sessions:
-                await app.tabs.open(partial(SessionScreen, None, cwd, clock=app.clock))
+                await app.tabs.open(Tab(None, cwd, clock=app.clock))
             session = new_session(PromptSent((Text(prompt),)), connection=connection)
             session.cwd = cwd
             screen = app.screen
             assert isinstance(screen, SessionScreen)
-            screen.cwd = cwd
-            await screen.show(session, agent)
+            screen.tab.cwd = cwd
+            await screen.tab.show(session, agent)
             sessions.append(session)
             await settled(pilot)
         await app.tabs.go_to(next(iter(app.tabs)))

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from acp_tui.client.transcript.record_to import RecordTo
     from acp_tui.ui.base.app import BaseApp
     from acp_tui.ui.shell.app import AcpTuiApp
-    from acp_tui.ui.tab.host import Opening
     from acp_tui.ui.tab.reopening import LeftSession
+    from acp_tui.ui.tab.tab import Opening
 
 MAX_KEPT: Final = 20
 """Later errors mostly follow from the first ones."""

@@ -1,9 +1,9 @@
-"""The Textual app. Begin with `shell.app`, then `tab.screen` and `session.panel`.
+"""The Textual app. Begin with `shell.app`, then `tab.tab` and `session.panel`.
 
 The rooms, from top to bottom; each imports from those below it only (a contract in pyproject.toml):
 
 - `shell`: the app of agents: its tabs, notices outside of the terminal, the settings while it runs
-- `tab`: one tab: its screen, its stage (Starting, Live, Reread, Failed), and controllers that know it as a `TabHost`
+- `tab`: one tab: the `Tab`, its stage (Starting, Live, Reread, Failed), its screen and queue, and its controllers
 - `recorded`: recordings, replayed and made into pictures
 - `base`: the small app that all of these share, composed of looks, keys, pace and notices
 - `dialogs`: modal screens that return a value; they know no controller
@@ -11,7 +11,7 @@ The rooms, from top to bottom; each imports from those below it only (a contract
 - `changes`: what has changed in a workspace: followed, listed, reviewed, reverted
 - `permission`: what an agent asks: permission cards, forms and pages
 - `conversation`: the conversation view, a widget for each entry in view, and how entries are drawn
-- `prompt`: the draft, its completion, earlier prompts, the queue
+- `prompt`: the draft, its completion, earlier prompts
 - `commands`: the table of commands, the keymap, help and palette
 - `kit`: widgets and tools that know neither sessions nor agents
 - `rendering`: text to lines

@@ -20,9 +20,7 @@ from acp_tui.rpc import Direction
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.row_list import RowList
 from acp_tui.ui.shell.app import AcpTuiApp
-from acp_tui.ui.tab.host import Opening
-from acp_tui.ui.tab.screen import SessionScreen
-from acp_tui.ui.tab.tabs import Tab
+from acp_tui.ui.tab.tab import Opening, Tab
 from support.agents import scripted
 from support.frame_log import FrameLog
 from support.screens import Page, open_agent_page
@@ -42,15 +40,9 @@ class Desk(Page):
     @property
     def shown_session(self) -> Session:
         """The session on the screen."""
-        session = self.screen.session
+        session = self.tab.session
         assert session is not None
         return session
-
-    @property
-    def screen(self) -> SessionScreen:
-        screen = self.pilot.app.screen_stack[0]
-        assert isinstance(screen, SessionScreen)
-        return screen
 
     @property
     def tabs(self) -> list[Tab]:
@@ -95,13 +87,13 @@ class Desk(Page):
 
     async def do(self, command: str) -> None:
         """Run a command by its ID, whether or not the palette offers it."""
-        await self.screen.run_action(f"do('{command}')")
+        await self.tab.screen.run_action(f"do('{command}')")
 
     # What the agent received
 
     def let_go_on(self) -> None:
         """Send the agent a `_go_on`, which its script waits for."""
-        agent = self.screen.link.agent
+        agent = self.tab.link.agent
         assert agent is not None
         agent.notify_extension("_go_on", None)
 

@@ -61,7 +61,7 @@ class LatePage(ScreenApp):
 
     async def _begin(self) -> None:
         assert isinstance(self.screen, SessionScreen)
-        await self.screen.show(self.session, AGENT)
+        await self.screen.tab.show(self.session, AGENT)
         reader = asyncio.StreamReader()
         pipe = os.fdopen(self._commands, "rb")
         await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)

@@ -43,8 +43,8 @@ from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.shell.app import AcpTuiApp
-from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.tab import Opening, Tab
 from support.folding import ALLOW, REJECT, question_about
 from support.settling import settle, until_so
 from support.waiting import TEST_LIMIT_S
@@ -138,7 +138,7 @@ class ScreenApp(AcpTuiApp):
 
     def get_default_screen(self) -> SessionScreen:
         """One that starts no agent."""
-        return SessionScreen(None, clock=self.clock)
+        return Tab(None, clock=self.clock).screen
 
 
 def new_session(*updates: SessionUpdate, connection: RecordedConnection | None = None) -> Session:
@@ -164,7 +164,7 @@ async def show(pilot: Pilot[Any], session: Session) -> None:
     """Show the session on a ScreenApp's screen, and wait until it is drawn."""
     screen = pilot.app.screen
     assert isinstance(screen, SessionScreen)
-    await screen.show(session, AGENT)
+    await screen.tab.show(session, AGENT)
     await settled(pilot)
 
 
@@ -387,6 +387,13 @@ class Page:
         return self.prompt.text
 
     @property
+    def tab(self) -> Tab:
+        """The tab in front."""
+        screen = self.pilot.app.screen_stack[0]
+        assert isinstance(screen, SessionScreen)
+        return screen.tab
+
+    @property
     def prompt(self) -> PromptInput:
         """The prompt."""
         return self._one(PromptInput)
@@ -441,7 +448,7 @@ class AgentApp(AcpTuiApp):
         self.clock = Clock()
         assert self._command is not None
         link = self.link_to(self._command, self._cwd)
-        return SessionScreen(link, self._cwd, opening=self.opening, settings=self.settings, clock=self.clock)
+        return Tab(link, self._cwd, opening=self.opening, settings=self.settings, clock=self.clock).screen
 
 
 @asynccontextmanager

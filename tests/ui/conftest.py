@@ -11,7 +11,7 @@ import pytest
 from acp_tui.client.sessions.session import Listener, Session, Unsubscribe
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.kit import answer_guard
-from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.tab import Opening
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
 from support.screen_fixtures import (

@@ -29,7 +29,7 @@ def _own(
     like: str = "",
     has_priority: bool = False,
 ) -> Command:
-    """A command of the widget itself. With an empty `own`, the widget handles what is typed in its own way."""
+    """A command of the widget itself, or of its screen. With an empty `own`, the widget handles what is typed."""
     return Command(id_, title, about, keys, own=own, where=where, has_priority=has_priority, typed=typed, like=like)
 
 
@@ -115,12 +115,13 @@ COMMANDS: Final = (
     _own("prompt", "new_line", "ctrl+j,shift+enter,alt+enter", "newline", "New line"),
     _own("prompt", "cancel", "escape", "cancel", "Close what is open, or cancel the turn",
          "your draft stays"),
-    _own("prompt", "leave_prompt", "tab", "leave", "Go to the agent's question, or to the conversation",
+    _own("prompt", "leave_prompt", "tab", "screen.leave_prompt", "Go to the agent's question, or to the conversation",
          "or to the recent sessions"),
     _own("prompt", "shell", "", "", "Run a command of your own", "Backspace removes its output", typed="!"),
     _own("prompt", "attach", "", "", "Attach a file to the prompt", "@file, @file:10-20, @folder/, @image.png",
          typed="@"),
-    _own("prompt", "pull_back", "alt+up", "pull_back", "Take back the last queued prompt", "to edit or delete it"),
+    _own("prompt", "pull_back", "alt+up", "screen.pull_back", "Take back the last queued prompt",
+         "to edit or delete it"),
     _here("edit_queue", "alt+down", "Go to the queued prompts", "edit, remove, or move them"),
     _own("prompt", "walk_history", "", "", "Earlier prompts of this project", "from the first or last line",
          typed="↑ ↓"),
@@ -141,11 +142,11 @@ COMMANDS: Final = (
          has_priority=True),
     _own("history", "history_projects", "shift+tab", "toggle_all", "All projects, or this one", has_priority=True),
     _own("history", "history_close", "escape", "close", "Close the search", "your draft is unchanged"),
-    _own("prompt", "prompt_page_up", "pageup", "page(-1)", "Page up in the conversation"),
-    _own("prompt", "prompt_page_down", "pagedown", "page(1)", "Page down in the conversation"),
+    _own("prompt", "prompt_page_up", "pageup", "screen.page(-1)", "Page up in the conversation"),
+    _own("prompt", "prompt_page_down", "pagedown", "screen.page(1)", "Page down in the conversation"),
     _own("prompt", "edit_draft", "ctrl+g", "edit_draft", "Open the draft in your editor",
          "$VISUAL or $EDITOR"),
-    _own("prompt", "paste", "ctrl+v,alt+v,super+v", "paste", "Paste from the clipboard", "text, or a picture"),
+    _own("prompt", "paste", "ctrl+v,alt+v,super+v", "screen.paste", "Paste from the clipboard", "text, or a picture"),
     _own("prompt", "open_paste", "alt+o", "open_paste", "Unfold a pasted text",
          "the only one, or the one at the cursor; or click it"),
     _own("prompt", "line_start", "ctrl+a", "line_start", "Go to the line's start"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Final, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
 from rich.style import Style
 from textual.color import Color
@@ -22,7 +22,6 @@ from textual.theme import Theme
 from textual.widget import Widget
 
 from acp_tui.conversation import tool_calls
-from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Message, OwnCommand, Question, Subagent, TerminalState, ToolCallEntry
 from acp_tui.conversation.tool_calls import TerminalContent, TextDiff, ToolCallContent
 from acp_tui.ui.conversation.drawing import Scene
@@ -31,34 +30,13 @@ from acp_tui.ui.conversation.pool import LiveView
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.textual_gaps.placing import rules_for
 
+if TYPE_CHECKING:
+    from acp_tui.ui.conversation.view import ConversationView
+
 E_co = TypeVar("E_co", bound=Entry, covariant=True)
 
 KNOWN_STATUSES: Final = frozenset({tool_calls.PENDING, tool_calls.IN_PROGRESS, *tool_calls.SETTLED})
 KNOWN_KINDS: Final = frozenset({"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode"})
-
-
-class EntryHost(Protocol):
-    """What an entry needs from the view that shows it, a `ConversationView`."""
-
-    conversation: Conversation
-    tab_stop: int | None
-
-    @property
-    def selected_text(self) -> str: ...
-
-    def is_open(self, index: int) -> bool: ...
-
-    def toggle(self, index: int) -> None: ...
-
-    def cut_text(self, index: int) -> str: ...
-
-    def place_entries(self) -> None: ...
-
-    def note_focus(self, view: EntryView[Entry] | None) -> None: ...
-
-    def note_ground(self) -> None: ...
-
-    def render_entry(self, view: EntryView[Entry], crop: Region) -> list[Strip]: ...
 
 
 class EntryView(LiveView, Generic[E_co], can_focus=True):
@@ -85,9 +63,9 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
         """Posted when the user folds or unfolds the entry."""
 
     @property
-    def conversation_view(self) -> EntryHost:
+    def conversation_view(self) -> ConversationView:
         """The view that shows the entry."""
-        return cast(EntryHost, self.parent)
+        return cast("ConversationView", self.parent)
 
     @property
     def index(self) -> int:

@@ -15,8 +15,11 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
+from textual.style import Style
 from textual.timer import Timer
+from textual.widgets import Static
 from textual.widgets.text_area import EditResult
 
 from acp_tui.conversation.wording import reason_prompt
@@ -26,7 +29,6 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
-from acp_tui.ui.prompt.images import ImageChips
 from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
@@ -124,6 +126,7 @@ SHELL: Final = "Enter runs this in your shell, not in the agent"
 GONE: Final = "The agent is gone; {restart} restarts it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
+REMOVE_HINT: Final = "Backspace removes"
 
 
 class _PutAside(NamedTuple):
@@ -168,20 +171,11 @@ class PromptInput(DraftArea):
             super().__init__()
             self.rejection = rejection
 
-    class LeaveRequested(Message):
-        """Tab: the user wants to go to the next thing that waits."""
-
     class EscapeRequested(Message):
         """Esc: the user wants to stop what is running."""
 
     class DropRequested(Message):
         """The user doesn't want to attach the last output to the next prompt."""
-
-    class PullBackRequested(Message):
-        """The user wants to edit the last queued prompt."""
-
-    class PasteRequested(Message):
-        """The user wants the content of the desktop's clipboard. A terminal passes on only text."""
 
     class ImagesChanged(Message):
         """The attached images changed."""
@@ -189,13 +183,6 @@ class PromptInput(DraftArea):
         def __init__(self, images: tuple[PastedImage, ...]) -> None:
             super().__init__()
             self.images = images
-
-    class PageRequested(Message):
-        """The user wants to page through the conversation without leaving the prompt."""
-
-        def __init__(self, direction: int) -> None:
-            super().__init__()
-            self.direction = direction
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
@@ -316,20 +303,6 @@ class PromptInput(DraftArea):
             self.reject_not_yet()
         else:
             self.post_message(self.EscapeRequested())
-
-    def action_leave(self) -> None:
-        """Go to the next thing that waits."""
-        self.post_message(self.LeaveRequested())
-
-    def action_pull_back(self) -> None:
-        """Put the last queued prompt back into the draft, to change or drop it."""
-        self.post_message(self.PullBackRequested())
-
-    def action_page(self, direction: int) -> None:
-        self.post_message(self.PageRequested(direction))
-
-    def action_paste(self) -> None:
-        self.post_message(self.PasteRequested())
 
     def action_delete_left(self) -> None:
         """Delete to the left. With nothing before the cursor, remove the last attached image or output."""
@@ -531,6 +504,35 @@ class PromptInput(DraftArea):
         height = lines + self.gutter.height
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
+
+
+class ImageChips(Static):
+    """One line with a chip for each image, which a click removes. Hidden if there are none."""
+
+    DEFAULT_CSS = "ImageChips { display: none; height: auto; max-height: 3; }"
+
+    class Removed(Message):
+        """The user removed this image."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def show(self, images: Sequence[PastedImage]) -> None:
+        self.display = bool(images)
+        chips = [
+            Content.styled(f" {_label(image)} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"}))
+            for index, image in enumerate(images)
+        ]
+        self.update(Content(" ").join([*chips, Content.styled(REMOVE_HINT, "$foreground-muted")]))
+
+    def action_remove(self, index: int) -> None:
+        self.post_message(self.Removed(index))
+
+
+def _label(image: PastedImage) -> str:
+    size = len(image.data)
+    return f"{image.name} {size / 1e6:.1f} MB" if size >= 1e6 else f"{image.name} {size / 1e3:.0f} KB"
 
 
 class PromptFrame(Vertical):

@@ -17,7 +17,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Static
@@ -141,15 +140,10 @@ class HistorySearch(Vertical):
     PLACE: ClassVar[Place] = "history"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
-    class Chosen(Message):
-        """The user wants this prompt in the draft."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    def __init__(self, history: PromptHistory, folder: str) -> None:
+    def __init__(self, history: PromptHistory, folder: str, choose: Callable[[str], None]) -> None:
+        """`choose` puts a prompt into the draft."""
         super().__init__()
+        self._choose = choose
         self._history = history
         self._folder = folder
         self._is_everywhere = False
@@ -216,8 +210,8 @@ class HistorySearch(Vertical):
         self.look()  # the last key may still be on its way from the field
         row = self._rows.row
         if row is not None:
-            self.post_message(self.Chosen(row.value.text))
             self.action_close()
+            self._choose(row.value.text)
 
     async def on_row_list_clicked(self, event: RowList.Clicked) -> None:
         event.stop()
@@ -446,7 +440,7 @@ class Recall:
         if self._search is not None and self._search.is_attached:
             await self._search.action_move(-1)
             return
-        search = self._search = HistorySearch(self._memory.history, self._place.folder)
+        search = self._search = HistorySearch(self._memory.history, self._place.folder, self.choose)
         await self._screen.mount(search, before="#prompt-frame")
         self._screen.run_worker(self._look_again(search))
 

@@ -37,7 +37,7 @@ from acp_tui.conversation.wording import session_facts
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.kit.themes import DARK
-from acp_tui.ui.prompt import PromptFrame, PromptInput
+from acp_tui.ui.prompt import PromptFrame
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.formats import CannotRender, Frame, MovingFrame, moving_svg, png_of, rows_of, text_of, tidy_svg
 from acp_tui.ui.recorded.panel import RecordedPanel
@@ -125,7 +125,7 @@ class PictureScreen(Screen[None]):
         if self.panel is not None:
             self.panel.view.toggle_all()
 
-    def on_prompt_input_leave_requested(self) -> None:
+    def action_leave_prompt(self) -> None:
         """Focus the card if something waits; otherwise the conversation."""
         if self.panel is not None:
             if self.panel.card.display:
@@ -133,9 +133,9 @@ class PictureScreen(Screen[None]):
             else:
                 self.panel.view.focus()
 
-    def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
+    def action_page(self, direction: int) -> None:
         if self.panel is not None:
-            self.panel.view.action_page(message.direction)
+            self.panel.view.action_page(direction)
 
 
 class _PictureApp(BaseApp):

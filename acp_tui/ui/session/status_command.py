@@ -6,12 +6,13 @@ while the agent is idle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final
 
 from anyio import to_thread
 from textual.timer import Timer
+from textual.widget import Widget
 
 from acp_tui.client.programs import run_program
 from acp_tui.client.safe_git import branch_of
@@ -24,20 +25,12 @@ LIMIT_S: Final = 5.0
 MAX_CHARACTERS: Final = 80
 
 
-class StatusHost(Protocol):
-    """The widget of the session whose status line shows the output."""
-
-    def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> object: ...
-
-    def set_interval(self, interval: float, callback: Callable[[], None]) -> Timer: ...
-
-
 class StatusCommand:
     """Runs the command of the settings for one session, and keeps what it printed last."""
 
     def __init__(
         self,
-        place: StatusHost,
+        place: Widget,
         conversation: Conversation,
         cwd: Path,
         facts: dict[str, str],

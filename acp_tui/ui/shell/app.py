@@ -27,10 +27,10 @@ from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
-from acp_tui.ui.tab.host import Opening, Shell
 from acp_tui.ui.tab.loading import BEFORE_AN_AGENT, preload_in_thread
 from acp_tui.ui.tab.screen import SessionScreen
-from acp_tui.ui.tab.tabs import FIRST_MODE, Tab, Tabs
+from acp_tui.ui.tab.tab import Opening, Tab
+from acp_tui.ui.tab.tabs import FIRST_MODE, Tabs
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
 if TYPE_CHECKING:
@@ -49,10 +49,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.shell.notifier import Notifier
     from acp_tui.ui.shell.settings.follower import SettingsDesk
     from acp_tui.ui.tab.reopening import LeftSession
-
-    def _as_shell(app: AcpTuiApp) -> Shell:
-        """Tabs cast the app to this, so the type checker compares them here."""
-        return app
 
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
@@ -271,16 +267,16 @@ class AcpTuiApp(BaseApp):
     def get_default_screen(self) -> Screen[None]:
         """The screen of the first tab; an empty screen if the user has yet to choose an agent."""
         if self.opening is not None:
-            return self._reopened_tab(self.opening)
-        return Screen() if self._command is None else self._first_tab(self._command)
+            return self._reopened_tab(self.opening).screen
+        return Screen() if self._command is None else self._first_tab(self._command).screen
 
-    def _first_tab(self, command: AgentCommand) -> SessionScreen:
+    def _first_tab(self, command: AgentCommand) -> Tab:
         cwd = command.cwd or self._cwd
-        return SessionScreen(self.link_to(command, cwd), cwd, settings=self.settings)
+        return Tab(self.link_to(command, cwd), cwd, settings=self.settings)
 
-    def _reopened_tab(self, opening: Opening) -> SessionScreen:
+    def _reopened_tab(self, opening: Opening) -> Tab:
         link = self.link_to(self._command, self._cwd) if self._command is not None else AgentLink(None)
-        return SessionScreen(link, self._cwd, opening=opening, settings=self.settings)
+        return Tab(link, self._cwd, opening=opening, settings=self.settings)
 
     @cached_property
     def _dialogs(self) -> Dialogs:
@@ -332,13 +328,15 @@ class AcpTuiApp(BaseApp):
             yield from super().commands_for(screen)
             return
         places = {"session", "conversation", "app", *places_of(screen.focused or screen)}
-        yield from self._dialogs.possible(screen, places)
+        yield from self._dialogs.possible(screen.tab, places)
 
     # Tabs
 
     async def open_tab(self, link: AgentLink, cwd: Path, opening: Opening | None = None) -> Tab:
-        make = partial(SessionScreen, link, cwd, opening=opening, settings=self.settings)
-        return await self.tabs.open(make)
+        """Open a new tab for a session of this agent, in front."""
+        tab = Tab(link, cwd, opening=opening, settings=self.settings)
+        await self.tabs.open(tab)
+        return tab
 
     def changes_in(self, cwd: Path) -> ChangesDesk:
         """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
@@ -380,6 +378,7 @@ class AcpTuiApp(BaseApp):
             await tab.begin_anew()
 
     def take_away_later(self, tab: Tab) -> None:
+        """Remove this tab from outside of it: what works for the tab ends with it."""
         self.run_worker(self.take_away(tab))
 
     async def take_away(self, tab: Tab) -> None:
@@ -457,6 +456,7 @@ class AcpTuiApp(BaseApp):
         return self._settings_desk
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
+        """Ask the user whether to use a project's settings."""
         return await self._dialogs.trusts(project, user)
 
     def use_settings(self, settings: Settings) -> Sequence[str]:

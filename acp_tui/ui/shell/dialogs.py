@@ -39,10 +39,10 @@ from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.shell.settings.follower import SettingsDesk
 from acp_tui.ui.shell.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.tab.actions import is_possible
-from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.loading import preload_in_thread
 from acp_tui.ui.tab.reopening import LeftSession, left_sessions
-from acp_tui.ui.tab.tabs import Tab, Tabs
+from acp_tui.ui.tab.tab import Tab
+from acp_tui.ui.tab.tabs import Tabs
 
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
 ShowHosted: TypeAlias = Callable[[HostedSession], Coroutine[Any, Any, None]]
@@ -192,7 +192,7 @@ class Dialogs:
             file = tab.session.recorded.recordings[-1]
             await open_inspector(tab.screen, file, file.name, tab.cwd)
         else:
-            tab.screen.notify("There is no agent to inspect yet.")
+            tab.say("There is no agent to inspect yet.")
 
     async def show_settings(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
         await self._app.push_screen_wait(SettingsScreen(desk, choose_theme))
@@ -200,11 +200,11 @@ class Dialogs:
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
         return await self._app.push_screen_wait(TrustSettingsDialog(project, user))
 
-    def possible(self, screen: TabHost, places: Collection[Place]) -> Iterator[Command]:
+    def possible(self, tab: Tab, places: Collection[Place]) -> Iterator[Command]:
         """The commands of these places that can do something in the tab now."""
         for command in COMMANDS:
             is_offered = command.action and not command.like and command.where in places
-            if is_offered and is_possible(command, screen):
+            if is_offered and is_possible(command, tab):
                 yield command
 
     def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:
@@ -215,7 +215,7 @@ def _row(number: int, tab: Tab, mark: Mark, *, is_front: bool, names_folder: boo
     sign, _ = MARKS[tab.state]
     folder = make_visible_line(tab.cwd.name) if names_folder else ""
     words = (folder, tab.state.value, "hosted" * tab.link.is_hosted, "here" * is_front, "archived" * mark.is_archived)
-    label = f"{number:>2} {sign} {PINNED * mark.is_pinned}{tab.tab_name()}"
+    label = f"{number:>2} {sign} {PINNED * mark.is_pinned}{tab.name()}"
     return PickerRow(tab, label, tab.doing, aside=" · ".join(filter(None, words)))
 
 

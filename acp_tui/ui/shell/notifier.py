@@ -8,17 +8,18 @@ from __future__ import annotations
 import os
 import time
 from base64 import b64encode
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from acp_tui.client.notices import BELL, About, News, NoticeCommand, Watch, channels_of, plain
 from acp_tui.ui.rendering.ascii import TABLE
 from acp_tui.ui.rendering.kitty import through_tmux
 from acp_tui.ui.session.status_line import MARKS, TabState
-from acp_tui.ui.tab.tabs import Tab, Tabs
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings.tree import Notifications, Settings
+    from acp_tui.client.settings.tree import Notifications
+    from acp_tui.ui.shell.app import AcpTuiApp
+    from acp_tui.ui.tab.tab import Tab
 
 KEEP_TITLE: Final = "\x1b[22;2t"
 """Makes the terminal save the title of its window, ..."""
@@ -108,22 +109,12 @@ URGENCY: Final = tuple(TabState)
 """The most urgent last."""
 
 
-class _App(Protocol):
-    tabs: Tabs
-    settings: Settings
-    app_focus: bool
-
-    def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> object: ...
-
-    def notify(self, message: str, *, severity: Literal["warning"], markup: bool) -> None: ...
-
-
 class Notifier:
     """Watches the tabs of one app."""
 
     def __init__(
         self,
-        app: _App,
+        app: AcpTuiApp,
         write: Callable[[str], None],
         environ: Mapping[str, str] = os.environ,
     ) -> None:
@@ -164,7 +155,7 @@ class Notifier:
 
     def _tell(self, tab: Tab, news: News) -> None:
         channels = channels_of(news, self._settings)
-        sequence = notice(channels, tab.tab_title, news.text, self._environ)
+        sequence = notice(channels, tab.title, news.text, self._environ)
         if sequence:
             self._write(sequence)
         if "command" in channels and self._settings.command:
@@ -176,7 +167,7 @@ class Notifier:
         return About(
             agent.title if agent is not None else tab.link.name,
             session.session_id if session is not None else "",
-            tab.tab_title,
+            tab.title,
             str(session.cwd) if session is not None else "",
         )
 
@@ -200,9 +191,9 @@ class Notifier:
             return ""
         urgent = self._most_urgent
         if urgent not in TOLD:
-            return front.tab_title
+            return front.title
         mark, _ = MARKS[urgent]
-        return f"{mark.translate(TABLE) if self._app.settings.appearance.ascii else mark} {front.tab_title}"
+        return f"{mark.translate(TABLE) if self._app.settings.appearance.ascii else mark} {front.title}"
 
     @property
     def _most_urgent(self) -> TabState:

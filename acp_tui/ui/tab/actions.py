@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from anyio import to_thread
 
@@ -25,19 +25,19 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, EntryId, TerminalState
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.conversation.retelling import digest
-from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
+from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
 from acp_tui.ui.conversation.searching import SearchState
+from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
-from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.entries import (
     EntriesController,
     TerminalsController,
@@ -50,53 +50,25 @@ from acp_tui.ui.tab.entries import (
     stoppable_in,
 )
 from acp_tui.ui.tab.history import HistoryController, Welcoming
-from acp_tui.ui.tab.host import NO_SESSION, TabHost
-from acp_tui.ui.tab.opening import Opener, StartingHost
-from acp_tui.ui.tab.questions import QuestionsController
-from acp_tui.ui.tab.sidebar import SidebarController
+from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.tab.worktrees import WorktreesController
 from acp_tui.ui.tab.writing import NOTHING_QUEUED
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
-    from acp_tui.ui.tab.tabs import Tab
-
-
-class ActingHost(StartingHost, Protocol):
-    """A tab with all its controllers."""
-
-    opener: Opener
-    questions: QuestionsController
-
-    @property
-    def sidebar(self) -> SidebarController:
-        """Controls the sidebar."""
-
-    moments: TurnMoments | None
-    """The files as they were at each prompt; None if nothing follows them."""
+    from acp_tui.ui.tab.tab import Tab
 
 
 class Actions:
     """The commands of one tab. Coroutines wait for the user, so run them in a worker."""
 
-    def __init__(self, host: ActingHost) -> None:
-        self.tab = host
-        self.worktrees = WorktreesController(host)
-        self.entries = EntriesController(host)
-        self.terminals = TerminalsController(host)
-
-    @property
-    def history(self) -> HistoryController:
-        """The dialog of earlier sessions."""
-        return HistoryController(self.tab, self.tab.sessions, self.tab.opener.is_under_way.wait)
-
-    @property
-    def _panel(self) -> SessionPanel | None:
-        return self.tab.panel
-
-    @property
-    def _prompt(self) -> PromptInput:
-        return self.tab.prompt
+    def __init__(self, tab: Tab) -> None:
+        self.tab = tab
+        self.worktrees = WorktreesController(tab)
+        self.entries = EntriesController(tab)
+        self.terminals = TerminalsController(tab)
+        self.history = HistoryController(tab)
+        self.welcoming = Welcoming(tab, self.history)
 
     async def do(self, id_: str, words: str) -> None:
         """Run a command; `words` is what follows its slash command. What waits for the user goes on in a worker."""
@@ -109,46 +81,26 @@ class Actions:
 
     # Conversation
 
-    def follow(self) -> None:
-        """Go to the end of the conversation."""
-        if self._panel is not None:
-            self._panel.view.action_follow()
-
-    def to_prompt(self, direction: int) -> None:
-        """Go to the prompt above or below."""
-        if self._panel is not None:
-            self._panel.view.action_to_prompt(direction)
-
     async def find(self, query: str = "") -> None:
         """Search the conversation for a text."""
-        if self._panel is None:
+        if self.tab.panel is None:
             self.tab.say("Nothing to search yet.")
             return
         opened = next((bar for bar in self.tab.screen.query(FindBar) if bar.display), None)
         if opened is None:
-            await self.tab.screen.mount(FindBar(self._panel.view, query), before="#prompt-frame")
+            await self.tab.screen.mount(FindBar(self.tab.panel.view, query), before="#prompt-frame")
         else:
             opened.begin(query)
-
-    def find_next(self, direction: int) -> None:
-        """Go to the next match of the search, or with -1 to the previous one."""
-        if self._panel is not None:
-            self._panel.view.action_find(direction)
 
     def show_standing(self, standing: SearchState) -> None:
         """Show the state of the search in the search bar."""
         for bar in self.tab.screen.query(FindBar):
             bar.show_standing(standing)
 
-    def toggle_all(self) -> None:
-        """Unfold or fold everything."""
-        if self._panel is not None:
-            self._panel.view.toggle_all()
-
     def toggle_plan(self) -> None:
         """Unfold or fold the plan, in the sidebar if that is shown."""
-        if self._panel is not None and not self.tab.sidebar.toggle_plan():
-            self._panel.toggle_plan()
+        if self.tab.panel is not None and not self.tab.sidebar.toggle_plan():
+            self.tab.panel.toggle_plan()
 
     async def help(self) -> None:
         """Show the commands with their keys, and run the chosen one."""
@@ -162,7 +114,7 @@ class Actions:
 
         If the agent asks something, cancel the turn and its questions, and keep the draft.
         """
-        screen, panel, session, prompt = self.tab.screen, self._panel, self.tab.session, self._prompt
+        screen, panel, session, prompt = self.tab.screen, self.tab.panel, self.tab.session, self.tab.prompt
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
         if screen.app.screen is not screen:
@@ -191,7 +143,7 @@ class Actions:
 
     async def search_history(self) -> None:
         """Search earlier prompts."""
-        if self._prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
+        if self.tab.prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
             return
         if self.tab.writing.recall is None:
             self.tab.say("Your earlier prompts are still being loaded.")
@@ -200,10 +152,10 @@ class Actions:
 
     async def show_prompts(self) -> None:
         """List the prompts of the conversation in view, and go to the chosen one."""
-        if self._panel is None:
+        if self.tab.panel is None:
             self.tab.say(NO_SESSION)
             return
-        view = self._panel.view
+        view = self.tab.panel.view
         prompt = await self._choose_prompt(view.conversation, prompts_in(view.conversation), "Go to a prompt")
         if prompt is not None:
             view.go_to(prompt)
@@ -233,20 +185,20 @@ class Actions:
 
     def _edit(self, text: str) -> bool:
         """Put a text into the draft. If something is written there, say so and return False."""
-        if self._prompt.draft:
+        if self.tab.prompt.draft:
             self.tab.say("Your draft isn't empty: send or clear it first.", severity="warning")
             return False
-        self._prompt.set_draft(text)
-        self.tab.screen.set_focus(self._prompt)
+        self.tab.prompt.set_draft(text)
+        self.tab.screen.set_focus(self.tab.prompt)
         return True
 
     async def paste(self) -> None:
         """Paste the desktop's clipboard into the prompt."""
-        await paste_from_clipboard(self._prompt, self.tab.link.agent)
+        await paste_from_clipboard(self.tab.prompt, self.tab.link.agent)
 
     def edit_queue(self) -> None:
         """Focus the queued prompts."""
-        if not self.tab.queue_lines.enter():
+        if not self.tab.screen.queue_lines.enter():
             self.tab.say(NOTHING_QUEUED)
 
     # Agent and sessions
@@ -301,10 +253,10 @@ class Actions:
         """Start a session in a new tab; in this tab if its session couldn't be opened."""
         if self.tab.agent.agent_or_say() is None:
             return
-        if self._panel is not None and self.tab.session is None:
+        if self.tab.panel is not None and self.tab.session is None:
             await self.tab.begin_anew()
         else:
-            await self.tab.shell.open_tab(self.tab.link, self.tab.cwd)
+            await self.tab.app.open_tab(self.tab.link, self.tab.cwd)
 
     async def fork_session(self) -> None:
         """Open a new tab with a fork of this session."""
@@ -318,7 +270,7 @@ class Actions:
 
     async def _fork(self, source: Session) -> Tab:
         title = source.conversation.shown_title or "the session above"
-        return await self.tab.shell.open_tab(self.tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
+        return await self.tab.app.open_tab(self.tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
 
     async def fork_from_prompt(self) -> None:
         """Continue from an earlier prompt: here, in a fork, or in a new session that is told what came before."""
@@ -348,7 +300,7 @@ class Actions:
             tab.prompt.set_draft(text)
         elif way == "anew":
             told = without_mentions(digest(session.conversation, (), prompt))
-            tab = await self.tab.shell.open_tab(self.tab.link, session.cwd)
+            tab = await self.tab.app.open_tab(self.tab.link, session.cwd)
             tab.prompt.set_draft(told)
 
     async def hand_over(self) -> None:
@@ -357,19 +309,19 @@ class Actions:
         if session is None or session.conversation.is_blank:
             self.tab.say("Nothing to hand over yet.")
             return
-        choice = await choose_agent(self.tab.screen.app)
+        choice = await choose_agent(self.tab.app)
         if choice is None:
             return
         command = choice.command
         told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
         text = without_mentions(told)  # otherwise an agent could have files of its choice attached
         cwd = command.cwd or self.tab.cwd
-        tab = await self.tab.shell.open_tab(self.tab.shell.link_to(command, cwd), cwd)
+        tab = await self.tab.app.open_tab(self.tab.app.link_to(command, cwd), cwd)
         tab.prompt.set_draft(text)
 
     async def next_needing(self) -> None:
         """Go to the next tab that waits for the user."""
-        if not await self.tab.shell.tabs.go_to_next_needing():
+        if not await self.tab.app.tabs.go_to_next_needing():
             self.tab.say("No other tab needs you.")
 
     async def begin_in_worktree(self, name: str = "") -> None:
@@ -395,7 +347,7 @@ class Actions:
         if changes is None:
             self.tab.say(NO_SESSION)
         elif changes.is_listed_or_say():
-            self.tab.screen.app.push_screen(ChangesScreen(changes))
+            self.tab.app.push_screen(ChangesScreen(changes))
 
     async def undo_turn(self) -> None:
         """Revert files to their state before a prompt, and put the prompt into the draft."""
@@ -420,13 +372,7 @@ class Actions:
 
     def review(self, changes: ChangesDesk, path: str) -> None:
         """Show how the file has changed."""
-        self.tab.screen.app.push_screen(ReviewScreen(changes, path))
-
-    # An empty session
-
-    def welcoming(self) -> Welcoming:
-        """What the welcome of an empty session shows."""
-        return Welcoming(self.tab, self.history)
+        self.tab.app.push_screen(ReviewScreen(changes, path))
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:
@@ -461,10 +407,10 @@ def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
     prompt.notify(said, severity="warning", markup=False)
 
 
-Condition: TypeAlias = Callable[[TabHost], bool]
+Condition: TypeAlias = Callable[["Tab"], bool]
 
 
-def is_possible(command: Command, tab: TabHost) -> bool:
+def is_possible(command: Command, tab: Tab) -> bool:
     """Whether the command would do anything now."""
     done = DONE_BY.get(command.id)
     return done is None or done.can_run(tab)
@@ -482,41 +428,41 @@ def _of_entries(found_in: Callable[[Entry], Sequence[object]]) -> Condition:
     return _of_conversation(lambda conversation: any(map(found_in, conversation.entries)))
 
 
-def _always(tab: TabHost) -> bool:
+def _always(tab: Tab) -> bool:
     return True
 
 
-def _has_agent(tab: TabHost) -> bool:
+def _has_agent(tab: Tab) -> bool:
     return not tab.link.is_lost
 
 
-def _can_start(tab: TabHost) -> bool:
+def _can_start(tab: Tab) -> bool:
     return tab.link.can_start
 
 
-def _can_log_out(tab: TabHost) -> bool:
+def _can_log_out(tab: Tab) -> bool:
     agent = tab.link.agent
     return agent is not None and agent.lost is None and agent.capabilities.logout
 
 
-def _can_fork(tab: TabHost) -> bool:
+def _can_fork(tab: Tab) -> bool:
     agent = tab.link.agent
     return tab.session is not None and agent is not None and agent.capabilities.fork_session
 
 
-def _can_mark(tab: TabHost) -> bool:
+def _can_mark(tab: Tab) -> bool:
     return tab.session is not None and tab.link.agent is not None
 
 
-def _can_detach(tab: TabHost) -> bool:
-    return tab.link.is_hosted or tab.shell.can_leave
+def _can_detach(tab: Tab) -> bool:
+    return tab.link.is_hosted or tab.app.can_leave
 
 
-def _can_move(tab: TabHost) -> bool:
-    return tab.shell.can_leave and not tab.link.is_hosted
+def _can_move(tab: Tab) -> bool:
+    return tab.app.can_leave and not tab.link.is_hosted
 
 
-def _follows_changes(tab: TabHost) -> bool:
+def _follows_changes(tab: Tab) -> bool:
     return tab.changes is not None
 
 
@@ -536,7 +482,7 @@ def _is_running(terminal: TerminalState) -> bool:
 
 def _has_tab(number: int) -> Condition:
     """Whether there is another tab, and one of this number."""
-    return lambda tab: 1 < len(tab.shell.tabs) >= number
+    return lambda tab: 1 < len(tab.app.tabs) >= number
 
 
 _has_session: Final = _of_session(lambda session: True)
@@ -568,69 +514,80 @@ def _by(run: Callable[[Actions], object], can_run: Condition = _always, *, is_aw
     return Done(lambda actions, words: run(actions), can_run, is_awaited)
 
 
+def _in_view(run: Callable[[ConversationView], object], can_run: Condition = _was_said) -> Done:
+    """Do this to the conversation in view, if there is one."""
+    return _by(lambda do: run(do.tab.panel.view) if do.tab.panel is not None else None, can_run)
+
+
 def _go_to_tab(number: int) -> Done:
-    return _by(lambda do: do.tab.shell.tabs.go_to_number(number), _has_tab(number), is_awaited=True)
+    return _by(lambda do: do.tab.app.tabs.go_to_number(number), _has_tab(number), is_awaited=True)
 
 
+# A function: in a module's own lambdas, mypy can't tell the types of decorated methods of what imports the module.
+# One row per command; with one argument per line, the table would be hard to read.
 # fmt: off
-DONE_BY: Final[Mapping[str, Done]] = {
-    "next_mode": _by(lambda do: do.tab.agent.next_mode(), _offers("mode")),
-    "find": Done(lambda do, words: do.find(words), _was_said, is_awaited=True),
-    "find_here": _by(lambda do: do.find(), _was_said, is_awaited=True),
-    "next_match_here": _by(lambda do: do.find_next(1)),
-    "previous_match_here": _by(lambda do: do.find_next(-1)),
-    "search_history": _by(lambda do: do.search_history(), is_awaited=True),
-    "edit_queue": _by(lambda do: do.edit_queue(), _has_queued),
-    "send_queued_now": _by(lambda do: do.tab.writing.send_next_now(), _has_queued),
-    "prompt_above": _by(lambda do: do.to_prompt(-1), _was_said),
-    "prompt_below": _by(lambda do: do.to_prompt(1), _was_said),
-    "prompt_above_here": _by(lambda do: do.to_prompt(-1), _was_said),
-    "prompt_below_here": _by(lambda do: do.to_prompt(1), _was_said),
-    "show_prompts": _by(lambda do: do.show_prompts(), _was_said),
-    "follow": _by(lambda do: do.follow(), _was_said),
-    "toggle_all": _by(lambda do: do.toggle_all(), _was_said),
-    "toggle_plan": _by(lambda do: do.toggle_plan(), _has_plan),
-    "sidebar": _by(lambda do: do.tab.sidebar.turn(), _has_session),
-    "choose_option": _by(lambda do: do.tab.agent.choose_option(), _has_options),
-    "choose_model": _by(lambda do: do.tab.agent.choose_value("model"), _offers("model")),
-    "choose_mode": _by(lambda do: do.tab.agent.choose_value("mode"), _offers("mode")),
-    "choose_session": _by(lambda do: do.history.choose()),
-    "rename_session": Done(lambda do, name: do.rename_session(name), _has_session),
-    "pin_session": _by(lambda do: do.pin_session(), _can_mark),
-    "archive_session": _by(lambda do: do.archive_session(), _can_mark),
-    "show_agent": _by(lambda do: do.tab.agent.show_agent(), _has_agent),
-    "show_mcp": _by(lambda do: do.tab.agent.show_mcp(), _has_agent),
-    "show_changes": _by(lambda do: do.show_changes(), _follows_changes),
-    "undo_turn": _by(lambda do: do.undo_turn(), _follows_changes),
-    "begin_session": _by(lambda do: do.begin_session(), _can_start),
-    "fork_session": _by(lambda do: do.fork_session(), _can_fork),
-    "fork_from_prompt": _by(lambda do: do.fork_from_prompt(), _was_said),
-    "hand_over": _by(lambda do: do.hand_over(), _was_said),
-    "begin_in_worktree": Done(lambda do, name: do.begin_in_worktree(name), _can_start),
-    "choose_agent": _by(lambda do: do.tab.shell.choose_agent()),
-    "next_tab": _by(lambda do: do.tab.shell.tabs.step(1), _has_tab(2), is_awaited=True),
-    "previous_tab": _by(lambda do: do.tab.shell.tabs.step(-1), _has_tab(2), is_awaited=True),
-    **{f"tab_{number}": _go_to_tab(number) for number in range(1, 10)},
-    "next_needing": _by(lambda do: do.next_needing(), _has_tab(2), is_awaited=True),
-    "board": _by(lambda do: do.tab.shell.show_board()),
-    "close_tab": _by(lambda do: do.tab.shell.close_front()),
-    "detach": _by(lambda do: do.tab.shell.detach(), _can_detach),
-    "move_into_host": _by(lambda do: do.tab.shell.move_into_host(), _can_move),
-    "restart": _by(lambda do: do.restart(), _can_start),
-    "take_over": _by(lambda do: do.terminals.take_over(), _runs_command),
-    "interrupt_terminal": _by(lambda do: do.terminals.interrupt(), _runs_command),
-    "end_terminal": _by(lambda do: do.terminals.end(), _runs_command),
-    "inspect": _by(lambda do: do.tab.shell.inspect(), _has_agent),
-    "copy_reply": _by(lambda do: do.entries.copy_reply(), _has_reply),
-    "copy_code": _by(lambda do: do.entries.copy_code(), _has_code),
-    "export": Done(lambda do, file: do.entries.export(file), _was_said),
-    "edit_location": _by(lambda do: do.entries.edit_location(), _has_locations),
-    "save_attached": _by(lambda do: do.entries.save_attached(), _has_attached),
-    "stop_one": _by(lambda do: do.entries.stop_one(), _can_stop),
-    "dismiss_visits": _by(lambda do: do.dismiss_visits(), _has_visits),
-    "log_out": _by(lambda do: do.tab.agent.log_out(), _can_log_out),
-    "interrupt": _by(lambda do: do.interrupt(), _was_said),
-    "settings": _by(lambda do: do.tab.shell.show_settings()),
-    "help": _by(lambda do: do.help()),
-}
+def _done_by() -> Mapping[str, Done]:
+    return {
+        "next_mode": _by(lambda do: do.tab.agent.next_mode(), _offers("mode")),
+        "find": Done(lambda do, words: do.find(words), _was_said, is_awaited=True),
+        "find_here": _by(lambda do: do.find(), _was_said, is_awaited=True),
+        "next_match_here": _in_view(lambda view: view.action_find(1), _always),
+        "previous_match_here": _in_view(lambda view: view.action_find(-1), _always),
+        "search_history": _by(lambda do: do.search_history(), is_awaited=True),
+        "edit_queue": _by(lambda do: do.edit_queue(), _has_queued),
+        "send_queued_now": _by(lambda do: do.tab.writing.send_next_now(), _has_queued),
+        "prompt_above": _in_view(lambda view: view.action_to_prompt(-1)),
+        "prompt_below": _in_view(lambda view: view.action_to_prompt(1)),
+        "prompt_above_here": _in_view(lambda view: view.action_to_prompt(-1)),
+        "prompt_below_here": _in_view(lambda view: view.action_to_prompt(1)),
+        "show_prompts": _by(lambda do: do.show_prompts(), _was_said),
+        "follow": _in_view(lambda view: view.action_follow()),
+        "toggle_all": _in_view(lambda view: view.toggle_all()),
+        "toggle_plan": _by(lambda do: do.toggle_plan(), _has_plan),
+        "sidebar": _by(lambda do: do.tab.sidebar.turn(), _has_session),
+        "choose_option": _by(lambda do: do.tab.agent.choose_option(), _has_options),
+        "choose_model": _by(lambda do: do.tab.agent.choose_value("model"), _offers("model")),
+        "choose_mode": _by(lambda do: do.tab.agent.choose_value("mode"), _offers("mode")),
+        "choose_session": _by(lambda do: do.history.choose()),
+        "rename_session": Done(lambda do, name: do.rename_session(name), _has_session),
+        "pin_session": _by(lambda do: do.pin_session(), _can_mark),
+        "archive_session": _by(lambda do: do.archive_session(), _can_mark),
+        "show_agent": _by(lambda do: do.tab.agent.show_agent(), _has_agent),
+        "show_mcp": _by(lambda do: do.tab.agent.show_mcp(), _has_agent),
+        "show_changes": _by(lambda do: do.show_changes(), _follows_changes),
+        "undo_turn": _by(lambda do: do.undo_turn(), _follows_changes),
+        "begin_session": _by(lambda do: do.begin_session(), _can_start),
+        "fork_session": _by(lambda do: do.fork_session(), _can_fork),
+        "fork_from_prompt": _by(lambda do: do.fork_from_prompt(), _was_said),
+        "hand_over": _by(lambda do: do.hand_over(), _was_said),
+        "begin_in_worktree": Done(lambda do, name: do.begin_in_worktree(name), _can_start),
+        "choose_agent": _by(lambda do: do.tab.app.choose_agent()),
+        "next_tab": _by(lambda do: do.tab.app.tabs.step(1), _has_tab(2), is_awaited=True),
+        "previous_tab": _by(lambda do: do.tab.app.tabs.step(-1), _has_tab(2), is_awaited=True),
+        **{f"tab_{number}": _go_to_tab(number) for number in range(1, 10)},
+        "next_needing": _by(lambda do: do.next_needing(), _has_tab(2), is_awaited=True),
+        "board": _by(lambda do: do.tab.app.show_board()),
+        "close_tab": _by(lambda do: do.tab.app.close_front()),
+        "detach": _by(lambda do: do.tab.app.detach(), _can_detach),
+        "move_into_host": _by(lambda do: do.tab.app.move_into_host(), _can_move),
+        "restart": _by(lambda do: do.restart(), _can_start),
+        "take_over": _by(lambda do: do.terminals.take_over(), _runs_command),
+        "interrupt_terminal": _by(lambda do: do.terminals.interrupt(), _runs_command),
+        "end_terminal": _by(lambda do: do.terminals.end(), _runs_command),
+        "inspect": _by(lambda do: do.tab.app.inspect(), _has_agent),
+        "copy_reply": _by(lambda do: do.entries.copy_reply(), _has_reply),
+        "copy_code": _by(lambda do: do.entries.copy_code(), _has_code),
+        "export": Done(lambda do, file: do.entries.export(file), _was_said),
+        "edit_location": _by(lambda do: do.entries.edit_location(), _has_locations),
+        "save_attached": _by(lambda do: do.entries.save_attached(), _has_attached),
+        "stop_one": _by(lambda do: do.entries.stop_one(), _can_stop),
+        "dismiss_visits": _by(lambda do: do.dismiss_visits(), _has_visits),
+        "log_out": _by(lambda do: do.tab.agent.log_out(), _can_log_out),
+        "interrupt": _by(lambda do: do.interrupt(), _was_said),
+        "settings": _by(lambda do: do.tab.app.show_settings()),
+        "help": _by(lambda do: do.help()),
+    }
 # fmt: on
+
+
+DONE_BY: Final = _done_by()

@@ -10,12 +10,11 @@ import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from anyio import to_thread
 
-from acp_tui.client.agents.command import Phase
 from acp_tui.client.errors import (
     AgentLost,
     AgentRefused,
@@ -45,11 +44,11 @@ from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.wrapping import cut
-from acp_tui.ui.tab.host import NO_SESSION, Opening, TabHost
-from acp_tui.ui.tab.questions import QuestionsController
+from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.textual_gaps.fence import fence_of
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.tab import Opening, Tab
 
 MAX_NAMED: Final = 5
 """How many of the agent's other tabs to name when asking whether to stop it."""
@@ -59,12 +58,10 @@ MAX_TITLE_CELLS: Final = 40
 class AgentController:
     """The dialogs about one agent, for one tab. The methods wait for the user, so run them in a worker."""
 
-    def __init__(self, host: TabHost, questions: QuestionsController, on_phase: Callable[[Phase], None]) -> None:
-        self._host = host
-        self._link = host.link
-        self._questions = questions
-        self._on_phase = on_phase
-        self.sessions = SessionsController(host, self)
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
+        self._link = tab.link
+        self.sessions = SessionsController(tab)
 
     @property
     def agent(self) -> Agent | None:
@@ -83,12 +80,12 @@ class AgentController:
         async with self._link.starting_again:
             if self._link.is_lost:
                 await self._start_agent()
-                wanted = self._host.settings.workspace.additional_directories
+                wanted = self._tab.settings.workspace.additional_directories
                 # What is left out is noted in each session opened without it; a toast would be gone by then.
-                self._link.additions = await additions_for(self._link.running, self._host.cwd, wanted, self)
+                self._link.additions = await additions_for(self._link.running, self._tab.cwd, wanted, self)
 
     async def _start_agent(self) -> None:
-        await self._link.start(self._on_phase, self._host.settings.agent.start_limit_s or None)
+        await self._link.start(self._tab.opener.note_phase, self._tab.settings.agent.start_limit_s or None)
 
     async def log_in(self, wanted: AuthenticationRequired) -> bool:
         """Let the user log in. Returns False if they decline."""
@@ -98,14 +95,14 @@ class AgentController:
         async def authenticate(method: LoginMethod) -> None:
             await agent.authenticate(method.method_id)
             # The login dialog can be closed only when it's on top.
-            await self._questions.until_nothing_is_asked()
+            await self._tab.questions.until_nothing_is_asked()
 
-        if self._questions.card is not None:  # the dialog would cover the card and take its keys
+        if self._tab.questions.card is not None:  # the dialog would cover the card and take its keys
             said = f"{agent.title} needs you to log in. First answer what it asks here."
-            self._host.say(said, severity="warning")
-            await self._questions.until_nothing_is_asked()
+            self._tab.say(said, severity="warning")
+            await self._tab.questions.until_nothing_is_asked()
         dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
-        method = await self._host.ask(dialog)
+        method = await self._tab.ask(dialog)
         if method is not None and method.kind == "terminal":
             async with self._link.starting_again:  # other tabs wait for the new process
                 await self._log_in_in_terminal(agent, method.method_id)
@@ -115,7 +112,7 @@ class AgentController:
         """Give the terminal to the agent's own login, then restart the agent (R-AUTH-6, R-AUTH-7)."""
         command = agent.login_command(method_id)
         await self._link.stop("The agent was stopped so that you could log in")
-        with self._host.screen.app.suspend():
+        with self._tab.app.suspend():
             # Ctrl+C belongs to the program in the terminal. It would inherit SIG_IGN, but not a handler.
             before = signal.signal(signal.SIGINT, lambda *_: None)
             try:
@@ -125,25 +122,25 @@ class AgentController:
             finally:
                 signal.signal(signal.SIGINT, before)
         if status != 0:
-            self._host.say(f"The login failed with status {status}.", severity="error")
+            self._tab.say(f"The login failed with status {status}.", severity="error")
         await self._start_agent()
 
     async def trusts(self, project: trust.ProjectServers) -> bool:
         """Whether the user trusts a project's MCP servers."""
-        return await self._host.ask(TrustDialog(project.file, project.declared.servers))
+        return await self._tab.ask(TrustDialog(project.file, project.declared.servers))
 
     def say_error(self, error: ClientError) -> None:
         """Tell the user what failed."""
-        self._host.say_error(error)
+        self._tab.say_error(error)
 
     # Requests of the user
 
     async def choose_option(self) -> None:
         """Let the user change an option of the session: mode, model, or another."""
-        session = self._host.session
+        session = self._tab.session
         if session is None:
             return
-        chosen = await self._host.ask(OptionsDialog(session.conversation.options))
+        chosen = await self._tab.ask(OptionsDialog(session.conversation.options))
         if chosen is not None:
             await self._set_option(session, *chosen)
 
@@ -152,33 +149,33 @@ class AgentController:
         try:
             await session.set_option(option_id, value)
         except ClientError as error:
-            self._host.say_error(error)
+            self._tab.say_error(error)
 
     async def choose_value(self, category: str) -> None:
         """Let the user choose a value for the first option of this category, or say that there is none."""
-        session = self._host.session
+        session = self._tab.session
         if session is None:
             return
         options = session.conversation.options
         wanted = (one for one in options if isinstance(one, SelectOption) and one.category == category)
         option = next(wanted, None)
         if option is None:
-            self._host.say(f"This agent has no {category} to choose. To see what it offers: /options")
+            self._tab.say(f"This agent has no {category} to choose. To see what it offers: /options")
             return
-        value = await self._host.ask(value_picker(option))
+        value = await self._tab.ask(value_picker(option))
         if value is not None:
             await self._set_option(session, option.option_id, value)
 
     async def next_mode(self) -> None:
         """Ask the agent for its next mode. The badge shows what the agent reports, a notice what that mode means."""
-        session = self._host.session
+        session = self._tab.session
         if session is None:
-            self._host.say(NO_SESSION)
+            self._tab.say(NO_SESSION)
             return
         options = session.conversation.options
         modes = [one for one in options if isinstance(one, SelectOption) and one.category == "mode"]
         if not modes or not modes[0].choices:
-            self._host.say("This agent has no modes.")
+            self._tab.say("This agent has no modes.")
             return
         values = [choice.value for choice in modes[0].choices]
         at = values.index(modes[0].value) if modes[0].value in values else -1
@@ -186,19 +183,19 @@ class AgentController:
         await self._set_option(session, modes[0].option_id, wanted.value)
         now = {option.option_id: option.value for option in session.conversation.options}
         if wanted.description and now.get(modes[0].option_id) == wanted.value:
-            self._host.say(make_visible_line(f"{wanted.name}: {wanted.description}"))
+            self._tab.say(make_visible_line(f"{wanted.name}: {wanted.description}"))
 
     async def confirm(self, question: str) -> bool:
         """Ask the user a yes-or-no question."""
-        return await self._host.ask(QuestionScreen(question, (), yes="Yes"))
+        return await self._tab.ask(QuestionScreen(question, (), yes="Yes"))
 
     async def may_restart(self) -> bool:
         """Whether the user agrees to stop a running agent. The question names its other tabs, which end too."""
         question = "Restart the agent?"
         others = [
-            cut(tab.tab_title, MAX_TITLE_CELLS)
-            for tab in self._host.shell.tabs
-            if tab.screen is not self._host.screen and tab.link is self._host.link
+            cut(tab.title, MAX_TITLE_CELLS)
+            for tab in self._tab.app.tabs
+            if tab is not self._tab and tab.link is self._tab.link
         ]
         if not others:
             return await self.confirm(question)
@@ -215,18 +212,18 @@ class AgentController:
         try:
             await agent.logout()
         except ClientError as error:
-            self._host.say_error(error)
+            self._tab.say_error(error)
         else:
-            self._host.say("Logged out. The agent may ask you to log in again.")
+            self._tab.say("Logged out. The agent may ask you to log in again.")
 
     async def show_agent(self) -> None:
         """Show what the agent offers and what it lacks."""
         agent = self.agent_or_say()
         if agent is None:
             return
-        identity, session = agent.identity, self._host.session
+        identity, session = agent.identity, self._tab.session
         decided = session.allowances.for_session if session is not None else {}
-        fence = fence_of(self._host.screen)
+        fence = fence_of(self._tab.screen)
         facts = AgentFacts(
             title=agent.title,
             name=identity.name if identity is not None else "",
@@ -241,7 +238,7 @@ class AgentController:
             unasked=dict(decided),
             hosting=self._hosting(session),
         )
-        await self._host.ask(CapabilityCard(facts, decided.clear))
+        await self._tab.ask(CapabilityCard(facts, decided.clear))
 
     def _hosting(self, session: Session | None) -> Sequence[tuple[str, str]]:
         """What there is to say of the session's host, each with a label."""
@@ -250,7 +247,7 @@ class AgentController:
             return ()
         what = "you can only watch" if attendance.is_read_only else "it goes on without this terminal"
         return (
-            ("Hosted", self._host.hint(f"{what}; {{detach}} detaches")),
+            ("Hosted", self._tab.hint(f"{what}; {{detach}} detaches")),
             ("Attached", "; ".join(attendance.others) or "nobody else"),
             ("Watching", "; ".join(attendance.watchers) or "nobody"),
         )
@@ -259,13 +256,13 @@ class AgentController:
         """Show the MCP servers for the next session, and those left out."""
         agent = self.agent_or_say()
         if agent is not None:
-            told = await to_thread.run_sync(_mcp_servers_told, agent, self._host.cwd)
-            self._host.screen.app.push_screen(ReadingScreen("MCP servers", told))
+            told = await to_thread.run_sync(_mcp_servers_told, agent, self._tab.cwd)
+            self._tab.app.push_screen(ReadingScreen("MCP servers", told))
 
     def agent_or_say(self) -> Agent | None:
         """The agent. If there is none, tell the user."""
         if self.agent is None:
-            self._host.say("There is no agent yet.", severity="warning")
+            self._tab.say("There is no agent yet.", severity="warning")
         return self.agent
 
 
@@ -312,9 +309,8 @@ WAYS_ON: Final = "{choose_session} or `acp-tui sessions` lists sessions; {begin_
 class SessionsController:
     """The sessions of one agent, for one tab. Methods raise ClientError, and log in first if the agent asks for it."""
 
-    def __init__(self, host: TabHost, agent: AgentController) -> None:
-        self._host = host
-        self._agent = agent
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
         self.has_shown_early = False
         """Whether a session was shown because its agent asked something before it was open."""
 
@@ -324,20 +320,20 @@ class SessionsController:
         The new session continues below what was said in an `earlier` one; `why_anew` says why that one doesn't
         continue.
         """
-        await self._agent.ensure_agent()
+        await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.begin(earlier, why_anew))
 
     @property
     def _driver(self) -> SessionDriver:
-        return SessionDriver(self._host.link, self._agent.log_in, self._host.cwd)
+        return SessionDriver(self._tab.link, self._tab.agent.log_in, self._tab.cwd)
 
     def _show(self, session: Session) -> None:
         self.has_shown_early = True
-        self._host.run(self._host.show(session))
+        self._tab.run(self._tab.show(session))
 
     def _with_remark(self, session: Session) -> Session:
         """Note in the session, once, which directories and MCP servers it lacks."""
-        added = self._host.link.additions
+        added = self._tab.link.additions
         assert added is not None
         remarks = [*added.directories_left_out]
         if added.servers_left_out:
@@ -349,17 +345,17 @@ class SessionsController:
 
     async def fork(self, source: Session, title: str) -> Session:
         """Fork `source`, whose title is `title`."""
-        await self._agent.ensure_agent()
+        await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.fork(source, title))
 
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """The session, if it's open already; otherwise open it in the agent (R-SESS-10)."""
-        await self._agent.ensure_agent()
+        await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.open(session_id, cwd, self._show))
 
     async def go_on(self, earlier: Session) -> Session:
         """Restart the agent if it is gone, and continue a session as far as the agent remembers it."""
-        await self._agent.ensure_agent()
+        await self._tab.agent.ensure_agent()
 
         def refused(error: AgentRefused) -> str:
             return str(self.not_opened(earlier.session_id, error))
@@ -376,13 +372,13 @@ class SessionsController:
 
     async def delete(self, session_id: SessionId) -> None:
         """Delete a session in the agent."""
-        assert self._host.link.agent is not None
-        await self._host.link.agent.delete_session(session_id)
-        self._host.say("Deleted the session.")
+        assert self._tab.link.agent is not None
+        await self._tab.link.agent.delete_session(session_id)
+        self._tab.say("Deleted the session.")
 
     async def close(self, session: Session) -> None:
         """Close a session in the agent, if it is running and supports that."""
-        agent = self._host.link.agent
+        agent = self._tab.link.agent
         if agent is not None and agent.lost is None and not session.is_closed and not session.is_read_only:
             await agent.close_session(session)
 
@@ -390,6 +386,6 @@ class SessionsController:
         """Turn the error into one about this session, with a hint. AgentLost stays as it is."""
         if isinstance(error, AgentLost):
             return error
-        hint = "\n".join(filter(None, (error.hint, self._host.hint(WAYS_ON))))
+        hint = "\n".join(filter(None, (error.hint, self._tab.hint(WAYS_ON))))
         named = f"Session {make_visible_line(session_id)} wasn't opened. {error}"
         return SessionNotOpened(named, hint=hint, detail=error.detail)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 
 from anyio import to_thread
 from markdown_it import MarkdownIt
@@ -43,11 +43,14 @@ from acp_tui.ui.kit.editor import edit, open_page
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.rendering.links import file_of
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.tab.host import NO_SESSION, TabHost
+from acp_tui.ui.tab.stage import NO_SESSION
+
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.tab import Tab
 
 
 async def export_conversation(
-    host: TabHost,
+    tab: Tab,
     take: Callable[[], Conversation],
     *,
     folder: Path,
@@ -68,9 +71,9 @@ async def export_conversation(
         await to_thread.run_sync(partial(export, take(), facts, path, plain_text, overwrite=is_replaced))
 
     dialog = ExportDialog(folder, file or default_name(facts, ".md"), write, is_chosen=bool(file))
-    written = await host.ask(dialog)
+    written = await tab.ask(dialog)
     if written is not None:
-        host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+        tab.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
 
 
 T = TypeVar("T")
@@ -82,43 +85,43 @@ class EntriesController:
     Methods about one entry use the one at the cursor; without a cursor, the last suitable entry.
     """
 
-    def __init__(self, host: TabHost) -> None:
-        self._host = host
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
 
     # The whole conversation
 
     async def copy_reply(self) -> None:
         """Copy the agent's last message, as it wrote it."""
-        panel = self._host.panel
+        panel = self._tab.panel
         text = last_reply(panel.view.conversation) if panel is not None else ""
         if text:
-            await copy(self._host.screen, text)
+            await copy(self._tab.screen, text)
         else:
-            self._host.say("No reply to copy yet.")
+            self._tab.say("No reply to copy yet.")
 
     async def copy_code(self) -> None:
         """Copy a code block from the agent's last message that has any."""
-        panel = self._host.panel
+        panel = self._tab.panel
         fences = last_code(panel.view.conversation) if panel is not None else []
         if not fences:
-            self._host.say("The agent's replies have no code to copy.")
+            self._tab.say("The agent's replies have no code to copy.")
             return
         chosen: str | None = fences[0][1]
         if len(fences) > 1:
             rows = [PickerRow(text, _first_line(text), info) for info, text in fences]
-            chosen = await self._host.ask(Picker("Which code do you want to copy?", rows))
+            chosen = await self._tab.ask(Picker("Which code do you want to copy?", rows))
         if chosen is not None:
-            await copy(self._host.screen, chosen)
+            await copy(self._tab.screen, chosen)
 
     async def export(self, file: str = "") -> None:
         """Write the conversation to this file, relative to the session's folder. Ask for a file if necessary."""
-        session, agent = self._host.session, self._host.link.agent
+        session, agent = self._tab.session, self._tab.link.agent
         if session is None:
             return
         identity = agent.identity if agent is not None else None
         conversation = session.conversation
         await export_conversation(
-            self._host,
+            self._tab,
             # Large diffs take seconds while the agent goes on. Write the conversation as it was at Enter.
             partial(snapshot, conversation),
             folder=session.cwd,
@@ -137,7 +140,7 @@ class EntriesController:
         texts = ((prompt, message_text(conversation, prompt)) for prompt in prompts)
         rows = [PickerRow[PromptChoice](("choose", prompt), _first_line(text)) for prompt, text in texts]
         picker = PromptPicker(question, rows, empty="No prompts yet")
-        return await self._host.screen.app.push_screen_wait(picker)
+        return await self._tab.app.push_screen_wait(picker)
 
     async def choose_way_on(self, *, can_fork: bool) -> str | None:
         """Let the user choose how to continue from a prompt: "again", "fork", or "anew"; None for not at all."""
@@ -148,7 +151,7 @@ class EntriesController:
         ]
         offered = [row for row in rows if can_fork or row.value != "fork"]
         title = "Continue from that prompt"
-        return await self._host.screen.app.push_screen_wait(Picker(title, offered, search=False))
+        return await self._tab.app.push_screen_wait(Picker(title, offered, search=False))
 
     # One entry
 
@@ -172,7 +175,7 @@ class EntriesController:
         if not await to_thread.run_sync(_exists, file):
             self._say(f"There is no file {make_visible_path(shown)}")
             return
-        problem = edit(self._host.screen.app, file, line)
+        problem = edit(self._tab.app, file, line)
         # An editor in its own window leaves no other trace here.
         opened = f"Opened in your editor: {make_visible_path(shown)}"
         self._say(problem or opened, is_problem=bool(problem))
@@ -191,7 +194,7 @@ class EntriesController:
 
     async def stop_one(self) -> None:
         """Ask the agent to stop what the entry shows, if it supports that. The turn goes on."""
-        session, panel = self._host.session, self._host.panel
+        session, panel = self._tab.session, self._tab.panel
         found = {} if panel is None else stoppable_in(panel.view.conversation)
 
         def stoppable_of(entry: Entry) -> list[Stoppable]:
@@ -220,7 +223,7 @@ class EntriesController:
 
         Tells the user and returns None if there are none.
         """
-        panel = self._host.panel
+        panel = self._tab.panel
         if panel is None or panel.session is None:
             self._say(NO_SESSION)
             return None
@@ -232,18 +235,18 @@ class EntriesController:
         if len(found) <= 1:
             return next(iter(found), None)
         rows = [PickerRow(each, label(each)) for each in found]
-        return await self._host.ask(Picker(question, rows))
+        return await self._tab.ask(Picker(question, rows))
 
     @property
     def _cwd(self) -> Path:
-        assert self._host.session is not None
-        return self._host.session.cwd
+        assert self._tab.session is not None
+        return self._tab.session.cwd
 
     def _shown(self, location: Location) -> str:
         return shown_location(location, str(self._cwd))
 
     def _say(self, text: str, *, is_problem: bool = True) -> None:
-        self._host.say(text, severity="warning" if is_problem else "information")
+        self._tab.say(text, severity="warning" if is_problem else "information")
 
 
 PromptUse: TypeAlias = Literal["choose", "copy", "edit"]
@@ -377,8 +380,8 @@ MAX_COMMAND_CHARACTERS = 60
 class TerminalsController:
     """The terminals that one tab shows. Run its async methods in a worker."""
 
-    def __init__(self, host: TabHost) -> None:
-        self._host = host
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
 
     async def take_over(self) -> None:
         """Give the keyboard to a terminal until the user takes it back."""
@@ -387,7 +390,7 @@ class TerminalsController:
             return
         panel, session, state = chosen
         screens = panel.view.terminal_screens
-        await self._host.screen.app.push_screen_wait(TakeOver(session, state, screens, clock=self._host.clock))
+        await self._tab.app.push_screen_wait(TakeOver(session, state, screens, clock=self._tab.clock))
         panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
 
     def interrupt(self) -> None:
@@ -406,16 +409,16 @@ class TerminalsController:
 
     def _choose(self) -> tuple[SessionPanel, Session, TerminalState] | None:
         """The running terminal at the cursor; otherwise the newest one, preferring those that wait for input."""
-        panel = self._host.panel
+        panel = self._tab.panel
         if panel is None or panel.session is None:
-            self._host.say(NO_SESSION, severity="warning")
+            self._tab.say(NO_SESSION, severity="warning")
             return None
         known = panel.conversation.terminals
         shown = [known[one] for one in _terminals_of(panel.view.entry_under_cursor) if one in known]
         running = [state for state in shown or known.values() if state.is_ours and not state.has_exited]
         if not running:
             why = "The command is no longer running." if shown else "No running command to type into."
-            self._host.say(why, severity="warning")
+            self._tab.say(why, severity="warning")
             return None
         waiting = [state for state in running if state.is_waiting]
         return panel, panel.session, (waiting or running)[-1]
@@ -424,7 +427,7 @@ class TerminalsController:
         command = make_visible_line(state.command or "a terminal")
         if len(command) > MAX_COMMAND_CHARACTERS:
             command = command[: MAX_COMMAND_CHARACTERS - 1] + "…"
-        self._host.say(f"{what}: {command}")
+        self._tab.say(f"{what}: {command}")
 
 
 def _terminals_of(entry: Entry | None) -> Sequence[TerminalId]:

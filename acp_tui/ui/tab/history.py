@@ -5,11 +5,11 @@ Also what an empty session shows about them and its folder.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from anyio import to_thread
 
@@ -36,12 +36,12 @@ from acp_tui.ui.dialogs.session_rows import OpenMode, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion
 from acp_tui.ui.session.welcome import Welcome
-from acp_tui.ui.tab.agent import SessionsController
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.entries import export_conversation
-from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
-from acp_tui.ui.tab.tabs import Tab
+
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.tab import Tab
 
 T = TypeVar("T")
 
@@ -49,21 +49,19 @@ NO_AGENT_HERE: Final = "There is no agent here to start another session with."
 
 
 class HistoryController:
-    """The data source of the sessions dialog (screens.session_source.Source), for one tab. Use it in a worker."""
+    """The data source of the sessions dialog (`Source`), for one tab. Use it in a worker."""
 
-    def __init__(
-        self, host: TabHost, sessions: SessionsController, until_starting: Callable[[], Awaitable[object]]
-    ) -> None:
-        """`until_starting` waits until the agent is being started, if it will be."""
-        self._host = host
-        self._sessions = sessions
-        self._until_starting = until_starting
-        self._index = SessionIndex(recording_store(host.shell.settings.recordings))
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
         self._marks = SessionMarks()
+
+    @property
+    def _index(self) -> SessionIndex:
+        return SessionIndex(recording_store(self._tab.app.settings.recordings))
 
     async def choose(self) -> None:
         """Let the user open an earlier session, or start one."""
-        choice = await self._host.ask(SessionsDialog(self, here=self._host.cwd))
+        choice = await self._tab.ask(SessionsDialog(self, here=self._tab.cwd))
         if choice is None:
             return
         if choice.session is not None:
@@ -72,16 +70,16 @@ class HistoryController:
             await self._begin()
 
     async def _begin(self) -> None:
-        if self._host.link.can_start:
-            await self._host.shell.open_tab(self._host.link, self._host.cwd)
+        if self._tab.link.can_start:
+            await self._tab.app.open_tab(self._tab.link, self._tab.cwd)
         else:
-            self._host.say(NO_AGENT_HERE, severity="warning")
+            self._tab.say(NO_AGENT_HERE, severity="warning")
 
     # Sources of sessions
 
     @property
     def _agent(self) -> Agent | None:
-        agent = self._host.link.agent
+        agent = self._tab.link.agent
         return agent if agent is not None and agent.lost is None else None
 
     @property
@@ -91,18 +89,18 @@ class HistoryController:
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         """A page of the sessions that the agent lists."""
-        await self._until_starting()
-        async with self._host.link.starting_again:  # it may be about to start
+        await self._tab.opener.is_under_way.wait()
+        async with self._tab.link.starting_again:  # it may be about to start
             agent = self._agent
         if agent is None or not agent.capabilities.list_sessions:
             return SessionPage(())
         # When asked for all sessions, fast-agent 0.10.46 and Qwen Code 0.24.4 list only those of their own process's
         # folder.
-        return await agent.list_sessions(cwd=None if is_everywhere else self._host.cwd, cursor=cursor)
+        return await agent.list_sessions(cwd=None if is_everywhere else self._tab.cwd, cursor=cursor)
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         """The recorded sessions."""
-        cwd = None if is_everywhere else self._host.cwd
+        cwd = None if is_everywhere else self._tab.cwd
         return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
 
     async def line_with(self, session: PastSession, words: str) -> str:
@@ -123,14 +121,14 @@ class HistoryController:
         """How the session would be opened, and why not in another way. A tab that shows it comes first."""
         tab = self._tab_of(session)
         if tab is not None:
-            return (OpenMode.HERE if tab.screen is self._host.screen else OpenMode.TAB), ""
+            return (OpenMode.HERE if tab is self._tab else OpenMode.TAB), ""
         why = self._why_not(session)
         if not why:
             return OpenMode.AGENT, ""
         return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why
 
     def _tab_of(self, session: PastSession) -> Tab | None:
-        return next((tab for tab in self._host.shell.tabs if is_shown(session, tab.session, tab.link)), None)
+        return next((tab for tab in self._tab.app.tabs if is_shown(session, tab.session, tab.link)), None)
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open the session; "" if one can."""
@@ -143,7 +141,7 @@ class HistoryController:
 
     def _running_link(self, session: PastSession) -> AgentLink | None:
         """The running agent that the session belongs to, preferably in this tab."""
-        links = (self._host.link, *(tab.link for tab in self._host.shell.tabs))
+        links = (self._tab.link, *(tab.link for tab in self._tab.app.tabs))
         return next((link for link in links if is_of(session, link)), None)
 
     def no_delete(self, session: PastSession) -> str:
@@ -159,7 +157,7 @@ class HistoryController:
     async def delete(self, session: PastSession) -> None:
         """Delete the session in the agent, with its marks and folds. A tab that shows it starts another."""
         tab = self._tab_of(session)
-        await self._sessions.delete(session.session_id)
+        await self._tab.sessions.delete(session.session_id)
         if self._marks.of(session.agent, session.session_id) != Mark():
             self._note(session, lambda _: Mark())
         await self._in_thread(partial(KeptFolds(key_of(session.agent, session.session_id)).save, {}))
@@ -170,7 +168,7 @@ class HistoryController:
         """Delete the session's recording."""
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
-        self._host.say("Deleted the recording.")
+        self._tab.say("Deleted the recording.")
 
     async def export(self, session: PastSession) -> None:
         """Write the recorded conversation to a file of the user's choice."""
@@ -178,9 +176,9 @@ class HistoryController:
         assert recorded is not None
         conversation = await self._in_thread(partial(self._index.reread, recorded))
         await export_conversation(
-            self._host,
+            self._tab,
             lambda: conversation,
-            folder=self._host.cwd,
+            folder=self._tab.cwd,
             agent=session.agent,
             cwd=session.cwd,
             session_id=session.session_id,
@@ -195,7 +193,7 @@ class HistoryController:
 
     async def rename(self, session: PastSession) -> None:
         """Let the user rename the session. If it is open, its agent is told."""
-        name = await self._host.ask(NameDialog(make_visible_line(session.title)))
+        name = await self._tab.ask(NameDialog(make_visible_line(session.title)))
         if name is None:
             return
         tab = self._tab_of(session)
@@ -215,7 +213,7 @@ class HistoryController:
 
     def _note(self, session: PastSession, change: Callable[[Mark], Mark]) -> None:
         self._marks.change(session.agent, session.session_id, change)
-        self._host.shell.tabs.tell()
+        self._tab.app.tabs.tell()
 
     # Opening
 
@@ -223,26 +221,26 @@ class HistoryController:
         """Open the session: in its tab, or here if nothing has been said here yet, or in a new tab."""
         tab = self._tab_of(session)
         if tab is not None:
-            await self._host.shell.tabs.go_to(tab)
+            await self._tab.app.tabs.go_to(tab)
             return
         try:
             link = None if self._why_not(session) else await self._link_for(session)
         except ClientError as error:
-            self._host.say_error(error)
+            self._tab.say_error(error)
             link = None
         if link is None and session.recorded is None:
             return
         opening = Reopening(session, self._index, by_agent=link is not None)
-        if link is not None and link is self._host.link and self._is_blank:
+        if link is not None and link is self._tab.link and self._is_blank:
             await self._open_here(opening)
         else:
-            await self._host.shell.open_tab(link or AgentLink(None), session.cwd, opening)
+            await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
 
     async def _open_here(self, opening: Reopening) -> None:
         try:
-            await self._host.show(await opening(self._sessions))
+            await self._tab.show(await opening(self._tab.sessions))
         except ClientError as error:
-            self._host.say_error(error)
+            self._tab.say_error(error)
 
     async def _link_for(self, session: PastSession) -> AgentLink | None:
         """A link to the session's agent; None if the user doesn't want its command to run. Raises ClientError."""
@@ -250,7 +248,7 @@ class HistoryController:
         if link is not None:
             return link
         command = await self._command_of(session)
-        return self._host.shell.link_to(command, session.cwd) if command is not None else None
+        return self._tab.app.link_to(command, session.cwd) if command is not None else None
 
     async def _command_of(self, session: PastSession) -> AgentCommand | None:
         """The known agent of that name; otherwise the recorded command, if the user agrees to run it."""
@@ -263,13 +261,13 @@ class HistoryController:
     async def _agreed(self, session: PastSession) -> AgentCommand | None:
         if not session.command:
             return None
-        agreed = await self._host.ask(RunQuestion(session.command, session.cwd))
+        agreed = await self._tab.ask(RunQuestion(session.command, session.cwd))
         return AgentCommand(session.agent, session.command) if agreed else None
 
     @property
     def _is_blank(self) -> bool:
         """Whether nothing has been said in this tab yet."""
-        return self._host.session is not None and self._host.session.conversation.is_blank
+        return self._tab.session is not None and self._tab.session.conversation.is_blank
 
 
 MAX_KEPT: Final = 9
@@ -292,15 +290,15 @@ TIPS: Final = (
 class Welcoming:
     """Fills the welcome of one tab, and opens what the user chooses there."""
 
-    def __init__(self, host: TabHost, history: HistoryController) -> None:
-        self._host = host
+    def __init__(self, tab: Tab, history: HistoryController) -> None:
+        self._tab = tab
         self._history = history
         self._recent: dict[str, PastSession] = {}
 
     async def tell(self, welcome: Welcome) -> None:
         """Read the facts and show them. Await it in a worker."""
-        session = self._host.session
-        cwd = session.cwd if session is not None else self._host.cwd
+        session = self._tab.session
+        cwd = session.cwd if session is not None else self._tab.cwd
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
             past = await self._history.recorded("", is_everywhere=False)
@@ -319,7 +317,7 @@ class Welcoming:
 
     def _tip(self, past: Sequence[PastSession]) -> str:
         """A tip that changes with each prompt, so that frequent users see all of them."""
-        tips = [shown for tip in TIPS if (shown := self._host.hint(tip))]
+        tips = [shown for tip in TIPS if (shown := self._tab.hint(tip))]
         prompts = sum(one.recorded.prompts for one in past if one.recorded is not None)
         return tips[prompts % len(tips)]
 

@@ -10,7 +10,7 @@ from typing import Final
 # Imported while the agent starts, and while it prepares its first answer.
 BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.recall", "acp_tui.ui.prompt.vim")
 BEFORE_AN_AGENT: Final = ("acp_tui.client.sessions.agent", "acp_tui.ui.tab.agent", "acp_tui.ui.shell.agent_start")
-BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.stages",)
+BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.panels",)
 # Imported once a session is shown.
 BEFORE_TRACKING_CHANGES: Final = ("acp_tui.ui.changes.follower",)
 BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions", "acp_tui.ui.shell.dialogs")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from anyio import move_on_after
 
 from acp_tui.client.errors import AgentUnreachable, ClientError
 from acp_tui.ui.base.app import keep_what_is_loaded
-from acp_tui.ui.tab.host import Opening, OpensSessions, TabHost
 from acp_tui.ui.tab.loading import (
     BEFORE_A_COMMAND,
     BEFORE_A_SESSION,
@@ -21,8 +20,8 @@ from acp_tui.ui.tab.loading import (
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.session import Session
-    from acp_tui.ui.tab.agent import AgentController, SessionsController
-    from acp_tui.ui.tab.writing import PromptController
+    from acp_tui.ui.tab.agent import SessionsController
+    from acp_tui.ui.tab.tab import Opening, Tab
 
 SHORT_PATIENCE_S: Final = 0.1
 """If an agent takes longer to open a session, there is time to load what draws it."""
@@ -35,45 +34,16 @@ SAY_SO_S: Final = 0.5
 STILL_STARTING: Final = "The session is still being opened."
 
 
-class StartingHost(TabHost, Protocol):
-    """A tab that doesn't have its session yet."""
-
-    writing: PromptController
-
-    @property
-    def agent(self) -> AgentController:
-        """The agent's controller, loaded on first use."""
-
-    @property
-    def sessions(self) -> SessionsController:
-        """The controller of the agent's sessions, loaded on first use."""
-
-    def follow_changes(self) -> None:
-        """Scan the files, and follow changes from then on."""
-
-    def show_phase(self, phase: str) -> None:
-        """Show how far the agent's start is."""
-
-    def show_open(self, agent_title: str) -> None:
-        """Show that the agent has opened the first session, before its panel is loaded."""
-
-    async def show_failure(self, error: ClientError) -> None:
-        """Show the error in place of the conversation."""
-
-    async def give_up(self, error: ClientError) -> None:
-        """Close the tab and go back to the others: the agent runs, but this session can't be opened."""
-
-
-async def _begin(sessions: OpensSessions) -> Session:
+async def _begin(sessions: SessionsController) -> Session:
     return await sessions.begin()
 
 
 class Opener:
     """Opens the session of one tab: the first one, and each that replaces it."""
 
-    def __init__(self, host: StartingHost, opening: Opening | None) -> None:
+    def __init__(self, tab: Tab, opening: Opening | None) -> None:
         """Without `opening`, it starts a new session."""
-        self._host = host
+        self._tab = tab
         self._opening = opening
         self._has_begun = False
         self._is_connecting = False
@@ -92,13 +62,13 @@ class Opener:
     @property
     def wants_session(self) -> bool:
         """Whether the tab can get a session."""
-        return self._opening is not None or self._host.link.can_start
+        return self._opening is not None or self._tab.link.can_start
 
     async def connect(self) -> None:
         """Start the agent, open a session, and show it; or show why that failed."""
         self._is_connecting = True
         try:
-            if self._host.link.can_start:
+            if self._tab.link.can_start:
                 await self._connect()
             else:
                 await self._reread()
@@ -112,10 +82,10 @@ class Opener:
         self._is_open.set()
         await self.painted()
         await preload_in_thread(BEFORE_TRACKING_CHANGES)
-        self._host.follow_changes()
+        self._tab.follow_changes()
         self._takes_stock.set()
         self._do_what_can_wait()
-        if len(self._host.shell.tabs) < 2:  # with another tab, that tab could never be freed
+        if len(self._tab.app.tabs) < 2:  # with another tab, that tab could never be freed
             keep_what_is_loaded()
 
     def _do_what_can_wait(self) -> None:
@@ -125,7 +95,7 @@ class Opener:
         """
         if not self._has_begun:
             self._has_begun = True
-            self._host.run(self._load_the_rest())
+            self._tab.run(self._load_the_rest())
 
     async def _load_the_rest(self) -> None:
         with move_on_after(SHORT_PATIENCE_S):
@@ -134,8 +104,8 @@ class Opener:
         with move_on_after(PATIENCE_S):
             await self._is_open.wait()
         await self.painted()
-        self._host.shell.begin_to_follow()
-        await self._host.writing.help()
+        self._tab.app.begin_to_follow()
+        await self._tab.writing.help()
         await preload_in_thread(BEFORE_A_COMMAND)
 
     async def _reread(self) -> None:
@@ -143,25 +113,25 @@ class Opener:
         await preload_in_thread(BEFORE_AN_AGENT, BEFORE_A_SESSION)
         self.is_under_way.set()
         await self._open()
-        self._host.shell.begin_to_follow()
+        self._tab.app.begin_to_follow()
 
     async def _open(self) -> None:
         try:
             session = await self._opened()
         except ClientError as error:
-            if self._host.link.is_lost or len(self._host.shell.tabs) < 2:
-                await self._host.show_failure(error)
+            if self._tab.link.is_lost or len(self._tab.app.tabs) < 2:
+                await self._tab.show_failure(error)
             else:
-                await self._host.give_up(error)
+                await self._tab.give_up(error)
             return
-        self._host.show_open(self._host.agent.title)
+        self._tab.show_open(self._tab.agent.title)
         await self.painted()
         await preload_in_thread(BEFORE_A_SESSION)
-        await self._host.show(session)
+        await self._tab.show(session)
 
     async def _opened(self) -> Session:
         """The session. If it was shown before it was open, it is opened again whenever its connection is lost."""
-        opening, sessions = self._opening or _begin, self._host.sessions
+        opening, sessions = self._opening or _begin, self._tab.sessions
         sessions.has_shown_early = False
         # Until it is open, nobody else continues it: part of its history may be missing.
         self.is_reconnecting = True
@@ -181,107 +151,107 @@ class Opener:
 
     async def painted(self) -> None:
         """Return once changes to the screen are painted. Loading modules before that would delay them."""
-        if not self._host.screen.is_current:
+        if not self._tab.screen.is_current:
             return
         is_painted = asyncio.Event()
-        self._host.screen.call_after_refresh(is_painted.set)
+        self._tab.screen.call_after_refresh(is_painted.set)
         with move_on_after(PATIENCE_S):  # a tab that has gone into the background isn't painted
             await is_painted.wait()
 
     async def stock_taken(self) -> None:
         """Return once the files are scanned, so that the agent can change them, or at the time limit."""
-        if not self._host.link.can_start:
+        if not self._tab.link.can_start:
             return
         with move_on_after(STOCK_LIMIT_S):
             with move_on_after(SAY_SO_S) as short:
                 await self._await_stock()
             if short.cancelled_caught:
-                self._host.say("Your prompt will be sent after the workspace has been checked for changes.")
+                self._tab.say("Your prompt will be sent after the workspace has been checked for changes.")
                 await self._await_stock()
 
     async def _await_stock(self) -> None:
         await self._takes_stock.wait()
-        if self._host.changes is not None:
-            await self._host.changes.ready()
+        if self._tab.changes is not None:
+            await self._tab.changes.ready()
 
     def note_phase(self, phase: Phase) -> None:
         """Show the agent's phase."""
         if phase is not phase.GONE:  # that is shown with its reason
-            self._host.show_phase(phase.value)
+            self._tab.show_phase(phase.value)
         if phase is phase.INITIALIZING:
             self._do_what_can_wait()
 
     def note_connection(self) -> None:
         """Reconnect if the session's connection was lost and the agent may come back."""
-        session, agent = self._host.session, self._host.link.agent
+        session, agent = self._tab.session, self._tab.link.agent
         if session is None or agent is None or self.is_reconnecting:
             return
         if not session.conversation.is_connected and agent.may_come_back:
-            self._host.screen.run_worker(self._reconnect(session), exclusive=True, group="restart")
+            self._tab.screen.run_worker(self._reconnect(session), exclusive=True, group="restart")
 
     async def _reconnect(self, session: Session) -> None:
         """Continue a session once its agent can be reached again."""
         self.is_reconnecting = True
         try:
-            await self._host.show(await self._host.sessions.reconnected(session))
+            await self._tab.show(await self._tab.sessions.reconnected(session))
         except ClientError as error:
-            if not self._host.link.has_lost_host:  # the status line says so
-                self._host.say_error(error)
+            if not self._tab.link.has_lost_host:  # the status line says so
+                self._tab.say_error(error)
         finally:
             self.is_reconnecting = False
-            self._host.show_phase("")
+            self._tab.show_phase("")
 
     async def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""
-        session = self._host.session
-        if not self._host.link.can_start:
-            self._host.say("There is no agent to restart.")
+        session = self._tab.session
+        if not self._tab.link.can_start:
+            self._tab.say("There is no agent to restart.")
         elif self._is_connecting and session is not None and not session.conversation.is_connected:
             self._try_now.set()
         elif self._is_connecting:
-            self._host.say(STILL_STARTING)
+            self._tab.say(STILL_STARTING)
         elif session is None:
             await self._open()
-        elif self._host.link.has_lost_host:
+        elif self._tab.link.has_lost_host:
             await self._host_again(session)
         elif session.is_cut_off and not session.conversation.is_connected:
             await self._reconnect(session)
-        elif session.conversation.is_connected and not await self._host.agent.may_restart():
+        elif session.conversation.is_connected and not await self._tab.agent.may_restart():
             return
         else:
             await self._go_on(session)
 
     async def _host_again(self, session: Session) -> None:
         """Start a host with this session, if the user agrees, and continue in it."""
-        if not await self._host.agent.confirm("The session's host is gone. Start one again with this session?"):
+        if not await self._tab.agent.confirm("The session's host is gone. Start one again with this session?"):
             return
         try:
-            command = await self._host.shell.hosted_again(session)
+            command = await self._tab.app.hosted_again(session)
         except ClientError as error:
-            self._host.say_error(error)
+            self._tab.say_error(error)
         else:
-            self._host.link.follow(self._host.shell.link_to(command, session.cwd))
+            self._tab.link.follow(self._tab.app.link_to(command, session.cwd))
             await self._go_on(session)
 
     async def _go_on(self, session: Session) -> None:
         if session.conversation.is_connected:
-            await self._host.link.stop("You stopped the agent to restart it")
+            await self._tab.link.stop("You stopped the agent to restart it")
         try:
-            await self._host.show(await self._host.sessions.go_on(session))
+            await self._tab.show(await self._tab.sessions.go_on(session))
         except ClientError as error:
-            self._host.say_error(error)
+            self._tab.say_error(error)
 
     async def begin_anew(self) -> None:
         """Close the session and start another in its place. If that fails, the tab stays and the user is told."""
         if self._is_connecting:
-            self._host.say(STILL_STARTING)
+            self._tab.say(STILL_STARTING)
             return
-        if not self._host.link.can_start:
-            self._host.say("There is no agent here to start another session with.", severity="warning")
+        if not self._tab.link.can_start:
+            self._tab.say("There is no agent here to start another session with.", severity="warning")
             return
-        if self._host.session is not None:
-            await self._host.sessions.close(self._host.session)
+        if self._tab.session is not None:
+            await self._tab.sessions.close(self._tab.session)
         try:
-            await self._host.show(await self._host.sessions.begin())
+            await self._tab.show(await self._tab.sessions.begin())
         except ClientError as error:
-            self._host.say_error(error)
+            self._tab.say_error(error)

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.elicitation import Elicitation, FormValues
     from acp_tui.ui.permission.form_card import FormCard
-    from acp_tui.ui.tab.host import TabHost
+    from acp_tui.ui.tab.tab import Tab
 
 
 class QuestionsController:
     """Handles the questions of one tab: those of its session, and those of its agent outside of any session."""
 
-    def __init__(self, host: TabHost) -> None:
-        self._host = host
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
         self._session: Session | None = None
         """The session whose questions were last checked."""
         self._shown: tuple[Any, Elicitation, FormCard] | None = None
@@ -61,16 +61,16 @@ class QuestionsController:
                 self._show(*following, takes_keyboard=had_keyboard)
         if self._shown is None:
             self._answered.set()
-        if self._host.panel is not None:
-            self._host.panel.note_form(is_shown=self.card is not None and self._is_here)
+        if self._tab.panel is not None:
+            self._tab.panel.note_form(is_shown=self.card is not None and self._is_here)
 
     def _agent(self) -> Agent | None:
         """The agent, even before the handshake is done: it may already ask something."""
-        return self._host.link.agent or self._host.link.starting
+        return self._tab.link.agent or self._tab.link.starting
 
     def note_agents_questions(self) -> None:
         """Check the agent's own questions, which have changed. Called by tasks outside of the app."""
-        self._host.screen.call_later(self.look_for_questions)
+        self._tab.screen.call_later(self.look_for_questions)
 
     @property
     def _count(self) -> int:
@@ -97,15 +97,15 @@ class QuestionsController:
         agent = self._agent()
         title = agent.title if agent is not None else "The agent"
         answer = partial(self._answer, owner, asked)
-        below = _Below(self._host, place.screen)
-        card = FormCard(asked, title, answer, below, clock=self._host.clock)
-        self._shown, self._is_here = (owner, asked, card), place is self._host.place
+        below = _Below(self._tab, place.screen)
+        card = FormCard(asked, title, answer, below, clock=self._tab.clock)
+        self._shown, self._is_here = (owner, asked, card), place is self._tab.screen.place
         card.show_count(self._count)
         place.mount(card)
         if takes_keyboard or not self._is_here:
             card.call_later(self._focus, card)
         else:
-            card.call_later(self._host.prompt.give_way_to, card.guard)
+            card.call_later(self._tab.prompt.give_way_to, card.guard)
 
     def _focus(self, card: FormCard) -> None:
         """Focus the card itself, once it is mounted."""
@@ -114,12 +114,12 @@ class QuestionsController:
 
     def _place(self) -> Widget:
         """Where to show the card: in a login dialog, if one is open, otherwise above the prompt."""
-        stack: list[Screen[Any]] = self._host.screen.app.screen_stack
-        if self._host.screen in stack:
+        stack: list[Screen[Any]] = self._tab.app.screen_stack
+        if self._tab.screen in stack:
             login: Widget | None = next((screen for screen in reversed(stack) if screen.has_class(ASKING)), None)
             if login is not None:
                 return login
-        return self._host.place
+        return self._tab.screen.place
 
     def _take_away(self) -> bool:
         """Remove the card, if there is one. Returns whether it had the focus, which goes back to the prompt."""
@@ -128,7 +128,7 @@ class QuestionsController:
             return False
         had_keyboard = card.has_focus_within
         if had_keyboard:
-            took_text = not card.is_answered and is_writing(self._host.screen.app.focused)
+            took_text = not card.is_answered and is_writing(self._tab.app.focused)
             note_question_gone(card, took_text=took_text)
             card.action_leave()
         card.display = False
@@ -153,19 +153,19 @@ class QuestionsController:
     def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:
         owner.answer_elicitation(asked.key, action, values)
         if action == "accept" and asked.url:
-            self._host.run(self._visit(asked.url))
+            self._tab.run(self._visit(asked.url))
         self.look_for_questions()
 
     async def _visit(self, url: str) -> None:
         """Open the page that the user agreed to."""
         if problem := await open_page(url):
-            self._host.say(problem, severity="warning")
+            self._tab.say(problem, severity="warning")
 
 
 class _Below:
     """Where the focus goes when it leaves a card: to the prompt, or back to where it was in a dialog."""
 
-    def __init__(self, tab: TabHost, screen: Screen[Any]) -> None:
+    def __init__(self, tab: Tab, screen: Screen[Any]) -> None:
         self._tab = tab.screen
         self._prompt = tab.prompt
         self._screen = screen

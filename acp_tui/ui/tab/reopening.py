@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from anyio import to_thread
 
@@ -14,9 +14,11 @@ from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import InfoChanged, Renamed
 from acp_tui.ui.tab.agent_link import AgentLink
-from acp_tui.ui.tab.host import OpensSessions
-from acp_tui.ui.tab.tabs import Tab
 from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.agent import SessionsController
+    from acp_tui.ui.tab.tab import Tab
 
 MARKUP: Final = "<"
 HostState: TypeAlias = Literal["", "runs", "watched", "gone"]
@@ -24,14 +26,14 @@ HostState: TypeAlias = Literal["", "runs", "watched", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class Reopening:
-    """Opens the session for a tab (host.Opening), with the title that session lists show."""
+    """Opens the session for a tab (`tab.Opening`), with the title that session lists show."""
 
     past: PastSession
     index: SessionIndex
     by_agent: bool = True
     """False if its agent shouldn't be started."""
 
-    async def __call__(self, sessions: OpensSessions) -> Session:
+    async def __call__(self, sessions: SessionsController) -> Session:
         """The session, opened or read from its recording. Raises ClientError if neither is possible."""
         session = await self._opened(sessions)
         if self.past.is_named and not session.conversation.is_named:
@@ -41,7 +43,7 @@ class Reopening:
             session.hear(InfoChanged(title=self.past.title))
         return session
 
-    async def _opened(self, sessions: OpensSessions) -> Session:
+    async def _opened(self, sessions: SessionsController) -> Session:
         why = ""
         if self.by_agent:
             try:

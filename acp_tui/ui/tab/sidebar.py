@@ -10,10 +10,11 @@ from acp_tui.conversation.conversation import SubagentState
 from acp_tui.conversation.wording import from_home, session_facts, spent_words, subagent_state
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState, SubagentRow
-from acp_tui.ui.tab.host import NO_SESSION, TabHost
+from acp_tui.ui.tab.stage import NO_SESSION
 
 if TYPE_CHECKING:
     from acp_tui.client.changes import FileChange
+    from acp_tui.ui.tab.tab import Tab
 
 MIN_COLUMNS: Final = 72
 """In a narrower terminal, too little of the conversation would be left."""
@@ -22,8 +23,8 @@ MIN_COLUMNS: Final = 72
 class SidebarController:
     """Controls the sidebar of one tab."""
 
-    def __init__(self, host: TabHost) -> None:
-        self._host = host
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
         self._wish: bool | None = None
         """What the user chose by key; None to follow the settings."""
         self._widget: Sidebar | None = None
@@ -35,7 +36,7 @@ class SidebarController:
 
     def look(self) -> None:
         """Show or hide the sidebar, according to the user's choice and the width, and update it."""
-        session = self._host.session
+        session = self._tab.session
         if session is not None and self._is_wanted:
             self._shown_sidebar().show(self._state(session))
         elif self.sidebar is not None:
@@ -49,15 +50,15 @@ class SidebarController:
     def turn(self) -> None:
         """Show the sidebar. If it is shown, focus it; if it has the focus, hide it and focus the prompt."""
         sidebar = self.sidebar
-        if self._host.session is None:
-            self._host.say(NO_SESSION)
+        if self._tab.session is None:
+            self._tab.say(NO_SESSION)
         elif sidebar is None and self._width < MIN_COLUMNS:
-            self._host.say(f"The sidebar needs {MIN_COLUMNS} columns.", severity="warning")
+            self._tab.say(f"The sidebar needs {MIN_COLUMNS} columns.", severity="warning")
         elif sidebar is None or sidebar.has_focus:
             self._wish = sidebar is None
             self.look()
         else:
-            self._host.screen.set_focus(sidebar)
+            self._tab.screen.set_focus(sidebar)
 
     def toggle_plan(self) -> bool:
         """Fold or unfold the plan in the sidebar. Returns False if the sidebar is hidden."""
@@ -71,11 +72,11 @@ class SidebarController:
     @property
     def sidebar(self) -> Sidebar | None:
         """The widget, while it is shown."""
-        return self._widget if self._host.screen.has_class("-with-sidebar") else None
+        return self._widget if self._tab.screen.has_class("-with-sidebar") else None
 
     @property
     def _width(self) -> int:
-        return self._host.screen.app.size.width
+        return self._tab.app.size.width
 
     @property
     def _is_wanted(self) -> bool:
@@ -83,27 +84,27 @@ class SidebarController:
             return False
         if self._wish is not None:
             return self._wish
-        setting = self._host.settings.appearance.sidebar
+        setting = self._tab.settings.appearance.sidebar
         return setting == "on" or (setting == "auto" and self._width >= SIDEBAR_FROM_COLUMNS)
 
     def _shown_sidebar(self) -> Sidebar:
-        self._host.screen.add_class("-with-sidebar")
+        self._tab.screen.add_class("-with-sidebar")
         if self._widget is None:
             self._widget = Sidebar(id="sidebar")
-            self._host.place.mount(self._widget)
+            self._tab.screen.place.mount(self._widget)
         self._widget.display = True
         return self._widget
 
     def _hide(self, sidebar: Sidebar) -> None:
         if sidebar.has_focus_within:
-            self._host.screen.set_focus(self._host.prompt)
+            self._tab.screen.set_focus(self._tab.prompt)
         sidebar.display = False
-        self._host.screen.remove_class("-with-sidebar")
+        self._tab.screen.remove_class("-with-sidebar")
 
     # What it shows
 
     def _state(self, session: Session) -> SidebarState:
-        changes = self._host.changes
+        changes = self._tab.changes
         if self._newest is None:
             self._newest = self._newest_first(changes.changes if changes is not None else {})
         summary = changes.summary() if changes is not None else ""
@@ -122,13 +123,13 @@ class SidebarController:
         return tuple(reversed(known.values()))
 
     def _facts(self, session: Session) -> tuple[tuple[str, str], ...]:
-        additions = self._host.link.additions
+        additions = self._tab.link.additions
         names = (server.name for server in (additions.servers if additions is not None else ()))
         return session_facts(session.conversation, self._agent, from_home(session.cwd), names)
 
     @property
     def _agent(self) -> str:
-        agent = self._host.link.agent
+        agent = self._tab.link.agent
         if agent is None:
             return "none"
         version = agent.identity.version if agent.identity is not None else None

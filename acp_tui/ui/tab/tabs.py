@@ -4,109 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import App
 from textual.content import Content
 from textual.dom import DOMNode
-from textual.screen import Screen
 from textual.widgets import Static
 
 from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, TabState, tab_label
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.command import AgentCommand
-    from acp_tui.client.errors import ClientError
-    from acp_tui.client.sessions.session import Session
-    from acp_tui.client.settings.tree import Settings
-    from acp_tui.conversation.conversation import Conversation
-    from acp_tui.ui.changes.follower import ChangesDesk
-    from acp_tui.ui.prompt import PromptInput
-    from acp_tui.ui.tab.agent_link import AgentLink
+    from acp_tui.ui.tab.tab import Tab
 
 FIRST_MODE = "tab-1"
 """Textual keeps a stack of screens for each mode, so a tab's dialogs are above that tab only."""
-
-
-class Tab(Protocol):
-    """A tab, as the app and other tabs know it."""
-
-    mode: str
-    """The tab's name in Textual."""
-    prompt: PromptInput
-    """Where the user writes."""
-
-    @property
-    def screen(self) -> Screen[Any]:
-        """The screen that shows the tab."""
-
-    @property
-    def state(self) -> TabState:
-        """The tab's state."""
-
-    @property
-    def tab_title(self) -> str:
-        """The tab's title."""
-
-    def tab_name(self, cells: int = 200) -> str:
-        """Its agent and its title, in so many cells."""
-
-    @property
-    def doing(self) -> str:
-        """The agent, its folder, and what it is doing."""
-
-    @property
-    def cwd(self) -> Path:
-        """The folder of its sessions."""
-
-    @property
-    def link(self) -> AgentLink:
-        """The connection to its agent."""
-
-    @property
-    def session(self) -> Session | None:
-        """The session that the tab shows."""
-
-    @property
-    def conversation(self) -> Conversation | None:
-        """The session's conversation, or the one that shows why there is none."""
-
-    @property
-    def changes(self) -> ChangesDesk | None:
-        """What has changed in its folder; None if nothing follows the changes."""
-
-    @property
-    def failure(self) -> ClientError | None:
-        """Why there is no session; None if there is one, or it's still starting."""
-
-    async def detach(self) -> None:
-        """Leave the session as it is, and end the agent if no other tab uses it."""
-
-    def show_tabs(self) -> None:
-        """Show the tabs and their states."""
-
-    def look_again(self) -> None:
-        """Show what was held back: the tab is in front again."""
-
-    def take_up_request(self) -> None:
-        """Focus what waits for the user's answer."""
-
-    def use_settings(self, settings: Settings) -> None:
-        """Apply these settings from now on."""
-
-    async def may_close(self) -> bool:
-        """Ask whether to close the tab if the agent is working."""
-
-    async def leave(self) -> None:
-        """Close the session, and the agent if no other tab uses it."""
-
-    async def begin_in_worktree(self, command: AgentCommand) -> None:
-        """Start this agent in a new git worktree of its folder, in a new tab."""
-
-    async def begin_anew(self) -> None:
-        """Start a session in place of the current one."""
 
 
 class Tabs:
@@ -137,20 +49,17 @@ class Tabs:
             self._tabs.append(tab)
         self.tell()
 
-    async def open(self, make: Callable[[], Tab]) -> Tab:
-        """Open a new tab, in front."""
+    async def open(self, tab: Tab) -> None:
+        """Open this new tab, in front."""
         if not self._has_modes:
             # Not earlier: Textual parses the stylesheets twice if the first screen belongs to a mode.
             first, self._has_modes = self._app.screen_stack[0], True
             self._app.add_mode(FIRST_MODE, lambda: first)
-        mode = f"tab-{next(self._numbers)}"
-        tab = make()
-        tab.mode = mode
+        tab.mode = f"tab-{next(self._numbers)}"
         self._tabs.append(tab)
-        self._app.add_mode(mode, lambda: tab.screen)
-        await self._app.switch_mode(mode)
+        self._app.add_mode(tab.mode, lambda: tab.screen)
+        await self._app.switch_mode(tab.mode)
         self.tell()
-        return tab
 
     async def go_to(self, tab: Tab) -> None:
         """Bring this tab to the front."""
@@ -180,7 +89,7 @@ class Tabs:
             for tab in others:
                 if tab.state is wanted:
                     await self.go_to(tab)
-                    tab.take_up_request()
+                    tab.screen.focus_card()
                     return True
         return False
 
@@ -206,7 +115,7 @@ class Tabs:
     def tell(self) -> None:
         """Tell the tab in front, and the listeners, that something about the tabs has changed."""
         if self.front is not None:
-            self.front.show_tabs()
+            self.front.screen.show_tabs()
         for listener in tuple(self.listeners):
             listener()
 
@@ -252,7 +161,7 @@ class TabLine(Static):
         parts: list[Content] = []
         at = 0
         for number, tab in enumerate(tabs[first : first + fitting], first + 1):
-            label = tab_label(number, tab.state, tab.tab_name, room, is_front=number - 1 == front)
+            label = tab_label(number, tab.state, tab.name, room, is_front=number - 1 == front)
             self._spans.append((at, at + label.cell_length, tab))
             parts.append(label)
             at += label.cell_length

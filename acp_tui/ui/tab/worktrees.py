@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
@@ -25,7 +25,9 @@ from acp_tui.client.worktrees import (
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
-from acp_tui.ui.tab.host import TabHost
+
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.tab import Tab
 
 MAX_NAMED: Final = 5
 
@@ -41,29 +43,29 @@ class WorktreeChoice(Enum):
 class WorktreesController:
     """Handles the worktrees of a tab. Use it in a worker."""
 
-    def __init__(self, host: TabHost) -> None:
-        self._host = host
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
         self._removed_later: Callable[[], Awaitable[None]] | None = None
         self.left_for: Path | None = None
         """The folder that the worktree came from, once the user has chosen to delete the worktree."""
 
     async def begin(self, name: str = "", command: AgentCommand | None = None) -> None:
         """Add a worktree of the tab's repository, and start a session of this or another agent there, in a new tab."""
-        known = await to_thread.run_sync(known_worktree, self._host.cwd)
+        known = await to_thread.run_sync(known_worktree, self._tab.cwd)
         # Put it next to other worktrees, not into one: all of them belong to the same repository.
-        repository = self._host.cwd
+        repository = self._tab.cwd
         if known is not None:
             below = Path(known.origin) / Path(known.folder).relative_to(known.root)
             repository = below if await to_thread.run_sync(below.is_dir) else Path(known.origin)
         try:
             worktree = await add_worktree(repository, name)
         except WorktreeFailed as error:
-            self._host.say_error(error)
+            self._tab.say_error(error)
             return
         folder = Path(worktree.folder)
-        link = self._host.link if command is None else self._host.shell.link_to(command, folder)
-        await self._host.shell.open_tab(link, folder)
-        self._host.say(
+        link = self._tab.link if command is None else self._tab.app.link_to(command, folder)
+        await self._tab.app.open_tab(link, folder)
+        self._tab.say(
             f"Worktree {worktree.name}, from the last commit: it doesn't include uncommitted"
             f" changes in {_shown(worktree.origin)}."
         )
@@ -74,18 +76,18 @@ class WorktreesController:
         Returns True at once if the tab isn't in a worktree, or another tab works there too. The worktree itself stays
         until `remove` is called, because the agent still works in it.
         """
-        worktree = await to_thread.run_sync(known_worktree, self._host.cwd)
+        worktree = await to_thread.run_sync(known_worktree, self._tab.cwd)
         if worktree is None or self._is_shared(worktree):
             return True
         try:
             return await self._may_leave(worktree)
         except WorktreeFailed as error:
-            self._host.say_error(error)
+            self._tab.say_error(error)
             return False
 
     async def _may_leave(self, worktree: Worktree) -> bool:
         changes = await changes_in(worktree)
-        fate = await self._host.ask(Picker(f"Worktree {worktree.name}", _rows(worktree, changes), search=False))
+        fate = await self._tab.ask(Picker(f"Worktree {worktree.name}", _rows(worktree, changes), search=False))
         if fate is None:
             return False
         # Before anything is copied: it may be impossible to delete the worktree without losing commits.
@@ -95,7 +97,7 @@ class WorktreesController:
             if brought.conflicts:
                 count = len(brought.written)  # a file may change at the moment of writing
                 done = f"Only {count} files were copied" if count else "Nothing was copied"
-                self._host.say(
+                self._tab.say(
                     f"{done}: these files have conflicting changes in {_shown(worktree.origin)}:"
                     f" {_named(brought.conflicts)}. Merge branch {worktree.branch} with git, or"
                     f" copy them by hand.",
@@ -104,7 +106,7 @@ class WorktreesController:
                 return False
             count = len(brought.written)
             files = "1 file" if count == 1 else f"{count} files"
-            self._host.say(f"Copied {files} to {_shown(worktree.origin)}, uncommitted.")
+            self._tab.say(f"Copied {files} to {_shown(worktree.origin)}, uncommitted.")
         if fate is not WorktreeChoice.KEEP:
             self._removed_later = partial(remove_worktree, worktree, keeps_branch=keeps_branch)
             self.left_for = Path(worktree.origin)
@@ -117,11 +119,11 @@ class WorktreesController:
             try:
                 await remove()
             except WorktreeFailed as error:
-                self._host.say_error(error)
+                self._tab.say_error(error)
 
     def _is_shared(self, worktree: Worktree) -> bool:
         root = Path(worktree.root)
-        others = (tab for tab in self._host.shell.tabs if tab.screen is not self._host.screen)
+        others = (tab for tab in self._tab.app.tabs if tab is not self._tab)
         return any(tab.cwd.is_relative_to(root) for tab in others)
 
 

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
+from acp_tui.client.sessions.prompt_queue import Prompt
 from acp_tui.conversation.content import Text
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import GONE
-from acp_tui.ui.prompt.queue_lines import QueueSummary
-from acp_tui.ui.tab.host import Failed, Live, Reread, Stage, Starting, TabHost
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
+from acp_tui.ui.tab.queue_lines import QueueSummary
+from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
     from acp_tui.ui.prompt.recall import Recall
+    from acp_tui.ui.tab.tab import Tab
 
 WATCHING: Final = "You can only watch this session."
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
@@ -32,8 +33,8 @@ NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queue
 class PromptController:
     """Handles the prompt of one tab: sends and queues what is written, whichever session the tab shows."""
 
-    def __init__(self, host: TabHost) -> None:
-        self._host = host
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
         self._shown: Session | None = None
         """The session whose queue is shown."""
         self.recall: Recall | None = None
@@ -45,7 +46,7 @@ class PromptController:
 
     @property
     def _prompt(self) -> PromptInput:
-        return self._host.prompt
+        return self._tab.prompt
 
     # After the first frame
 
@@ -55,27 +56,25 @@ class PromptController:
         from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
 
         def surroundings() -> completion.Surroundings:
-            session, panel = self._host.session, self._host.panel
-            cwd = session.cwd if session is not None else self._host.cwd
+            session, panel = self._tab.session, self._tab.panel
+            cwd = session.cwd if session is not None else self._tab.cwd
             conversation = panel.conversation if panel is not None else None
-            return completion.Surroundings(cwd, conversation, self._host.agent_title)
+            return completion.Surroundings(cwd, conversation, self._tab.agent_title)
 
         self._prompt.assistants.insert(0, completion.Completion(self._prompt, surroundings))
         self._prompt.modes = vim.VimKeys(self._prompt)
-        memory = self._host.shell.prompt_memory
-        await self._begin_to_recall(
-            recall.Recall(self._host.screen, self._prompt, memory, self._host.cwd, self._queued)
-        )
+        memory = self._tab.app.prompt_memory
+        await self._begin_to_recall(recall.Recall(self._tab.screen, self._prompt, memory, self._tab.cwd, self._queued))
 
     async def _begin_to_recall(self, recall: Recall) -> None:
         """Load earlier prompts, and offer the saved draft."""
         await recall.begin(lambda: not self._sent_early)
         # Not earlier: what the user is writing now isn't a saved draft.
         self.recall = recall
-        if self._host.session is not None:
-            recall.show_session(self._host.session)
+        if self._tab.session is not None:
+            recall.show_session(self._tab.session)
         for text in self._sent_early:
-            recall.sent(text, self._host.agent_title)
+            recall.sent(text, self._tab.agent_title)
         self._sent_early.clear()
 
     def show_session(self, session: Session | None) -> None:
@@ -89,7 +88,7 @@ class PromptController:
             await self.recall.keep()
 
     def _queued(self) -> Sequence[Prompt]:
-        session = self._host.session
+        session = self._tab.session
         return session.queue.prompts if session is not None else ()
 
     # From the prompt to the session
@@ -98,11 +97,11 @@ class PromptController:
         """At the first letter of a prompt, load what its answer will be drawn with."""
         if not self._is_written_in:
             self._is_written_in = True
-            self._host.screen.run_worker(preload_for_answer, thread=True)
+            self._tab.screen.run_worker(preload_for_answer, thread=True)
 
-    def submit(self, message: PromptInput.Submitted, stage: Stage) -> None:
+    def submit(self, message: PromptInput.Submitted) -> None:
         """Submit what is written, or say why not and keep the draft. A blank draft releases the queue."""
-        session = self._host.session
+        stage, session = self._tab.stage, self._tab.session
         if not message.text.strip() and not message.images:
             if session is not None:
                 self._go_on(session)
@@ -110,7 +109,7 @@ class PromptController:
         own = self._own_command(message.text)
         if own is not None:
             self._prompt.attach(*message.images)
-            self._host.screen.run_worker(self._host.screen.run_action(own))
+            self._tab.screen.run_worker(self._tab.screen.run_action(own))
             return
         reason = self._reason_not_to_send(stage)
         if reason:
@@ -119,14 +118,14 @@ class PromptController:
             then = (
                 "It will be sent once the session is ready, unless you edit it." if is_starting else "Your draft stays."
             )
-            self._host.say(f"{reason} {then}", severity="warning")
+            self._tab.say(f"{reason} {then}", severity="warning")
             return
         assert isinstance(stage, Live)
         if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
         self._submit(stage.session, message)
         if self.recall is not None:
-            self.recall.sent(message.text, self._host.agent_title)
+            self.recall.sent(message.text, self._tab.agent_title)
         else:
             self._sent_early.append(message.text)
 
@@ -134,7 +133,7 @@ class PromptController:
         """The action for one of our own slash commands. The agent's commands take precedence."""
         if not text.startswith("/"):
             return None
-        commands = self._host.panel.conversation.commands if self._host.panel is not None else ()
+        commands = self._tab.panel.conversation.commands if self._tab.panel is not None else ()
         return slash_action(text, {command.name.removeprefix("/") for command in commands})
 
     def _reason_not_to_send(self, stage: Stage) -> str:
@@ -142,47 +141,47 @@ class PromptController:
             case Starting(phase=phase):
                 return f"There is no session yet: {phase}."
             case Failed():
-                is_there = self._host.link.agent is not None
+                is_there = self._tab.link.agent is not None
                 ways = "{restart} tries again" + "; {begin_session} starts another" * is_there
-                return f"There is no session. {self._host.hint(ways)}."
+                return f"There is no session. {self._tab.hint(ways)}."
             case Reread():
                 return f"This is {self.rereading}."
             case Live(session=session):
                 if session.is_read_only:
                     return WATCHING
-                return "" if session.conversation.is_connected else f"{self._host.hint(GONE)}."
+                return "" if session.conversation.is_connected else f"{self._tab.hint(GONE)}."
 
     @property
     def rereading(self) -> str:
         """What the user can do with a session shown from its recording."""
-        if not self._host.link.can_start:
+        if not self._tab.link.can_start:
             return "read back from a recording, and read-only"
-        return self._host.hint("read back from a recording; {restart} continues it with its agent")
+        return self._tab.hint("read back from a recording; {restart} continues it with its agent")
 
     # Sending and queueing
 
     def _submit(self, session: Session, written: PromptInput.Submitted) -> None:
         """Run a command; send a prompt, or queue it if the agent is working."""
         if written.is_command:
-            self._give_back(written.images)
-            self._host.run(self._run_command(session, written.text.removeprefix("!").strip()))
+            self._prompt.attach(*written.images)  # to the next prompt
+            self._tab.run(self._run_command(session, written.text.removeprefix("!").strip()))
             return
         if session.conversation.is_idle:
-            self._host.run(self._send(session, Prompt(written.text, written.images)))
+            self._tab.run(self._send(session, Prompt(written.text, written.images)))
         elif self._steers(written):
-            self._host.run(self._steer(session, Prompt(written.text, written.images)))
+            self._tab.run(self._steer(session, Prompt(written.text, written.images)))
         else:
             session.queue.add(written.text, written.images, is_first=written.is_reason)
         self._show_changed(session)
 
     def _steers(self, written: PromptInput.Submitted) -> bool:
         """Whether the prompt goes into the running turn: by the setting, or by the key for the other way."""
-        agent = self._host.link.agent
+        agent = self._tab.link.agent
         if agent is None or not agent.capabilities.takes_prompts_at_work or written.is_reason:
             if written.is_other_way and agent is not None:
-                self._host.say(f"{agent.title} doesn't accept prompts while it works, so yours is queued.")
+                self._tab.say(f"{agent.title} doesn't accept prompts while it works, so yours is queued.")
             return False
-        return (self._host.settings.agent.enter_while_working == "steer") is not written.is_other_way
+        return (self._tab.settings.agent.enter_while_working == "steer") is not written.is_other_way
 
     async def _steer(self, session: Session, prompt: Prompt) -> None:
         """Send the prompt into the running turn. If that fails, queue it and say why."""
@@ -194,7 +193,7 @@ class PromptController:
         except ClientError as error:
             why = str(error)
         session.queue.add(prompt.text, prompt.images)
-        self._host.say(f"Your prompt is queued: {why}.")
+        self._tab.say(f"Your prompt is queued: {why}.")
         if session.conversation.is_idle:
             queued = session.queue.next()
             if queued is not None:
@@ -202,11 +201,11 @@ class PromptController:
         self._show_changed(session)
 
     async def _run_command(self, session: Session, line: str) -> None:
-        await self._host.stock_taken()
+        await self._tab.opener.stock_taken()
         try:
             await session.commands.run(line)
         except ClientError as error:
-            self._host.say(str(error), severity="error")
+            self._tab.say(str(error), severity="error")
         self._show_changed(session)
 
     async def _send(self, session: Session, prompt: Prompt) -> None:
@@ -214,14 +213,14 @@ class PromptController:
         wanted: Prompt | None = prompt
         while wanted is not None:
             blocks, notes = await _attached(wanted, session.cwd)
-            await self._host.stock_taken()
+            await self._tab.opener.stock_taken()
             if not session.conversation.is_idle:
                 # Another prompt was sent while the files were read.
                 session.queue.add(wanted.text, wanted.images)
                 break
             try:
                 sent = session.send_prompt((*blocks, *session.commands.take()), notes)
-                await self._host.shell.outlasting(sent)
+                await self._tab.app.outlasting(sent)
             except ClientError:
                 session.queue.hold()  # the conversation shows what failed
             wanted = session.queue.next()
@@ -230,10 +229,10 @@ class PromptController:
     def cancel(self, session: Session) -> None:
         """Cancel the turn and hold the queue. If the turn is already being canceled, hint at restarting the agent."""
         if session.is_read_only:
-            self._host.say(WATCHING)
+            self._tab.say(WATCHING)
             return
         if session.conversation.is_cancelling:
-            self._host.say(self._host.hint(NOT_STOPPED), severity="warning")
+            self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning")
         if not session.conversation.is_idle:
             session.queue.hold()
             self._show_changed(session)
@@ -241,13 +240,13 @@ class PromptController:
 
     def escape(self) -> bool:
         """Cancel the turn. Returns True to go back to an earlier prompt: twice in an empty prompt, without a turn."""
-        session = self._host.session
+        session = self._tab.session
         if session is None:
             return False
         if not session.conversation.is_idle:
             self.cancel(session)
         elif not self._prompt.draft:
-            now = self._host.clock()
+            now = self._tab.clock()
             before, self._escaped_at = self._escaped_at, now
             if now - before <= ESCAPE_AGAIN_S:
                 return True
@@ -262,7 +261,7 @@ class PromptController:
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             waiting = QueueSummary(tuple(session.queue.prompts), session.queue.is_held, outputs)
-        self._host.queue_lines.show(waiting)
+        self._tab.screen.queue_lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
         """Update the queue, unless another session is shown by now."""
@@ -278,56 +277,52 @@ class PromptController:
         session.queue.go_on()
         prompt = session.queue.next()
         if prompt is not None:
-            self._host.run(self._send(session, prompt))
+            self._tab.run(self._send(session, prompt))
 
     def pull_back(self) -> None:
         """Turn the last queued prompt into the draft again."""
-        session = self._host.session
+        session = self._tab.session
         if session is not None and session.queue.prompts:
             self.take(session.queue.prompts[-1].key, is_edited=True)
 
     def take(self, key: int, *, is_edited: bool) -> None:
         """Remove this queued prompt, or turn it into the draft again. Gives a notice if it was just sent."""
-        session = self._host.session
+        session = self._tab.session
         if session is None:
             return
         taken = session.queue.take(key)
         if taken is None:
-            self._host.say("It was just sent.", severity="warning")
+            self._tab.say("It was just sent.", severity="warning")
         else:
-            self._give_back(taken.images)
+            self._prompt.attach(*taken.images)
         self._show_changed(session)
         if is_edited and taken is not None:
             self._prompt.put_before(taken.text)
-            self._host.screen.set_focus(self._prompt)
-
-    def _give_back(self, images: tuple[PastedImage, ...]) -> None:
-        """Attach the pictures to the next prompt."""
-        self._prompt.attach(*images)
+            self._tab.screen.set_focus(self._prompt)
 
     def move(self, key: int, step: int) -> None:
         """Move this queued prompt up or down."""
-        session = self._host.session
+        session = self._tab.session
         if session is not None:
             session.queue.move(key, step)
             self._show_changed(session)
 
     def send_next_now(self) -> None:
         """Interrupt the turn and send the next queued prompt."""
-        session = self._host.session
+        session = self._tab.session
         if session is not None and session.queue.prompts:
             self.send_now(session.queue.prompts[0].key)
         else:
-            self._host.say(NOTHING_QUEUED)
+            self._tab.say(NOTHING_QUEUED)
 
     def send_now(self, key: int) -> None:
         """Send this queued prompt before the others, which follow in order. Cancels a running turn."""
-        session = self._host.session
+        session = self._tab.session
         if session is None:
             return
         queue = session.queue
         if all(prompt.key != key for prompt in queue.prompts):
-            self._host.say("It was just sent.", severity="warning")
+            self._tab.say("It was just sent.", severity="warning")
             return
         queue.move(key, -len(queue.prompts))
         if session.conversation.is_idle:
@@ -340,7 +335,7 @@ class PromptController:
 
     def drop_output(self) -> None:
         """Don't send the last output along with the next prompt."""
-        session = self._host.session
+        session = self._tab.session
         if session is not None:
             session.commands.drop_last()
             self._show_changed(session)

@@ -24,7 +24,6 @@ from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
 from acp_tui.ui.prompt import PromptInput, queue_lines
 from acp_tui.ui.prompt.input import PLACEHOLDER
-from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.prompt.recall import HistorySearch
 from acp_tui.ui.recorded.screen import ReplayScreen
 from acp_tui.ui.session.find_bar import KEYS, FindBar
@@ -35,6 +34,7 @@ from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.shell.dialogs import Board
 from acp_tui.ui.shell.settings.screen import SettingEditor, SettingsScreen
 from acp_tui.ui.tab.entries import PromptPicker
+from acp_tui.ui.tab.queue_lines import QueueLines
 from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
 
 PROMPT = ("prompt", "session", "app")

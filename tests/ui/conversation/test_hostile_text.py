@@ -67,7 +67,6 @@ from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, 
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.status import facts_of
-from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import REJECT, agent, call, fold, prompt, thought
 from support.screens import Page, open_page, rows
 
@@ -226,10 +225,8 @@ async def test_the_loss_of_the_agent_is_told_without_what_is_hostile_in_it() -> 
 
 async def test_the_agents_title_is_shown_without_what_is_hostile_in_it() -> None:
     async with open_page(is_shown=False, size=(500, 10)) as page:
-        screen = page.pilot.app.screen
-        assert isinstance(screen, SessionScreen)
         for name, text in TEXTS.items():
-            await screen.show(page.session, text)
+            await page.tab.show(page.session, text)
             await page.settled()
             assert _raw(page) == set(), name
 

@@ -85,8 +85,7 @@ async def _drawn(page: Page) -> None:
 async def test_a_box_is_shown_until_the_picture_is_there(update: SessionUpdate, decoder: Decoder) -> None:
     async with open_page(is_shown=False) as page:
         page.session.apply(update)
-        screen: Any = page.pilot.app.screen
-        await screen.show(page.session, "Agent")
+        await page.tab.show(page.session, "Agent")
         await page.until(lambda: f"│ {LABEL}" in page.text)
         assert not page.view.is_settled
         assert PIXELS not in page.text
@@ -141,8 +140,7 @@ async def test_a_picture_that_an_agent_has_read_is_shown_when_its_call_is_opened
 async def test_a_picture_of_a_conversation_that_is_gone_changes_nothing(decoder: Decoder) -> None:
     async with open_page(is_shown=False) as page:
         page.session.apply(_says(_image()))
-        screen: Any = page.pilot.app.screen
-        await screen.show(page.session, "Agent")
+        await page.tab.show(page.session, "Agent")
         await page.until(lambda: LABEL in page.text)
         page.view.show(new_session(agent("another one")).conversation)
         decoder.go_on.set()

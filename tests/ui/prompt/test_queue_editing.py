@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from acp_tui.ui.prompt.queue_lines import QueueLines, QueueSummary
+from acp_tui.ui.tab.queue_lines import QueueLines, QueueSummary
 from support.screens import SIZE, Page, new_session, open_page, show
 
 

@@ -226,13 +226,13 @@ async def test_an_on_off_option_and_a_value_beyond_the_choices_are_shown() -> No
 async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -> None:
     async with open_page(OptionsReplaced((MODEL, MODE)), UsageReported(Usage(5, 10))) as page:
         assert "mode: Ask · model: Large 4 · 5/10 · F1 help" in page.status
-        screen = page.pilot.app.screen
-        chosen = replace(screen.settings.appearance, status=("tokens", "mode"))
-        screen.use_settings(replace(screen.settings, appearance=chosen))
+        tab = page.tab
+        chosen = replace(tab.settings.appearance, status=("tokens", "mode"))
+        tab.use_settings(replace(tab.settings, appearance=chosen))
         await page.settled()
         assert page.status.endswith("5/10 · mode: Ask · F1 help")
         assert "Large" not in page.status
-        screen.use_settings(replace(screen.settings, appearance=replace(chosen, status=())))
+        tab.use_settings(replace(tab.settings, appearance=replace(chosen, status=())))
         await page.settled()
         assert "Ask" not in page.status
         assert "F1 help" in page.status

@@ -22,7 +22,6 @@ from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.sidebar import MAX_FILES, Section, Sidebar, SidebarState, section_lines
-from acp_tui.ui.tab.screen import SessionScreen
 from support.screens import Page, open_page
 
 WIDE = (160, 40)
@@ -46,12 +45,10 @@ class KnownChanges(ChangesDesk):
 
 async def _change(page: Page, *changes: FileChange) -> None:
     """The files below the session's folder have changed like this."""
-    screen = page.pilot.app.screen_stack[0]
-    assert isinstance(screen, SessionScreen)
-    if not isinstance(screen.changes, KnownChanges):
-        screen.changes = KnownChanges(page.pilot.app, Path("/project"))
-    screen.changes.listed = changes
-    screen.post_message(ChangesDesk.Changed())
+    if not isinstance(page.tab.changes, KnownChanges):
+        page.tab.changes = KnownChanges(page.pilot.app, Path("/project"))
+    page.tab.changes.listed = changes
+    page.tab.screen.post_message(ChangesDesk.Changed())
     await page.settled()
 
 

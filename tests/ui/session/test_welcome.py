@@ -21,8 +21,7 @@ from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.history import TIPS
-from acp_tui.ui.tab.host import Live
-from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.stage import Live
 from support.desks import SESSION, OpenDesk
 from support.folding import prompt
 from support.recordings import demo, play
@@ -34,10 +33,8 @@ WAYS = ("@    attach a file", "/    commands", "!    run a command in", "F1   he
 @asynccontextmanager
 async def open_greeted(greeting: str) -> AsyncIterator[Page]:
     async with open_page(is_shown=False) as page:
-        screen = page.pilot.app.screen
         session = new_session()
-        assert isinstance(screen, SessionScreen)
-        await screen.show_stage(Live(SessionPanel(session.conversation, session, greeting=greeting), session))
+        await page.tab.screen.show_stage(Live(SessionPanel(session.conversation, session, greeting=greeting), session))
         await page.settled()
         yield page
 

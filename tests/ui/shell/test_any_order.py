@@ -51,6 +51,7 @@ from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.tab import Tab
 from support.folding import ALLOW, REJECT, agent, prompt, question_about, thought
 from support.orders import Frozen, OwnTimeLoop, Scheduler
 from support.screens import RecordedConnection, new_session, rows
@@ -167,7 +168,7 @@ class World:
         for _ in range(self.chance.randrange(4)):
             await self.pause()
             tabs = list(self.app.tabs)
-            tab = cast(SessionScreen, self.chance.choice(tabs)) if tabs else None
+            tab = self.chance.choice(tabs) if tabs else None
             match self.chance.choice(("show", "show", "again", "open", "step", "close", "phase")):
                 case "show" if tab is not None:
                     tab.run(tab.show(self.new_session(), "Agent"))
@@ -229,7 +230,8 @@ class World:
     async def close_dialogs(self) -> None:
         """Press Esc until the tab is in front."""
         for _ in range(8):
-            if self.app._exit or self.app.screen is self.app.tabs.front:
+            front = self.app.tabs.front
+            if self.app._exit or (front is not None and self.app.screen is front.screen):
                 return
             self.press("escape")
             await asyncio.sleep(0.6)
@@ -238,9 +240,10 @@ class World:
 
     def check(self) -> None:
         """The tab in front shows its session's state."""
-        tab = cast(SessionScreen, self.app.tabs.front)
+        tab = self.app.tabs.front
+        assert tab is not None
         panel = tab.panel
-        panels = list(tab.query(SessionPanel))
+        panels = list(tab.screen.query(SessionPanel))
         assert panels == ([panel] if panel is not None else [])
         if panel is None or tab.session is None:
             return
@@ -252,7 +255,7 @@ class World:
             assert len(view.column.drawings) == len(conversation.entries)
         forms, requests = [*conversation.elicitations], [*conversation.permissions]
         is_form_first = bool(forms) and (not requests or forms[0] < requests[0])
-        cards = [card for card in tab.query(FormCard) if card.display]
+        cards = [card for card in tab.screen.query(FormCard) if card.display]
         assert [card.asked.key for card in cards] == (forms[:1] if is_form_first else [])
         wanted = requests[:1] if not is_form_first else []
         shown = panel.card.asked
@@ -260,22 +263,24 @@ class World:
         assert panel.card.display is bool(wanted)
         is_planned = any(plan.current is not None for plan in conversation.plans.values())
         assert panel.plan.display or not is_planned or panel.plan.has_class("-crowded-out")
-        places = tab.focused.ancestors_with_self if tab.focused is not None else []
-        assert all(place.is_attached and place.display for place in places), f"{tab.focused} has the focus"
+        focused = tab.screen.focused
+        places = focused.ancestors_with_self if focused is not None else []
+        assert all(place.is_attached and place.display for place in places), f"{focused} has the focus"
         assert tab.questions.card is (cards[0] if cards else None)
         rows(self.pilot)
 
     async def check_keyboard(self) -> None:
         """What is typed arrives in the draft."""
-        tab = cast(SessionScreen, self.app.tabs.front)
+        tab = self.app.tabs.front
+        assert tab is not None
         before = tab.prompt.text
         for _ in range(4):
-            if tab.focused is tab.prompt:
+            if tab.screen.focused is tab.prompt:
                 break
             await asyncio.sleep(1.5)
             self.press("escape")
             await self.come_to_rest()
-        assert tab.focused is tab.prompt, f"{tab.focused} keeps the keyboard"
+        assert tab.screen.focused is tab.prompt, f"{tab.screen.focused} keeps the keyboard"
         if tab.prompt.modes is None or not tab.prompt.modes.words:
             self.press("z")
             await self.come_to_rest()
@@ -387,7 +392,8 @@ class AnyOrderApp(AcpTuiApp):
 
     def get_default_screen(self) -> SessionScreen:
         """One that attaches."""
-        return SessionScreen(new_link(), self._cwd, opening=self._attach, settings=self.settings, clock=self.clock)
+        tab = Tab(new_link(), self._cwd, opening=self._attach, settings=self.settings, clock=self.clock)
+        return tab.screen
 
     async def _attach(self, sessions: object) -> Session:
         while self.world is None:

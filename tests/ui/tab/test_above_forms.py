@@ -76,7 +76,7 @@ async def test_forms_that_are_withdrawn_while_they_open_do_not_end_the_app(
             if key:
                 desk.pilot.app.post_message(Key(key, None))
             # Earlier, withdrawn forms may be below it, and push it out of view.
-            session = desk.screen.session
+            session = desk.tab.session
             told = [] if session is None else texts(session.conversation)
             return ("agent", "all of them are withdrawn") in told
 

@@ -139,7 +139,7 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
     """
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.has_session()
-        agent, old = desk.screen.link.name, SessionId("old-1")
+        agent, old = desk.tab.link.name, SessionId("old-1")
         marks, folds = SessionMarks(), KeptFolds(key_of(agent, old))
         marks.note(agent, old, Mark(name="the secret plan"))
         folds.save({"call:1": True})

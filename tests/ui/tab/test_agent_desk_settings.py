@@ -51,25 +51,6 @@ async def test_shift_tab_asks_for_the_next_mode_and_the_status_line_shows_it(ope
         assert [params["modeId"] for params in desk.sent("session/set_mode")] == ["code", "ask"]
 
 
-async def test_a_mode_that_the_agent_refuses_is_told_and_the_old_one_stays(open_desk: OpenDesk) -> None:
-    script = """
-    refuse(expect("session/set_mode"), -32603, "Not in this project")
-    serve_until_closed()
-    """
-    async with open_desk(MODES, script) as desk:
-        await desk.until(lambda: "Ask" in desk.status)
-        await desk.press("shift+tab")
-        await desk.shows("Not in this project")
-        assert "Ask" in desk.status
-
-
-async def test_an_agent_without_modes_has_no_next_one(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, "serve_until_closed()") as desk:
-        await desk.has_session()
-        await desk.press("shift+tab")
-        await desk.shows("This agent has no modes.")
-
-
 async def test_f2_sets_the_model_of_an_agent_of_the_old_way(open_desk: OpenDesk) -> None:
     """R-OLD-1."""
     script = """

@@ -33,7 +33,6 @@ from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.shell.app import AcpTuiApp
-from acp_tui.ui.tab.screen import SessionScreen
 from support import hosted as hosted_module
 from support.agents import MemoryProcess
 from support.hosted import Hosted, hosted
@@ -207,7 +206,7 @@ def said(conversation: Conversation) -> list[object]:
 def shows(app: AcpTuiApp, conversation: Conversation) -> bool:
     """Whether the terminal shows the same as the host knows, with the first question on the card."""
     tab = app.tabs.front
-    if not isinstance(tab, SessionScreen) or tab.session is None or tab.panel is None:
+    if tab is None or tab.session is None or tab.panel is None:
         return False
     if tab.panel.conversation is not tab.session.conversation or said(tab.session.conversation) != said(conversation):
         return False

@@ -6,7 +6,6 @@ from pathlib import Path
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound
 from acp_tui.conversation.updates import CancelRequested, Disconnected, TurnEnded, TurnFailed, UnknownUpdate
-from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import agent, call, prompt
 from support.screens import open_agent_page, open_page
 
@@ -111,9 +110,8 @@ async def test_an_update_that_is_not_known_is_named_and_shown_whole_when_opened(
 
 async def test_where_the_user_has_quit_meanwhile_a_failure_is_told_to_nobody() -> None:
     async with open_page() as page:
-        screen = page.pilot.app.screen
-        assert isinstance(screen, SessionScreen)
+        tab = page.tab
         await page.prompt.remove()  # an exiting app removes its widgets while its workers still run
-        await screen.show_failure(AgentNotFound("no-such-agent"))
+        await tab.show_failure(AgentNotFound("no-such-agent"))
         await page.settled()
         assert "no-such-agent" in page.text

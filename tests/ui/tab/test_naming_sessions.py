@@ -26,12 +26,12 @@ async def test_a_session_is_renamed_by_a_slash_command(open_desk: OpenDesk) -> N
     async with open_desk(LISTED) as desk:
         await desk.has_session()
         await desk.send("/rename The big one")
-        await desk.until(lambda: desk.tabs[0].screen.tab_title == "The big one")
+        await desk.until(lambda: desk.tabs[0].title == "The big one")
         assert mark("s1").name == "The big one"
         await desk.send("/rename")
         await desk.shows("Rename the session")
         await desk.press("end", "!", "enter")
-        await desk.until(lambda: desk.tabs[0].screen.tab_title == "The big one!")
+        await desk.until(lambda: desk.tabs[0].title == "The big one!")
 
 
 async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDesk) -> None:

@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from acp_tui.client.sessions import driver
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
-from acp_tui.ui.tab.host import OpensSessions
+from acp_tui.ui.tab.agent import SessionsController
 from support.cutting import cut_often
 from support.remembering_agent import RememberingAgent
 from support.screens import Page, open_agent_page
@@ -128,7 +128,7 @@ async def test_a_session_that_asks_and_is_lost_while_it_is_opened_is_opened_agai
                             await say(sessionUpdate="agent_message_chunk", content=content)
                             await send(id=asked, result={})
 
-    async def open_it(sessions: OpensSessions) -> Session:
+    async def open_it(sessions: SessionsController) -> Session:
         return await sessions.open(SessionId("s1"), tmp_path)
 
     async with (

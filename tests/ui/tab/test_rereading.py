@@ -114,7 +114,7 @@ async def test_a_session_keeps_the_name_that_it_had_in_the_list(
     """
     async with open_desk(script, IDLE, opening=opening) as desk:
         await desk.has_session()
-        assert desk.tabs[0].tab_title == shown
+        assert desk.tabs[0].title == shown
 
 
 async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenDesk) -> None:

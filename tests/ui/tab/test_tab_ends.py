@@ -122,7 +122,7 @@ async def test_a_closed_tab_leaves_nothing_behind(open_desk: OpenDesk) -> None:
         await desk.has_session()
         await desk.press("ctrl+n")
         await desk.has_session()
-        screen = ref(desk.tabs[1])
+        screen = ref(desk.tabs[1].screen)
         await desk.press("alt+w", "a", "backspace")
 
         def is_gone() -> bool:

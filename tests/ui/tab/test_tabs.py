@@ -48,9 +48,9 @@ async def test_a_hidden_tab_lays_out_no_status_line_and_is_right_when_it_comes_u
         await desk.press("ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2)
         first, second = desk.tabs
-        await desk.until(lambda: desk.screen is second)
+        await desk.until(lambda: desk.tab is second)
         await desk.has_session()
-        line = first.query_one(StatusLine)
+        line = first.screen.query_one(StatusLine)
         monkeypatch.setattr(line, "show", shown.append)
         desk.let_go_on()
         await desk.hears("in the first")
@@ -105,28 +105,6 @@ def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
     assert ("tab 2 needs you" in line) is shown
     assert cell_len(line) <= width
     assert "Agent" in line
-
-
-async def test_in_a_narrow_tab_the_title_gets_most_of_the_room(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, 'expect("session/prompt")', "serve_until_closed()") as desk:
-        await desk.has_session()
-        assert desk.tabs[0].tab_name() == "scripted"
-        await desk.send("Count the stars")
-        await desk.until(lambda: desk.tabs[0].tab_name() == "scripted: Count the stars")
-        assert desk.tabs[0].tab_name(20) == "scrip…: Count the s…"
-
-
-async def test_a_command_without_a_name_of_its_own_is_called_as_its_agent(open_desk: OpenDesk) -> None:
-    script = """
-    handshake(agentInfo={"name": "star-agent", "title": "Star Agent", "version": "1"})
-    answer(expect("session/new"), sessionId="s1")
-    expect("session/prompt")
-    serve_until_closed()
-    """
-    async with open_desk(script) as desk:
-        await desk.has_session()
-        await desk.send("Count the stars")
-        await desk.until(lambda: desk.tabs[0].tab_name() == "Star Agent: Count the stars")
 
 
 async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_desk: OpenDesk) -> None:
@@ -195,10 +173,10 @@ async def test_a_tab_behind_another_draws_nothing_until_it_comes_to_the_front(op
         await desk.has_session()
         desk.let_go_on()
         await desk.until(lambda: first.state.value == "done")
-        assert first.query_one(ConversationView).top_line == 0
+        assert first.screen.query_one(ConversationView).top_line == 0
         await desk.press("alt+1")
         await desk.shows("line 49")
-        assert first.query_one(ConversationView).top_line > 0
+        assert first.screen.query_one(ConversationView).top_line > 0
 
 
 async def test_a_fork_is_a_tab_that_shows_what_was_said_and_where_it_came_from(open_desk: OpenDesk) -> None:
@@ -246,10 +224,3 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         assert mentions(desk.draft) == []  # the agent's text can't attach a file
         assert desk.draft.endswith("## Now\n\n")
         assert len(desk.sent("session/prompt")) == 1
-
-
-async def test_an_empty_session_has_nothing_to_hand_over(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, "serve_until_closed()") as desk:
-        await desk.has_session()
-        await desk.send("/handover")
-        await desk.shows("Nothing to hand over yet")

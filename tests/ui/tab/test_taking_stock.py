@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.client.changes import tracker
 from acp_tui.ui.tab import opening
-from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.tab import Tab
 from support.desks import SESSION, OpenDesk
 
 TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\nserve_until_closed()'
@@ -35,7 +35,7 @@ async def test_only_the_first_prompt_waits_for_a_look_at_the_files(
 ) -> None:
     crowded = Crowded(monkeypatch)
     said: list[str] = []
-    monkeypatch.setattr(SessionScreen, "say", lambda _, text: said.append(text))
+    monkeypatch.setattr(Tab, "say", lambda _, text: said.append(text))
     monkeypatch.setattr(opening, "SAY_SO_S", 0)
     monkeypatch.setattr(opening, "STOCK_LIMIT_S", math.inf)
     async with open_desk(SESSION, TURN) as desk:

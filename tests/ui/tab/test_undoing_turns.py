@@ -75,10 +75,3 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
 
 def _draft(desk: Desk, tab: int) -> str:
     return desk.tabs[tab].screen.query_one(PromptInput).draft if len(desk.tabs) > tab else ""
-
-
-async def test_before_any_prompt_there_is_nothing_to_undo(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, "serve_until_closed()") as desk:
-        await desk.has_session()
-        await desk.send("/undo")
-        await desk.shows("There is no turn to undo yet")

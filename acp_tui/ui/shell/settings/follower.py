@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from anyio import to_thread
 from textual.app import App
@@ -29,6 +29,9 @@ from acp_tui.client.settings.writing import TomlValue, write_setting
 from acp_tui.ui.kit import user_themes
 from acp_tui.ui.kit.user_themes import UserThemes
 
+if TYPE_CHECKING:
+    from acp_tui.ui.shell.app import AcpTuiApp
+
 Origin: TypeAlias = Literal["default", "yours", "project"]
 
 STILL: Final = "the previous value stays in effect"
@@ -36,26 +39,10 @@ HELD_BACK: Final = f"has changed and names a program, so it takes effect at the 
 PROGRAMS: Final = tuple(key for key, one in leaves() if one.setting.runs_program)
 
 
-class SettingsTarget(Protocol):
-    """What applies the settings: the app."""
-
-    def use_settings(self, settings: Settings) -> Sequence[str]:
-        """Apply these settings. Returns problems with them."""
-
-    def say(self, text: str, *, is_wrong: bool = False) -> None:
-        """Tell the user."""
-
-    def tell_notes(self, notes: Sequence[str]) -> None:
-        """Tell the user about problems, in short if there are many."""
-
-    async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
-        """Ask the user whether to use a project's settings."""
-
-
 class SettingsDesk:
     """Holds the current settings and where they come from."""
 
-    def __init__(self, app: SettingsTarget, file: Path, cwd: Path, started_with: Settings | None = None) -> None:
+    def __init__(self, app: AcpTuiApp, file: Path, cwd: Path, started_with: Settings | None = None) -> None:
         """`started_with` has the settings before any agent ran; None for those first read from the file."""
         self._app = app
         self._programs = started_with

@@ -9,7 +9,6 @@ from rich.cells import cell_len
 from textual import events, on
 from textual.binding import BindingType
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static
 
 from acp_tui.ui.commands.command import Place
@@ -18,6 +17,7 @@ from acp_tui.ui.commands.table import bindings_of
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.prompt_queue import Prompt
+    from acp_tui.ui.tab.tab import Tab
 
 MAX_SHOWN: Final = 3
 MUTED: Final = "$foreground-muted"
@@ -47,12 +47,6 @@ class QueueSummary(NamedTuple):
     """Commands whose output is attached to the next prompt."""
 
 
-class _AboutPrompt(Message):
-    def __init__(self, key: int) -> None:
-        super().__init__()
-        self.key = key
-
-
 class QueueLines(Static, can_focus=True):
     """Hidden while nothing waits. With the focus, one of the prompts is selected."""
 
@@ -61,27 +55,9 @@ class QueueLines(Static, can_focus=True):
     PLACE: ClassVar[Place] = "queue"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
-    class EditRequested(_AboutPrompt):
-        """The user wants this prompt back in the draft."""
-
-    class RemoveRequested(_AboutPrompt):
-        """The user doesn't want this prompt to be sent."""
-
-    class SendRequested(_AboutPrompt):
-        """The user wants this prompt sent now, whatever the agent is doing."""
-
-    class MoveRequested(_AboutPrompt):
-        """The user wants this prompt sent earlier (-1) or later (1)."""
-
-        def __init__(self, key: int, step: int) -> None:
-            super().__init__(key)
-            self.step = step
-
-    class Left(Message):
-        """The user is done here."""
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id, markup=False)
+    def __init__(self, tab: Tab) -> None:
+        super().__init__(id="queue", markup=False)
+        self._tab = tab
         self._shown = QueueSummary()
         self._selected = 0
 
@@ -95,7 +71,7 @@ class QueueLines(Static, can_focus=True):
             self._selected = self._keys[min(at, len(self._keys) - 1)]
         self.display = bool(waiting.prompts or waiting.outputs)
         if self.has_focus_within and not waiting.prompts:
-            self.post_message(self.Left())
+            self.screen.set_focus(self._tab.prompt)
         self._draw()
 
     def enter(self) -> bool:
@@ -124,16 +100,16 @@ class QueueLines(Static, can_focus=True):
         self._draw()
 
     def action_edit(self) -> None:
-        self.post_message(self.EditRequested(self._selected))
+        self._tab.writing.take(self._selected, is_edited=True)
 
     def action_remove(self) -> None:
-        self.post_message(self.RemoveRequested(self._selected))
+        self._tab.writing.take(self._selected, is_edited=False)
 
     def action_send_now(self) -> None:
-        self.post_message(self.SendRequested(self._selected))
+        self._tab.writing.send_now(self._selected)
 
     def action_move(self, step: int) -> None:
-        self.post_message(self.MoveRequested(self._selected, step))
+        self._tab.writing.move(self._selected, step)
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)

@@ -1,6 +1,8 @@
-"""Creates the stages of a tab that show a conversation, with their panels. Loaded with the agent, after the start."""
+"""Creates the panels of a tab, each for a stage of it. Loaded with the agent, after the start."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from acp_tui.client.errors import AgentLost, ClientError
 from acp_tui.client.sessions.folds import KeptFolds
@@ -13,42 +15,45 @@ from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.tab.host import Failed, Live, Reread, TabHost
 from acp_tui.ui.tab.sidebar import SidebarController
+from acp_tui.ui.tab.stage import Failed, Live, Reread
+
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.tab import Tab
 
 
-class Stages:
-    """Creates the stages of one tab, and holds the sidebar next to them."""
+class Panels:
+    """Creates the panels of one tab, and holds the sidebar next to them."""
 
-    def __init__(self, host: TabHost) -> None:
-        self._host = host
-        self.sidebar = SidebarController(host)
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
+        self.sidebar = SidebarController(tab)
 
     def of(self, session: Session, agent_title: str) -> Live | Reread | None:
         """The stage for this session; also sets the tab's agent title. None if the agent is gone.
 
         An empty `agent_title` stands for the name of the running agent or in the recording.
         """
-        host, agent = self._host, self._host.link.agent
+        tab, agent = self._tab, self._tab.link.agent
         if isinstance(session, RereadSession):
             agent_title = agent_title or session.recorded.agent
         elif not agent_title:
             if agent is None:
                 return None
             agent_title = agent.title
-        host.agent_title = make_visible_line(agent_title)
+        tab.agent_title = make_visible_line(agent_title)
         version = agent.identity.version if agent is not None and agent.identity is not None else ""
         name = session.recorded.agent if isinstance(session, RereadSession) else agent.command.name if agent else ""
         panel = SessionPanel(
             session.conversation,
             session,
-            clock=host.clock,
-            folds=folds_of(host.settings.conversation),
-            images=host.settings.appearance.images,
-            agent=f"{agent.title} {version}".strip() if agent is not None else host.agent_title,
+            clock=tab.clock,
+            folds=folds_of(tab.settings.conversation),
+            images=tab.settings.appearance.images,
+            agent=f"{agent.title} {version}".strip() if agent is not None else tab.agent_title,
             greeting=agent.command.greeting if agent is not None else "",
             kept_folds=KeptFolds(key_of(name, session.session_id)) if name else None,
-            prompt=host.prompt,
+            prompt=tab.prompt,
         )
         return Reread(panel, session) if isinstance(session, RereadSession) else Live(panel, session)
 

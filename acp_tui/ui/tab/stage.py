@@ -1,0 +1,54 @@
+"""The stages of a tab: what it shows, and the session if there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.client.errors import ClientError
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session_history import RereadSession
+    from acp_tui.ui.session.panel import SessionPanel
+
+NO_SESSION: Final = "There is no session yet."
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """There is no session yet."""
+
+    phase: str = "starting"
+    """How far the agent's start is."""
+    is_open: bool = False
+    """Whether the agent has opened the session, and only its panel is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A session that accepts prompts as long as its agent runs."""
+
+    panel: SessionPanel
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """A session read from a recording, read-only until it continues in an agent."""
+
+    panel: SessionPanel
+    session: RereadSession
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """There is no session, and the panel says why."""
+
+    panel: SessionPanel
+    error: ClientError
+    phase: str
+    """What the user can do; during a new attempt, how far the agent's start is."""
+
+
+Stage: TypeAlias = Starting | Live | Reread | Failed

@@ -1,0 +1,376 @@
+"""A tab: an agent, a session of it, and what the user does with both. Controllers act on it, and a screen shows it.
+
+Nothing here needs the screen before it is shown. What conversations need is loaded after the first frame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+
+from textual.content import Content
+
+from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.settings.tree import Settings
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.session.status_line import HOSTED, TabState, state_of_tab
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
+from acp_tui.ui.tab.opening import Opener
+from acp_tui.ui.tab.questions import QuestionsController
+from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
+from acp_tui.ui.tab.tabs import FIRST_MODE
+from acp_tui.ui.tab.writing import PromptController
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+    from textual.screen import Screen
+
+    from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.conversation.conversation import Conversation
+    from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
+    from acp_tui.ui.prompt import PromptInput
+    from acp_tui.ui.session.panel import SessionPanel
+    from acp_tui.ui.shell.app import AcpTuiApp
+    from acp_tui.ui.tab.actions import Actions
+    from acp_tui.ui.tab.agent import AgentController, SessionsController
+    from acp_tui.ui.tab.panels import Panels
+    from acp_tui.ui.tab.sidebar import SidebarController
+
+T = TypeVar("T")
+
+Opening: TypeAlias = Callable[["SessionsController"], Awaitable["Session"]]
+"""How a tab gets its session. Raises ClientError."""
+
+SHORT_PHASE_S: Final = 0.1
+"""A phase of the start that is over by then isn't worth a frame."""
+MIN_AGENT: Final = 4
+"""The least cells of an agent's name in its tab."""
+
+
+class Tab:
+    """One tab of the app."""
+
+    def __init__(
+        self,
+        link: AgentLink | None,
+        cwd: Path | None = None,
+        *,
+        opening: Opening | None = None,
+        settings: Settings | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`cwd` is the folder of its sessions. Without `link`, the caller has a session and calls `show`.
+
+        Without `opening`, it starts a new session. `clock` returns seconds.
+        """
+        self.link = link or AgentLink(None)
+        """The connection to its agent, shared with other tabs."""
+        self.cwd = cwd or Path.cwd()
+        self.settings = settings or Settings()
+        self.clock = clock
+        self.mode = FIRST_MODE
+        """Its name in Textual."""
+        self.agent_title = ""
+        """The agent's name, once it is known, safe to show on one line."""
+        self.stage: Stage = Starting()
+        """Its session, or why there is none."""
+        self.changes: ChangesDesk | None = None
+        """What has changed in its folder; None if nothing follows the changes."""
+        self.moments: TurnMoments | None = None
+        """The files as they were at each prompt; None if nothing follows them."""
+        self._has_news = False
+        """Whether a turn has ended while another tab was in front."""
+        self._told_state = TabState.STARTING
+        """The state that the tabs were last told."""
+        self._showing = asyncio.Lock()
+        """Held while a panel replaces another."""
+        self.opener = Opener(self, opening)
+        self.writing = PromptController(self)
+        self.questions = QuestionsController(self)
+        self.link.join(self)
+        self.link.listeners.append(self.questions.note_agents_questions)
+
+    @cached_property
+    def screen(self) -> SessionScreen:
+        """What shows it. It is created when it is first needed, within the app."""
+        return SessionScreen(self)
+
+    @property
+    def prompt(self) -> PromptInput:
+        """Where the user writes."""
+        return self.screen.prompt
+
+    @property
+    def app(self) -> AcpTuiApp:
+        """The app that it's a tab of."""
+        return cast("AcpTuiApp", self.screen.app)
+
+    # Controllers that are loaded after the first frame
+
+    @cached_property
+    def agent(self) -> AgentController:
+        """What the user does with the agent, besides prompting."""
+        from acp_tui.ui.tab.agent import AgentController  # loading point: BEFORE_AN_AGENT
+
+        return AgentController(self)
+
+    @property
+    def sessions(self) -> SessionsController:
+        """The agent's sessions."""
+        return self.agent.sessions
+
+    @property
+    def sidebar(self) -> SidebarController:
+        """The sidebar next to the session."""
+        return self._panels.sidebar
+
+    @cached_property
+    def actions(self) -> Actions:
+        """The commands."""
+        from acp_tui.ui.tab.actions import Actions  # loading point: BEFORE_A_COMMAND
+
+        return Actions(self)
+
+    @cached_property
+    def _panels(self) -> Panels:
+        """Creates its panels, and holds the sidebar next to them."""
+        from acp_tui.ui.tab.panels import Panels  # loading point: BEFORE_A_SESSION
+
+        return Panels(self)
+
+    # State
+
+    @property
+    def panel(self) -> SessionPanel | None:
+        """The panel that shows the session, or why there is none. It is mounted."""
+        return None if isinstance(self.stage, Starting) else self.stage.panel
+
+    @property
+    def session(self) -> Session | None:
+        """The session that the tab shows."""
+        return self.stage.session if isinstance(self.stage, Live | Reread) else None
+
+    @property
+    def conversation(self) -> Conversation | None:
+        """The session's conversation, or the one that shows why there is none."""
+        return self.panel.conversation if self.panel is not None else None
+
+    @property
+    def failure(self) -> ClientError | None:
+        """Why there is no session; None if there is one, or it's still starting."""
+        return self.stage.error if isinstance(self.stage, Failed) else None
+
+    @property
+    def phase(self) -> str:
+        """How far the agent's start is, or what the user can do; "" with a session."""
+        return self.stage.phase if isinstance(self.stage, Starting | Failed) else ""
+
+    @property
+    def state(self) -> TabState:
+        """The state to show for this tab."""
+        match self.stage:
+            case Starting():
+                return TabState.STARTING
+            case Reread():
+                return TabState.IDLE
+            case Live(panel=panel) | Failed(panel=panel):
+                return state_of_tab(panel.conversation, has_news=self._has_news)
+
+    @property
+    def title(self) -> str:
+        """The session's title, or the start of its first prompt, or the agent's name."""
+        return self._session_title or self.agent_title or self.phase
+
+    @property
+    def _session_title(self) -> str:
+        return self.panel.title if self.panel is not None else ""
+
+    def name(self, cells: int = 200) -> str:
+        """The agent's name and the session's title, in so many cells. If they are few, the title gets most of them."""
+        agent, title = self.link.name, self._session_title
+        if not self.link.is_listed:  # its command's name, such as python3, says little
+            agent = self.agent_title or agent
+        if self.link.is_hosted:
+            agent = f"{HOSTED} {agent}"
+        if not title:
+            return _cut(agent or self.phase, cells)
+        return _cut(f"{_cut(agent, max(cells // 3, MIN_AGENT))}: {title}" if agent else title, cells)
+
+    @property
+    def doing(self) -> str:
+        """The agent, its folder, and what it is doing."""
+        now = self.panel.doing if self.panel is not None else self.phase
+        return " · ".join(filter(None, (self.agent_title, self.cwd.name, now)))
+
+    # Talking to the user
+
+    def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
+        """Tell the user."""
+        self.screen.notify(make_visible(text), severity=severity, title=make_visible_line(title), markup=False)
+
+    def say_error(self, error: ClientError) -> None:
+        """Tell the user what failed, and what to do about it."""
+        detail = error.detail if isinstance(error, AgentRefused) else ""
+        self.say("\n".join(filter(None, (str(error), detail, error.hint))), severity="error")
+
+    async def ask(self, dialog: Screen[T]) -> T:
+        """Open a dialog over this tab, whichever tab is in front, and return its result."""
+        return await self.app.push_screen_wait(dialog, mode=self.mode)
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run this while the tab exists. What was due after a frame may come when it's gone."""
+        if self.screen.is_there:
+            self.screen.run_worker(work)
+        else:
+            work.close()
+
+    def hint(self, text: str) -> str:
+        """The text with the current keys filled in (keymap.Keymap.hint)."""
+        return keys_in_force(self.screen).hint(text)
+
+    # Getting a session
+
+    async def show(self, session: Session, agent_title: str = "") -> None:
+        """Show this session from now on. An empty `agent_title` stands for the name in the agent or the recording."""
+        async with self._showing:
+            if session is self.session:
+                return  # it was shown early, because it asks something while it's being opened
+            stage = self._panels.of(session, agent_title)
+            if stage is None:
+                return
+            self.prompt.cwd = session.cwd
+            await self.screen.show_stage(stage)
+            if isinstance(stage, Live):
+                self._remember_turns(session)
+
+    async def show_failure(self, error: ClientError) -> None:
+        """Show the error in place of the conversation."""
+        what_now = self.hint("no session; {restart} tries again; {quit} quits")
+        async with self._showing:
+            await self.screen.show_stage(self._panels.failed(error, what_now))
+
+    def show_phase(self, phase: str) -> None:
+        """Show how far the agent's start is."""
+        is_shown_soon = isinstance(self.stage, Starting)
+        if isinstance(self.stage, Starting | Failed):
+            self.stage = replace(self.stage, phase=phase)
+        if is_shown_soon and self.screen.is_attached:
+            self.screen.set_timer(SHORT_PHASE_S, self.screen.show_status)
+        elif self.screen.is_attached:
+            self.screen.show_status()
+
+    def show_open(self, agent_title: str) -> None:
+        """Show that the agent has opened the first session, before its panel is loaded."""
+        if isinstance(self.stage, Starting):
+            self.agent_title = agent_title
+            self.stage = replace(self.stage, is_open=True)
+            self.screen.show_status()
+
+    async def give_up(self, error: ClientError) -> None:
+        """Close the tab and go back to the others: the agent runs, but this session can't be opened."""
+        await self.detach()
+        self.say_error(error)
+        self.app.take_away_later(self)
+
+    def follow_changes(self) -> None:
+        """Scan the files, and follow changes from then on."""
+        self.changes = self.app.changes_in(self.cwd)
+        if isinstance(self.stage, Live):
+            self._remember_turns(self.stage.session)
+
+    def _remember_turns(self, session: Session) -> None:
+        """Keep a copy of the files at each of the session's prompts from now on."""
+        if self.changes is None or (self.moments is not None and self.moments.is_of(session)):
+            return  # not yet, or the agent was restarted
+        if self.moments is not None:
+            self.moments.end()
+        self.moments = self.changes.at_prompts_of(session, self.run)
+
+    async def begin_anew(self) -> None:
+        """Start a session in place of the current one; if the worktree is being removed, in the folder it came from."""
+        origin = self.actions.worktrees.left_for if self._is_in_worktree else None
+        agent = self.link.agent
+        if origin is None or agent is None:
+            await self.opener.begin_anew()
+            return
+        await self.app.open_tab(self.app.link_to(agent.command, origin), origin)
+        self.app.take_away_later(self)
+        await self.leave()
+
+    # As one of the tabs
+
+    def use_settings(self, settings: Settings) -> None:
+        """Apply these settings, except for those that the agent was started with."""
+        self.settings = settings
+        self.screen.show_sidebar()
+        self.screen.show_status()
+        if self.panel is not None:
+            self.panel.use_settings(settings)
+
+    def look_again(self) -> None:
+        """Handle that the user sees the tab again: mark its news as seen, and show what was held back."""
+        self._has_news = False
+        self.screen.show_tabs()
+        self.screen.show_sidebar()
+        if self.panel is not None:
+            self.panel.view.come_to_front()
+        self.questions.look_for_questions()
+
+    def note_state(self) -> None:
+        """Tell the tabs if the state has changed. The end of a turn is news if the user didn't see it."""
+        state, self._told_state = self._told_state, self.state
+        if state is TabState.WORKING and self._told_state is not state and self.app.tabs.front is not self:
+            self._has_news = True
+        if self._told_state is not state:
+            self.app.tabs.tell()
+
+    async def may_close(self) -> bool:
+        """Ask whether to close the tab if the agent is working, and what to do with its worktree."""
+        if self.link.is_hosted and self.session is not None and self.session.is_read_only:
+            return True
+        if self.link.is_hosted:
+            return await self.agent.confirm(
+                self.hint("Close the session in its host, for every terminal? {detach} leaves it running.")
+            )
+        is_idle = self.session is None or self.session.conversation.is_idle
+        if not is_idle and not await self.agent.confirm("The agent is working. Close the tab anyway?"):
+            return False
+        # Return at once if there is nothing to ask: the next keys are for another tab.
+        return not self._is_in_worktree or await self.actions.worktrees.may_leave()
+
+    async def leave(self) -> None:
+        """Close the session, and the agent if no other tab uses it."""
+        if self.session is not None:
+            await self.sessions.close(self.session)
+        await self.detach()
+        if self._is_in_worktree:
+            await self.actions.worktrees.remove()
+
+    async def detach(self) -> None:
+        """Leave the session as it is, and end the agent if no other tab uses it."""
+        self.link.listeners.remove(self.questions.note_agents_questions)
+        await self.link.leave(self)
+
+    @property
+    def _is_in_worktree(self) -> bool:
+        """Whether the folder may be in a worktree of ours, judging by the name of its parent folders."""
+        return any(part.endswith(".worktrees") for part in self.cwd.parts)
+
+    async def begin_in_worktree(self, command: AgentCommand) -> None:
+        """Start this agent in a new git worktree of the folder, in a new tab."""
+        await preload_in_thread(BEFORE_A_COMMAND)
+        await self.actions.worktrees.begin(command=command)
+
+
+def _cut(text: str, cells: int) -> str:
+    """Cut a text to a width. Long texts are shortened first, since measuring takes time."""
+    return Content(text[: cells * 8]).truncate(cells, ellipsis=True).plain

@@ -1,0 +1,128 @@
+"""A tab without a screen: what it knows, and what it tells the user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentNotFound, AgentRefused
+from acp_tui.conversation.facts import Choice, SelectOption
+from acp_tui.conversation.updates import Disconnected, OptionsReplaced, SessionUpdate, TurnEnded
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.session.status_line import TabState
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.stage import Failed, Live
+from acp_tui.ui.tab.tab import Tab
+from support.folding import ask, prompt
+from support.screens import RecordedConnection, new_session
+
+MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("code", "Code", "Writes files")), "mode")
+
+
+class LoneTab(Tab):
+    """Keeps what it tells the user."""
+
+    def __init__(self, *updates: SessionUpdate, link: AgentLink | None = None) -> None:
+        """It shows a session that has received these updates."""
+        super().__init__(link or AgentLink(None, "scripted"), Path("/project"))
+        self.connection = RecordedConnection()
+        self.told: list[str] = []
+        session = new_session(*updates, connection=self.connection)
+        self.stage = Live(SessionPanel(session.conversation, session), session)
+
+    def say(self, text: str, **_: Any) -> None:
+        """Keep it."""
+        self.told.append(text)
+
+
+# What it knows
+
+
+def test_before_it_has_a_session_it_is_called_by_its_agent_and_says_how_far_it_is() -> None:
+    tab = Tab(AgentLink(None, "scripted"), Path("/project"))
+    assert (tab.name(), tab.title, tab.doing, tab.state) == (
+        "scripted",
+        "starting",
+        "project · starting",
+        TabState.STARTING,
+    )
+    assert (tab.session, tab.conversation, tab.failure) == (None, None, None)
+
+
+def test_in_a_narrow_tab_the_title_gets_most_of_the_room() -> None:
+    tab = LoneTab(prompt("Count the stars"))
+    assert tab.name() == "scripted: Count the stars"
+    assert tab.name(20) == "scrip…: Count the s…"
+
+
+def test_a_command_without_a_name_of_its_own_is_called_as_its_agent() -> None:
+    tab = LoneTab(prompt("Count the stars"))
+    tab.agent_title = "Star Agent"
+    assert tab.name() == "Star Agent: Count the stars"
+
+
+def test_an_agent_that_the_user_has_named_is_called_so() -> None:
+    tab = LoneTab(
+        prompt("Count the stars"), link=AgentLink(None, "stars", AgentCommand("stars", ("agent",), is_listed=True))
+    )
+    tab.agent_title = "Star Agent"
+    assert tab.name() == "stars: Count the stars"
+
+
+@pytest.mark.parametrize(
+    ("updates", "state"),
+    [
+        ((), TabState.IDLE),
+        ((prompt("Go"),), TabState.WORKING),
+        ((prompt("Go"), ask(1, "c")), TabState.NEEDS_YOU),
+        ((prompt("Go"), TurnEnded("end_turn")), TabState.IDLE),
+        ((Disconnected("gone"),), TabState.FAILED),
+    ],
+)
+def test_its_state_is_that_of_its_session(updates: tuple[SessionUpdate, ...], state: TabState) -> None:
+    assert LoneTab(*updates).state is state
+
+
+def test_a_tab_without_a_session_says_why() -> None:
+    tab, error = LoneTab(), AgentNotFound("no-such-agent")
+    tab.stage = Failed(SessionPanel(LoneTab(Disconnected("gone")).stage.panel.conversation), error, "try again")
+    assert (tab.session, tab.failure, tab.phase, tab.state) == (None, error, "try again", TabState.FAILED)
+
+
+# What it tells the user
+
+
+async def test_the_next_mode_is_asked_for_and_what_it_means_is_told() -> None:
+    tab = LoneTab(OptionsReplaced((MODE,)))
+    await tab.agent.next_mode()
+    assert tab.connection.options == [("mode", "code")]
+    assert tab.told == ["Code: Writes files"]
+
+
+async def test_a_mode_that_the_agent_refuses_is_told_and_the_old_one_stays() -> None:
+    tab = LoneTab(OptionsReplaced((MODE,)))
+    tab.connection.refusal = AgentRefused("Agent: Not in this project", code=-32603)
+    await tab.agent.next_mode()
+    assert [option.value for option in tab.session.conversation.options] == ["ask"]
+    assert tab.told == ["Agent: Not in this project"]
+
+
+async def test_an_agent_without_modes_has_no_next_one() -> None:
+    tab = LoneTab()
+    await tab.agent.next_mode()
+    assert tab.told == ["This agent has no modes."]
+
+
+async def test_before_any_prompt_there_is_nothing_to_undo() -> None:
+    tab = LoneTab()
+    await tab.actions.undo_turn()
+    assert tab.told == ["There is no turn to undo yet."]
+
+
+async def test_an_empty_session_has_nothing_to_hand_over() -> None:
+    tab = LoneTab()
+    await tab.actions.hand_over()
+    assert tab.told == ["Nothing to hand over yet."]
