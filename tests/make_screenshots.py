@@ -25,11 +25,11 @@ from textual.pilot import Pilot
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.updates import PromptSent, TurnEnded, TurnFailed
 from acp_tui.ui.kit.themes import LIGHT
-from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.player import Pace, Spot
-from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, without_durations
-from acp_tui.ui.recorded.render import View, film_of_demo, picture_of, render
-from acp_tui.ui.recorded.screen import ReplayApp
+from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, without_durations
+from acp_tui.ui.replay.player import Pace, Spot
+from acp_tui.ui.replay.render import View, picture_of, render, timeline_of_demo
+from acp_tui.ui.replay.screen import ReplayApp
+from acp_tui.ui.replay.timeline import Timeline, open_playable
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.tab import Tab
 from acp_tui.workbench.inspect import inspect_file
@@ -85,9 +85,9 @@ async def take_all() -> Pictures:
     """Every picture."""
     pictures = {}
     for take in TAKES:
-        async with film_of_demo(take.scenario, DemoUser((take.prompt,)), SIZE) as film:
+        async with timeline_of_demo(take.scenario, DemoUser((take.prompt,)), SIZE) as timeline:
             for name, view in take.views.items():
-                pictures[name] = (await render(film, view, ".svg")).decode()
+                pictures[name] = (await render(timeline, view, ".svg")).decode()
     return pictures | await take_recording() | {"board": await take_board(), "demo": await take_film()}
 
 
@@ -99,8 +99,8 @@ async def take_recording() -> Pictures:
         make_timeless(file)
         inspector = InspectApp(inspect_file(file), file)
         with open_playable(file) as recording:
-            film = Film(recording, edit=without_durations)
-            replay = ReplayApp(film, pace=Pace(speed=0), until=Spot(is_question=True))
+            timeline = Timeline(recording, edit=without_durations)
+            replay = ReplayApp(timeline, pace=Pace(speed=0), until=Spot(is_question=True))
             return {
                 # To the permission request, then to what precedes and follows it.
                 "inspector": await shown(
@@ -156,9 +156,9 @@ async def take_film() -> str:
         await record_demo("coding", DemoUser((PROMPT,)), file, screen=FILM_SIZE)
         make_timeless(file, pause_s=ACTION_S)
         with open_playable(file) as recording:
-            film = Film(recording, edit=without_durations)
-            await anyio.to_thread.run_sync(film.read_on)
-            return (await render(film, View(size=FILM_SIZE, is_moving=True), ".svg")).decode()
+            timeline = Timeline(recording, edit=without_durations)
+            await anyio.to_thread.run_sync(timeline.read_on)
+            return (await render(timeline, View(size=FILM_SIZE, is_moving=True), ".svg")).decode()
 
 
 def make_timeless(file: Path, pause_s: float = 0.0) -> None:

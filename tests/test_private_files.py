@@ -46,8 +46,8 @@ OTHERS: Final = {
     "workbench/testing/session.py: mkdir": "the files that a test gives to its agent",
     "workbench/testing/session.py: write_bytes": "the same",
     "ui/kit/editor.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
-    "ui/recorded/rehearsal.py: TemporaryDirectory": "the same",
-    "ui/recorded/render.py: TemporaryDirectory": "the same",
+    "ui/replay/demo_recording.py: TemporaryDirectory": "the same",
+    "ui/replay/render.py: TemporaryDirectory": "the same",
 }
 """Where, and with which function; and why that contains no conversation, or none others can read."""
 

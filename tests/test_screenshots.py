@@ -2,7 +2,7 @@
 
 import pytest
 
-from acp_tui.ui.recorded import rehearsal
+from acp_tui.ui.replay import demo_recording
 from make_screenshots import SCREENSHOTS, stale, take_all
 
 MAX_BYTES = 150_000
@@ -11,7 +11,7 @@ MAX_BYTES = 150_000
 async def test_the_screenshots_show_the_program_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyghostty", reason="the pictures were taken with its terminals")
     monkeypatch.setattr(  # the test acts as the user who answers the scripted agent
-        rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
+        demo_recording, "answer", lambda session, key, option: session.answer_permission(key, option)
     )
     assert stale(await take_all()) == []
 

@@ -1,6 +1,6 @@
 """`acp-tui replay` and `render`: show a recording, or write a file from it.
 
-`ui.recorded` decides what such a file looks like.
+`ui.replay` decides what such a file looks like.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit.themes import DARK
-from acp_tui.ui.recorded.bar import clock
-from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.formats import CannotRender
-from acp_tui.ui.recorded.player import Pace, Spot, read_spot
-from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo
-from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
-from acp_tui.ui.recorded.screen import ReplayApp
+from acp_tui.ui.replay.bar import clock
+from acp_tui.ui.replay.demo_recording import DemoUser, record_demo
+from acp_tui.ui.replay.formats import CannotRender
+from acp_tui.ui.replay.player import Pace, Spot, read_spot
+from acp_tui.ui.replay.render import View, render, suffix_of, timeline_of, timeline_of_demo
+from acp_tui.ui.replay.screen import ReplayApp
+from acp_tui.ui.replay.timeline import Timeline, open_playable
 
 SPEED: Final = 30.0
 """How many times as fast a scenario plays while the user waits for its recording."""
@@ -89,9 +89,9 @@ def run_replay(
     """
 
     def make(file: Path, stack: ExitStack) -> BaseApp:
-        film = Film(stack.enter_context(open_playable(file)))
+        timeline = Timeline(stack.enter_context(open_playable(file)))
         shown = fitted_settings(settings)
-        return ReplayApp(film, pace=pace, until=until, is_followed=is_followed, settings=shown, notes=notes)
+        return ReplayApp(timeline, pace=pace, until=until, is_followed=is_followed, settings=shown, notes=notes)
 
     return show_app(source, make)
 
@@ -179,21 +179,21 @@ async def _rendered(source: Path | str, suffix: str, view: View, user: DemoUser)
     if isinstance(source, Path):
         if source.suffix == ".toml":
             raise CannotRender(f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}")
-        opened = film_of(source)
+        opened = timeline_of(source)
     elif suffix == ".cast" or view.is_moving:
         say(f"the scripted agent plays {source} …")
         user = replace(user, hesitates_s=FILM_HESITATES_S)
-        opened = film_of_demo(source, user, view.size, speed=PLAYED_SPEED)
+        opened = timeline_of_demo(source, user, view.size, speed=PLAYED_SPEED)
     else:  # a still has no time
-        opened = film_of_demo(source, user, view.size, speed=0)
-    async with opened as film:
-        if view.at is not None and _is_beyond(film, view.at):
+        opened = timeline_of_demo(source, user, view.size, speed=0)
+    async with opened as timeline:
+        if view.at is not None and _is_beyond(timeline, view.at):
             say(
-                f"the recording ends at {clock(film.length_s)} ({film.length_s:.1f}s), "
-                f"after {film.length:,} events, so its end is shown"
+                f"the recording ends at {clock(timeline.length_s)} ({timeline.length_s:.1f}s), "
+                f"after {timeline.length:,} events, so its end is shown"
             )
-        return await render(film, view, suffix)
+        return await render(timeline, view, suffix)
 
 
-def _is_beyond(film: Film, spot: Spot) -> bool:
-    return (spot.events or 0) > film.length or (spot.seconds or 0.0) > film.length_s
+def _is_beyond(timeline: Timeline, spot: Spot) -> bool:
+    return (spot.events or 0) > timeline.length or (spot.seconds or 0.0) > timeline.length_s

@@ -3,8 +3,8 @@
 The rooms, from top to bottom; each imports from those below it only (a contract in pyproject.toml):
 
 - `shell`: the app of agents: its tabs, notices outside of the terminal, the settings while it runs
-- `tab`: one tab: the `Tab`, its stage (Starting, Live, Reread, Failed), its screen and queue, and its controllers
-- `recorded`: recordings, replayed and made into pictures
+- `tab`: one tab: the `Tab`, its stage (Starting, Live, Recorded, Failed), its screen and queue, and its controllers
+- `replay`: recordings, replayed and made into pictures
 - `base`: the small app that all of these share, composed of looks, keys, pace and notices
 - `dialogs`: modal screens that return a value; they know no controller
 - `session`: one session on the screen: its panel, plan, welcome, sidebar and status line

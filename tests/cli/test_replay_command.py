@@ -19,13 +19,13 @@ from acp_tui.cli.main import main
 from acp_tui.cli.replay import recording_of, run_render, run_replay
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.recorded import rehearsal
-from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.player import Pace, Spot
-from acp_tui.ui.recorded.rehearsal import DemoUser
-from acp_tui.ui.recorded.render import View
-from support.filming import HEADER, two_turns
+from acp_tui.ui.replay import demo_recording
+from acp_tui.ui.replay.demo_recording import DemoUser
+from acp_tui.ui.replay.player import Pace, Spot
+from acp_tui.ui.replay.render import View
+from acp_tui.ui.replay.timeline import Timeline, open_playable
 from support.recordings import write
+from support.timelines import HEADER, two_turns
 
 FILE = Path("run.jsonl")
 OUT = Path("a.svg")
@@ -169,24 +169,24 @@ def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The test acts as the user, who answers the scripted agent.
-    monkeypatch.setattr(rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option))
+    monkeypatch.setattr(demo_recording, "answer", lambda session, key, option: session.answer_permission(key, option))
     with recording_of("permissions") as file, open_playable(file) as recording:
-        film = Film(recording)
-        film.read_on()
-        assert film.length_s > 3.0
-        assert any(answer.decision is not None for answer in film.answers.values())
-        assert all(answer.after_s > 0.1 for answer in film.answers.values())
+        timeline = Timeline(recording)
+        timeline.read_on()
+        assert timeline.length_s > 3.0
+        assert any(answer.decision is not None for answer in timeline.answers.values())
+        assert all(answer.after_s > 0.1 for answer in timeline.answers.values())
     assert not file.parent.exists()
 
 
 def test_a_film_of_a_scenario_takes_its_time_and_ends_as_its_picture_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option))
-    still, film = tmp_path / "a.txt", tmp_path / "a.cast"
-    for output in (still, film):
+    monkeypatch.setattr(demo_recording, "answer", lambda session, key, option: session.answer_permission(key, option))
+    still, timeline = tmp_path / "a.txt", tmp_path / "a.cast"
+    for output in (still, timeline):
         assert main(["render", "demo:permissions", "-o", str(output), "--size", "80x24"]) == 0
-    _, *frames = map(json.loads, film.read_text().splitlines())
+    _, *frames = map(json.loads, timeline.read_text().splitlines())
     screen = pyte.Screen(80, 24)
     player = pyte.Stream(screen)
     for _, _, output in frames:

@@ -7,9 +7,9 @@ from typing import Final
 
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.rehearsal import without_durations
-from acp_tui.ui.recorded.render import View, render
+from acp_tui.ui.replay.demo_recording import without_durations
+from acp_tui.ui.replay.render import View, render
+from acp_tui.ui.replay.timeline import Timeline, open_playable
 
 LARGE: Final = (120, 40)
 SMALL: Final = (80, 24)
@@ -18,9 +18,9 @@ SMALL: Final = (80, 24)
 async def pictured(recording: Path, size: tuple[int, int] = LARGE) -> str:
     """The end of a recording."""
     with open_playable(recording) as opened:
-        film = Film(opened, edit=without_durations)
-        film.read_on()
-        return (await render(film, View(size=size), ".txt")).decode()
+        timeline = Timeline(opened, edit=without_durations)
+        timeline.read_on()
+        return (await render(timeline, View(size=size), ".txt")).decode()
 
 
 class TextPicture(SingleFileSnapshotExtension):

@@ -61,7 +61,7 @@ def recording_plan(
     )
 
 
-class RereadSession(Session):
+class SessionFromRecording(Session):
     """What was said in a session. It accepts no prompts until another session continues it."""
 
     def __init__(self, recorded: RecordedSession, conversation: Conversation, why: str = "") -> None:
@@ -76,11 +76,11 @@ class RereadSession(Session):
         self.apply(Disconnected(f"{why}\n{told}" if why else told))
 
 
-def reread(index: SessionIndex, recorded: RecordedSession, why: str = "") -> RereadSession:
+def reread(index: SessionIndex, recorded: RecordedSession, why: str = "") -> SessionFromRecording:
     """Read a session again. Blocks. Raises RecordingUnreadable."""
     if not recorded.cwd.is_absolute() or "\0" in str(recorded.cwd):
         raise RecordingUnreadable(f"the recording names no folder that the session worked in: {recorded.cwd}")
-    return RereadSession(recorded, index.reread(recorded), why)
+    return SessionFromRecording(recorded, index.reread(recorded), why)
 
 
 async def _explain(error: RpcError | MalformedMessage) -> NoReturn:

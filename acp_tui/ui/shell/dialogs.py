@@ -19,7 +19,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import HostedSession, hosted_again, hosted_sessions
 from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
-from acp_tui.client.sessions.session_history import RereadSession, past_session, recording_store
+from acp_tui.client.sessions.session_history import SessionFromRecording, past_session, recording_store
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import RecordingSettings
@@ -188,7 +188,7 @@ class Dialogs:
         agent = tab.link.agent or tab.link.starting
         if agent is not None and agent.frames is not None:
             await open_inspector(tab.screen, agent.frames, agent.title, tab.cwd)
-        elif isinstance(tab.session, RereadSession):
+        elif isinstance(tab.session, SessionFromRecording):
             file = tab.session.recorded.recordings[-1]
             await open_inspector(tab.screen, file, file.name, tab.cwd)
         else:

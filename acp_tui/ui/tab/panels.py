@@ -8,7 +8,7 @@ from acp_tui.client.errors import AgentLost, ClientError
 from acp_tui.client.sessions.folds import KeptFolds
 from acp_tui.client.sessions.marks import key_of
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import RereadSession
+from acp_tui.client.sessions.session_history import SessionFromRecording
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import Disconnected
@@ -16,7 +16,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.sidebar import SidebarController
-from acp_tui.ui.tab.stage import Failed, Live, Reread
+from acp_tui.ui.tab.stage import Failed, Live, Recorded
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
@@ -29,13 +29,13 @@ class Panels:
         self._tab = tab
         self.sidebar = SidebarController(tab)
 
-    def of(self, session: Session, agent_title: str) -> Live | Reread | None:
+    def of(self, session: Session, agent_title: str) -> Live | Recorded | None:
         """The stage for this session; also sets the tab's agent title. None if the agent is gone.
 
         An empty `agent_title` stands for the name of the running agent or in the recording.
         """
         tab, agent = self._tab, self._tab.link.agent
-        if isinstance(session, RereadSession):
+        if isinstance(session, SessionFromRecording):
             agent_title = agent_title or session.recorded.agent
         elif not agent_title:
             if agent is None:
@@ -43,7 +43,9 @@ class Panels:
             agent_title = agent.title
         tab.agent_title = make_visible_line(agent_title)
         version = agent.identity.version if agent is not None and agent.identity is not None else ""
-        name = session.recorded.agent if isinstance(session, RereadSession) else agent.command.name if agent else ""
+        name = (
+            session.recorded.agent if isinstance(session, SessionFromRecording) else agent.command.name if agent else ""
+        )
         panel = SessionPanel(
             session.conversation,
             session,
@@ -55,7 +57,7 @@ class Panels:
             kept_folds=KeptFolds(key_of(name, session.session_id)) if name else None,
             prompt=tab.prompt,
         )
-        return Reread(panel, session) if isinstance(session, RereadSession) else Live(panel, session)
+        return Recorded(panel, session) if isinstance(session, SessionFromRecording) else Live(panel, session)
 
     def failed(self, error: ClientError, what_now: str) -> Failed:
         """The stage that shows the error in place of the conversation."""

@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import PastSession, RereadSession, reread
+from acp_tui.client.sessions.session_history import PastSession, SessionFromRecording, reread
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import InfoChanged, Renamed
@@ -67,7 +67,7 @@ def is_shown(past: PastSession, session: Session | None, link: AgentLink) -> boo
     """Whether a tab with this session and this agent shows it."""
     if session is None or session.session_id != past.session_id:
         return False
-    if isinstance(session, RereadSession):
+    if isinstance(session, SessionFromRecording):
         recorded = past.recorded
         return recorded is not None and recorded.recordings[:1] == session.recorded.recordings[:1]
     return is_of(past, link) and (past.is_listed or past.is_latest)
@@ -94,7 +94,7 @@ def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
     left = []
     for tab in tabs:
         session, agent, command = tab.session, tab.link.agent, tab.link.command
-        if session is None or isinstance(session, RereadSession):
+        if session is None or isinstance(session, SessionFromRecording):
             continue
         is_gone = tab.link.has_lost_host
         if command is not None and command.is_host and (is_gone or not session.is_closed):

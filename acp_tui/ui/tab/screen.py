@@ -21,7 +21,7 @@ from acp_tui.ui.prompt import PromptFrame, PromptInput
 from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueLines
-from acp_tui.ui.tab.stage import Failed, Live, Reread, Starting
+from acp_tui.ui.tab.stage import Failed, Live, Recorded, Starting
 from acp_tui.ui.tab.tabs import TabLine
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class SessionScreen(Screen[None]):
 
     # The session
 
-    async def show_stage(self, stage: Live | Reread | Failed) -> None:
+    async def show_stage(self, stage: Live | Recorded | Failed) -> None:
         """Replace the current panel with the stage's panel, once that is whole. Then the tab has come to the stage."""
         tab = self.tab
         await self._is_whole.wait()
@@ -161,7 +161,7 @@ class SessionScreen(Screen[None]):
                 return Status(agent=self.tab.agent_title)
             case Starting(phase=phase) | Failed(phase=phase):
                 return Status(phase=phase)
-            case Reread():
+            case Recorded():
                 return Status(phase=self.tab.writing.rereading)
             case Live(panel=panel):
                 return self._status_of(panel)

@@ -9,7 +9,7 @@ from acp_tui.values import dataclass
 if TYPE_CHECKING:
     from acp_tui.client.errors import ClientError
     from acp_tui.client.sessions.session import Session
-    from acp_tui.client.sessions.session_history import RereadSession
+    from acp_tui.client.sessions.session_history import SessionFromRecording
     from acp_tui.ui.session.panel import SessionPanel
 
 NO_SESSION: Final = "There is no session yet."
@@ -34,11 +34,11 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True)
-class Reread:
+class Recorded:
     """A session read from a recording, read-only until it continues in an agent."""
 
     panel: SessionPanel
-    session: RereadSession
+    session: SessionFromRecording
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +51,4 @@ class Failed:
     """What the user can do; during a new attempt, how far the agent's start is."""
 
 
-Stage: TypeAlias = Starting | Live | Reread | Failed
+Stage: TypeAlias = Starting | Live | Recorded | Failed

@@ -25,7 +25,7 @@ from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
 from acp_tui.ui.tab.opening import Opener
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.screen import SessionScreen
-from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
+from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 from acp_tui.ui.tab.tabs import FIRST_MODE
 from acp_tui.ui.tab.writing import PromptController
 
@@ -157,7 +157,7 @@ class Tab:
     @property
     def session(self) -> Session | None:
         """The session that the tab shows."""
-        return self.stage.session if isinstance(self.stage, Live | Reread) else None
+        return self.stage.session if isinstance(self.stage, Live | Recorded) else None
 
     @property
     def conversation(self) -> Conversation | None:
@@ -180,7 +180,7 @@ class Tab:
         match self.stage:
             case Starting():
                 return TabState.STARTING
-            case Reread():
+            case Recorded():
                 return TabState.IDLE
             case Live(panel=panel) | Failed(panel=panel):
                 return state_of_tab(panel.conversation, has_news=self._has_news)

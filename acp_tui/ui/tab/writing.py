@@ -16,7 +16,7 @@ from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import GONE
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueSummary
-from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
+from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
@@ -144,7 +144,7 @@ class PromptController:
                 is_there = self._tab.link.agent is not None
                 ways = "{restart} tries again" + "; {begin_session} starts another" * is_there
                 return f"There is no session. {self._tab.hint(ways)}."
-            case Reread():
+            case Recorded():
                 return f"This is {self.rereading}."
             case Live(session=session):
                 if session.is_read_only:

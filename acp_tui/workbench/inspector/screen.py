@@ -29,8 +29,8 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import Picker
-from acp_tui.ui.recorded.film import growth_of
-from acp_tui.ui.recorded.player import read_spot
+from acp_tui.ui.replay.player import read_spot
+from acp_tui.ui.replay.timeline import growth_of
 from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.index import Row
 from acp_tui.workbench.inspect.outline import pretty

@@ -21,9 +21,9 @@ from textual.app import App
 
 from acp_tui.client.files import replace_file
 from acp_tui.client.transcript.lines import open_recording
-from acp_tui.ui.recorded.film import Film
-from acp_tui.ui.recorded.rehearsal import without_durations, without_places
-from acp_tui.ui.recorded.render import View, render
+from acp_tui.ui.replay.demo_recording import without_durations, without_places
+from acp_tui.ui.replay.render import View, render
+from acp_tui.ui.replay.timeline import Timeline
 from acp_tui.workbench.testing.agent import AcpAgent
 
 PictureForm: TypeAlias = Literal["svg", "txt"]
@@ -144,9 +144,9 @@ def picture_of(source: AcpAgent | str | Path, form: PictureForm, size: tuple[int
 
         async def draw() -> bytes:
             with open_recording(placeless) as opened:
-                film = Film(opened, edit=without_durations)
-                film.read_on()
-                return await render(film, View(size=size, theme=theme), f".{form}")
+                timeline = Timeline(opened, edit=without_durations)
+                timeline.read_on()
+                return await render(timeline, View(size=size, theme=theme), f".{form}")
 
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(anyio.run, draw).result().decode()

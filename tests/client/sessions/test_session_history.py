@@ -10,7 +10,7 @@ import pytest
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.session_history import (
     PastSession,
-    RereadSession,
+    SessionFromRecording,
     line_with,
     merged,
     past_session,
@@ -103,7 +103,7 @@ async def test_a_recorded_session_is_found_by_its_words_and_read_again(tmp_path:
     assert line_with(past.recorded, "LIONS") == "lions, please"
     assert line_with(past.recorded, "tigers") == ""
     session = reread(index, past.recorded)
-    assert isinstance(session, RereadSession)
+    assert isinstance(session, SessionFromRecording)
     assert not session.conversation.is_connected
     (live,) = run.conversations.values()
     said = session.conversation.entries[: len(live.entries)]

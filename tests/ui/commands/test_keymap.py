@@ -25,7 +25,7 @@ from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, P
 from acp_tui.ui.prompt import PromptInput, queue_lines
 from acp_tui.ui.prompt.input import PLACEHOLDER
 from acp_tui.ui.prompt.recall import HistorySearch
-from acp_tui.ui.recorded.screen import ReplayScreen
+from acp_tui.ui.replay.screen import ReplayScreen
 from acp_tui.ui.session.find_bar import KEYS, FindBar
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.sidebar import Sidebar

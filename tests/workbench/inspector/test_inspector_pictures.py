@@ -17,10 +17,10 @@ from acp_tui.rpc import Direction
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.workbench.inspect import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
-from support.filming import HEADER, form, two_turns
 from support.recordings import write
 from support.screens import rows, settled
 from support.settling import until_so
+from support.timelines import HEADER, form, two_turns
 from support.waiting import TEST_LIMIT_S
 
 Compare = Callable[..., bool]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.replay import Replay
-from acp_tui.ui.recorded.render import View, film_of, render
+from acp_tui.ui.replay.render import View, render, timeline_of
 from acp_tui.workbench.mock import Departed, MockAgent
 from acp_tui.workbench.mock.script import Script, read_script
 from support.broken_recordings import EXAMPLES, broken_recordings
@@ -65,8 +65,8 @@ def test_no_accident_spoils_a_picture(data: bytes) -> None:
 
 
 async def pictured(source: Path) -> bytes:
-    async with film_of(source) as film:
-        return await render(film, View(), ".svg")
+    async with timeline_of(source) as timeline:
+        return await render(timeline, View(), ".svg")
 
 
 @ACCIDENTS

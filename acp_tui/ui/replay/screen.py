@@ -31,11 +31,11 @@ from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import ReadingScreen
-from acp_tui.ui.recorded.bar import Position, ReplayBar, clock
-from acp_tui.ui.recorded.film import Answer, Film, growth_of
-from acp_tui.ui.recorded.panel import ReplayPanel
-from acp_tui.ui.recorded.player import Pace, Player, Projector, Spot, moment_of
-from acp_tui.ui.recorded.question import Reply
+from acp_tui.ui.replay.bar import Position, ReplayBar, clock
+from acp_tui.ui.replay.panel import ReplayPanel
+from acp_tui.ui.replay.player import Pace, Player, Projector, Spot, moment_of
+from acp_tui.ui.replay.recorded_reply import RecordedReply
+from acp_tui.ui.replay.timeline import RecordedAnswer, Timeline, growth_of
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, Status, StatusLine, state_of_tab, tab_label
@@ -99,23 +99,23 @@ def _label(number: int, conversation: Conversation, cells: int, *, is_shown: boo
     return tab_label(number, state_of_tab(conversation, has_news=False), name, cells, is_front=is_shown)
 
 
-def about(film: Film) -> str:
-    return "\n".join(_lines(film))
+def about(timeline: Timeline) -> str:
+    return "\n".join(_lines(timeline))
 
 
-def _lines(film: Film) -> Iterator[str]:
-    header = film.header
-    yield f"File     {film.recording.path}"
-    yield f"Agent    {film.agent}: {shlex.join(header.argv)}"
+def _lines(timeline: Timeline) -> Iterator[str]:
+    header = timeline.header
+    yield f"File     {timeline.recording.path}"
+    yield f"Agent    {timeline.agent}: {shlex.join(header.argv)}"
     yield f"Folder   {header.cwd or 'unknown'}"
     yield f"Started  {header.started_at or 'unknown'}"
-    yield f"Length   {clock(film.length_s)}, {film.length:,} events"
+    yield f"Length   {clock(timeline.length_s)}, {timeline.length:,} events"
     yield f"Secrets  {'recorded' if header.is_raw else 'not recorded'}"
-    if film.problems:
+    if timeline.problems:
         yield ""
-        yield f"Skipped, because it couldn't be read ({len(film.problems)}):"
-        yield from (f"  line {problem.line}: {problem.why}" for problem in film.problems)
-    if film.recording.half_line:
+        yield f"Skipped, because it couldn't be read ({len(timeline.problems)}):"
+        yield from (f"  line {problem.line}: {problem.why}" for problem in timeline.problems)
+    if timeline.recording.half_line:
         yield ""
         yield "The last line is incomplete: the recording is still being written, or was cut off."
 
@@ -128,7 +128,7 @@ class ReplayScreen(Screen[None]):
 
     def __init__(
         self,
-        film: Film,
+        timeline: Timeline,
         *,
         pace: Pace,
         until: Spot | None = None,
@@ -137,8 +137,8 @@ class ReplayScreen(Screen[None]):
     ) -> None:
         """`until` is where it pauses first. If `is_followed`, it begins at the end and shows new events."""
         super().__init__()
-        self.film = film
-        self._player = Player(film)
+        self.timeline = timeline
+        self._player = Player(timeline)
         self.projector = Projector(self._player, pace, self._show_step)
         self._until = until
         self._is_followed = is_followed
@@ -152,7 +152,7 @@ class ReplayScreen(Screen[None]):
     def _new_panel(self) -> ReplayPanel:
         return ReplayPanel(
             self._player.conversation(None),
-            self.film.header.cwd,
+            self.timeline.header.cwd,
             answer_to=self._answer_to,
             reply_to=self._reply_to,
             folds=folds_of(self._settings.conversation),
@@ -177,28 +177,28 @@ class ReplayScreen(Screen[None]):
         self._tell_problems()
         if self._is_followed:
             self.projector.plays = False
-            self._go_to(self.film.length)
+            self._go_to(self.timeline.length)
             self._follow_file()
             return
         if self._until is not None:
-            self.projector.stop_at = await to_thread.run_sync(moment_of, self.film, self._until)
+            self.projector.stop_at = await to_thread.run_sync(moment_of, self.timeline, self._until)
             if self.projector.stop_at is None:
                 self.notify(f"In this recording {self._until.shown}.", severity="warning", markup=False)
         self._move()
 
     async def _read_on(self) -> None:
         try:
-            await to_thread.run_sync(self.film.read_on)
+            await to_thread.run_sync(self.timeline.read_on)
         except OSError as error:
             self.notify(f"It can't be read to its end: {error.strerror}", severity="error", markup=False)
 
     def _tell_problems(self) -> None:
-        problems = self.film.problems
+        problems = self.timeline.problems
         if problems:
             first = f"line {problems[0].line}: {make_visible_line(problems[0].why)}"
             more = f", and {len(problems) - 1} more: press i" if len(problems) > 1 else ""
             self.notify(f"Skipped: {first}{more}", title="The recording", severity="warning", markup=False)
-        if not self.film.events:
+        if not self.timeline.events:
             self.notify("Nothing was recorded.", severity="warning")
 
     # What the recording knows
@@ -207,11 +207,11 @@ class ReplayScreen(Screen[None]):
     def shown(self) -> SessionId | None:
         return self._chosen if self._chosen in self._player.conversations else self._player.front
 
-    def _answer_to(self, key: RequestKey) -> Answer | None:
-        return self.film.answers.get((self.shown, key))
+    def _answer_to(self, key: RequestKey) -> RecordedAnswer | None:
+        return self.timeline.answers.get((self.shown, key))
 
-    def _reply_to(self, key: RequestKey) -> Reply | None:
-        return self.film.replies.get((self.shown, key))
+    def _reply_to(self, key: RequestKey) -> RecordedReply | None:
+        return self.timeline.replies.get((self.shown, key))
 
     # Moving
 
@@ -236,11 +236,11 @@ class ReplayScreen(Screen[None]):
     @work(group="following")
     async def _follow_file(self) -> None:
         try:
-            async for _ in growth_of(self.film.recording.path):
-                was_at_end = self.projector.moment >= self.film.length
+            async for _ in growth_of(self.timeline.recording.path):
+                was_at_end = self.projector.moment >= self.timeline.length
                 await self._read_on()
                 if was_at_end:
-                    self._go_to(self.film.length)
+                    self._go_to(self.timeline.length)
                 self._tell()
         except (OSError, RuntimeError) as error:
             self.notify(f"It can't be followed: {error}", severity="error", markup=False)
@@ -267,7 +267,7 @@ class ReplayScreen(Screen[None]):
     def _tell(self) -> None:
         conversation = self._panel.conversation
         facts = tuple(filter(None, (self._panel.below, *facts_of(conversation))))
-        agent = make_visible_line(self.film.agent)
+        agent = make_visible_line(self.timeline.agent)
         has_session = self.shown is not None or bool(conversation.entries)
         status = Status(agent=agent, state=state_of(conversation), facts=facts)
         for line in self.query(StatusLine):
@@ -277,14 +277,14 @@ class ReplayScreen(Screen[None]):
         self._tell_position()
 
     def _tell_position(self) -> None:
-        film, player = self.film, self._player
+        timeline, player = self.timeline, self._player
         position = Position(
             at_s=player.at_s,
-            length_s=film.length_s,
-            share=player.moment / film.length if film.length else 0.0,
+            length_s=timeline.length_s,
+            share=player.moment / timeline.length if timeline.length else 0.0,
             is_playing=self.projector.plays,
             speed=self.projector.pace.speed,
-            prompts=film.prompts_until(player.moment),
+            prompts=timeline.prompts_until(player.moment),
             note=self._note or self._place,
         )
         self._bar.show(position)
@@ -294,7 +294,7 @@ class ReplayScreen(Screen[None]):
         """The position in words, if there is no other note."""
         if self._is_followed:
             return "following"
-        return "the end" if self.film.events and self._player.is_at_end else ""
+        return "the end" if self.timeline.events and self._player.is_at_end else ""
 
     # Keys
 
@@ -302,25 +302,25 @@ class ReplayScreen(Screen[None]):
         """Play or pause. At the end, play from the beginning."""
         projector = self.projector
         projector.plays = not projector.plays
-        if projector.plays and projector.moment >= self.film.length:
+        if projector.plays and projector.moment >= self.timeline.length:
             projector.goal = 0
         self._move()
 
     def action_step(self, direction: int) -> None:
         """Go to the next or the previous change, and pause."""
         self.projector.plays = False
-        find = self.film.change_after if direction > 0 else self.film.change_before
+        find = self.timeline.change_after if direction > 0 else self.timeline.change_before
         self._go_to(find(self.projector.moment))
 
     def action_to_prompt(self, direction: int) -> None:
-        find = self.film.prompt_after if direction > 0 else self.film.prompt_before
+        find = self.timeline.prompt_after if direction > 0 else self.timeline.prompt_before
         self._go_to(find(self.projector.moment))
 
     def action_to_start(self) -> None:
         self._go_to(0)
 
     def action_to_end(self) -> None:
-        self._go_to(self.film.length)
+        self._go_to(self.timeline.length)
 
     def action_change_speed(self, step: int) -> None:
         self.projector.pace = self.projector.pace.changed(step)
@@ -376,7 +376,7 @@ class ReplayScreen(Screen[None]):
             await self.run_action(action)
 
     def action_tell_about(self) -> None:
-        self.app.push_screen(ReadingScreen("The recording", about(self.film)))
+        self.app.push_screen(ReadingScreen("The recording", about(self.timeline)))
 
     def action_do(self, id_: str) -> None:
         """Refuse: a replay opens no editor and writes no file."""
@@ -412,7 +412,7 @@ class ReplayApp(BaseApp):
 
     def __init__(
         self,
-        film: Film,
+        timeline: Timeline,
         *,
         pace: Pace | None = None,
         until: Spot | None = None,
@@ -424,7 +424,7 @@ class ReplayApp(BaseApp):
         super().__init__(settings, notes)
         self.keymap = replay_keymap(self.keymap)
         self._make_screen = partial(
-            ReplayScreen, film, pace=pace or Pace(), until=until, is_followed=is_followed, settings=self.settings
+            ReplayScreen, timeline, pace=pace or Pace(), until=until, is_followed=is_followed, settings=self.settings
         )
 
     def on_mount(self) -> None:

@@ -19,12 +19,12 @@ from pytest import MonkeyPatch
 
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.ui.recorded.film import Film
-from acp_tui.ui.recorded.formats import CannotRender, png_of
-from acp_tui.ui.recorded.player import Pace, Spot
-from acp_tui.ui.recorded.rehearsal import timeless
-from acp_tui.ui.recorded.render import View, render, suffix_of
-from support.filming import begun, film_of, prompted, said, two_turns
+from acp_tui.ui.replay.demo_recording import timeless
+from acp_tui.ui.replay.formats import CannotRender, png_of
+from acp_tui.ui.replay.player import Pace, Spot
+from acp_tui.ui.replay.render import View, render, suffix_of
+from acp_tui.ui.replay.timeline import Timeline
+from support.timelines import begun, prompted, said, timeline_of, two_turns
 from support.waiting import TEST_LIMIT_S
 
 SMALL = (80, 24)
@@ -34,8 +34,8 @@ pytest.importorskip("pyghostty", reason="terminals look plainer without it")
 
 
 @pytest.fixture
-def film(tmp_path: Path) -> Film:
-    return film_of(tmp_path, two_turns())
+def timeline(tmp_path: Path) -> Timeline:
+    return timeline_of(tmp_path, two_turns())
 
 
 @pytest.fixture
@@ -50,22 +50,24 @@ def elsewhere(monkeypatch: MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-async def rendered(film: Film, suffix: str, view: View | None = None) -> str:
+async def rendered(timeline: Timeline, suffix: str, view: View | None = None) -> str:
     with anyio.fail_after(TEST_LIMIT_S):
-        return (await render(film, view or View(size=SMALL), suffix)).decode()
+        return (await render(timeline, view or View(size=SMALL), suffix)).decode()
 
 
-async def timeless_film(file: Path) -> Film:
-    film = Film(open_recording(file), edit=timeless)
-    film.read_on()
-    return film
+async def timeless_timeline(file: Path) -> Timeline:
+    timeline = Timeline(open_recording(file), edit=timeless)
+    timeline.read_on()
+    return timeline
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".txt", ".cast"])
-async def test_it_is_the_same_on_another_machine(suffix: str, film: Film, request: pytest.FixtureRequest) -> None:
-    here = await rendered(await timeless_film(film.recording.path), suffix)
+async def test_it_is_the_same_on_another_machine(
+    suffix: str, timeline: Timeline, request: pytest.FixtureRequest
+) -> None:
+    here = await rendered(await timeless_timeline(timeline.recording.path), suffix)
     request.getfixturevalue("elsewhere")
-    assert await rendered(await timeless_film(film.recording.path), suffix) == here
+    assert await rendered(await timeless_timeline(timeline.recording.path), suffix) == here
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".cast"])
@@ -75,38 +77,38 @@ async def test_no_link_in_a_picture_names_this_machine(suffix: str, tmp_path: Pa
         prompted(1.0, 2, "Where is it?"),
         said(2.0, "See `src/parser.py:7` and https://pages.example/x."),
     ]
-    made = await rendered(film_of(tmp_path, words), suffix)
+    made = await rendered(timeline_of(tmp_path, words), suffix)
     assert "src/parser.py:7" in made
     assert "\\u001b]8;" not in made
     assert gethostname() not in made
     assert "href" not in made
 
 
-async def test_a_slow_machine_shows_a_request_the_same(film: Film, monkeypatch: MonkeyPatch) -> None:
+async def test_a_slow_machine_shows_a_request_the_same(timeline: Timeline, monkeypatch: MonkeyPatch) -> None:
     view = View(Spot(is_question=True), SMALL)
-    here = await rendered(film, ".txt", view)
+    here = await rendered(timeline, ".txt", view)
     assert "needs your decision" in here
     monkeypatch.setattr("acp_tui.ui.prompt.input.IDLE_S", 0.0)  # drawing took longer than a user's pause
-    assert await rendered(film, ".txt", view) == here
+    assert await rendered(timeline, ".txt", view) == here
 
 
-async def test_a_picture_needs_nothing_from_the_network(film: Film) -> None:
-    svg = await rendered(film, ".svg")
+async def test_a_picture_needs_nothing_from_the_network(timeline: Timeline) -> None:
+    svg = await rendered(timeline, ".svg")
     assert "@font-face" not in svg
     assert "url(http" not in svg
     assert "Fira Code, Menlo" in svg
     assert "You are welcome." in svg.replace("&#160;", " ")
 
 
-async def test_the_window_around_it_has_the_colors_of_the_theme(film: Film) -> None:
-    framed = [await rendered(film, ".svg", View(theme=theme)) for theme in (DARK.name, LIGHT.name, "dracula")]
+async def test_the_window_around_it_has_the_colors_of_the_theme(timeline: Timeline) -> None:
+    framed = [await rendered(timeline, ".svg", View(theme=theme)) for theme in (DARK.name, LIGHT.name, "dracula")]
     assert not any("#292929" in svg for svg in framed)
     assert f'<rect fill="{str(LIGHT.surface).upper()}"' in framed[1]
-    assert "#292929" in await rendered(film, ".svg", View(theme="ansi-dark"))
+    assert "#292929" in await rendered(timeline, ".svg", View(theme="ansi-dark"))
 
 
-async def test_a_text_is_the_screen_as_it_was(film: Film) -> None:
-    text = await rendered(film, ".txt", View(Spot(is_question=True), SMALL))
+async def test_a_text_is_the_screen_as_it_was(timeline: Timeline) -> None:
+    text = await rendered(timeline, ".txt", View(Spot(is_question=True), SMALL))
     lines = text.splitlines()
     assert len(lines) == 24
     assert max(map(len, lines)) <= 80
@@ -115,8 +117,8 @@ async def test_a_text_is_the_screen_as_it_was(film: Film) -> None:
     assert "Thank you" not in text
 
 
-async def test_on_a_wide_screen_the_sidebar_shows_what_the_recording_knows(film: Film) -> None:
-    narrow, wide = [await rendered(film, ".txt", View(size=(columns, 30))) for columns in (149, 150)]
+async def test_on_a_wide_screen_the_sidebar_shows_what_the_recording_knows(timeline: Timeline) -> None:
+    narrow, wide = [await rendered(timeline, ".txt", View(size=(columns, 30))) for columns in (149, 150)]
     assert "▾ Session" not in narrow
     assert "▾ Plan" in wide
     assert "Folder     project" in wide
@@ -125,9 +127,9 @@ async def test_on_a_wide_screen_the_sidebar_shows_what_the_recording_knows(film:
     assert "MCP" not in wide
 
 
-async def test_either_end_of_a_conversation_can_be_in_view(film: Film) -> None:
+async def test_either_end_of_a_conversation_can_be_in_view(timeline: Timeline) -> None:
     top, bottom = [
-        await rendered(film, ".txt", View(size=(40, 12), is_at_top=is_at_top)) for is_at_top in (True, False)
+        await rendered(timeline, ".txt", View(size=(40, 12), is_at_top=is_at_top)) for is_at_top in (True, False)
     ]
     assert "Fix it" in top
     assert "welcome" not in top
@@ -135,26 +137,26 @@ async def test_either_end_of_a_conversation_can_be_in_view(film: Film) -> None:
     assert "Fix it" not in bottom
 
 
-async def test_themes_look_different_and_say_the_same(film: Film) -> None:
+async def test_themes_look_different_and_say_the_same(timeline: Timeline) -> None:
     dark, light = (
-        await rendered(film, ".svg"),
-        await rendered(film, ".svg", View(size=SMALL, theme=LIGHT.name)),
+        await rendered(timeline, ".svg"),
+        await rendered(timeline, ".svg", View(size=SMALL, theme=LIGHT.name)),
     )
     assert dark != light
     with pytest.raises(CannotRender, match="no theme 'neon'"):
-        await rendered(film, ".svg", View(theme="neon"))
+        await rendered(timeline, ".svg", View(theme="neon"))
 
 
-async def test_pages_are_those_of_an_export(film: Film) -> None:
-    assert "## You\n\n> Fix it" in await rendered(film, ".md")
-    page = await rendered(film, ".html")
+async def test_pages_are_those_of_an_export(timeline: Timeline) -> None:
+    assert "## You\n\n> Fix it" in await rendered(timeline, ".md")
+    page = await rendered(timeline, ".html")
     assert page.startswith("<!DOCTYPE html>")
     assert "You are welcome." in page
 
 
-async def test_the_last_frame_of_a_film_is_the_screen_at_the_end(film: Film) -> None:
+async def test_the_last_frame_of_a_film_is_the_screen_at_the_end(timeline: Timeline) -> None:
     """Played by a terminal emulator, as an asciicast player would."""
-    header, *frames = map(json.loads, (await rendered(film, ".cast")).splitlines())
+    header, *frames = map(json.loads, (await rendered(timeline, ".cast")).splitlines())
     assert (header["version"], header["width"], header["height"]) == (2, *SMALL)
     screen = pyte.Screen(*SMALL)
     player = pyte.Stream(screen)
@@ -162,23 +164,23 @@ async def test_the_last_frame_of_a_film_is_the_screen_at_the_end(film: Film) -> 
         assert kind == "o"
         player.feed(output)
     shown = "".join(f"{line.rstrip()}\n" for line in screen.display)
-    assert shown == await rendered(film, ".txt")
+    assert shown == await rendered(timeline, ".txt")
 
 
-async def test_a_film_takes_its_time_and_no_pause_is_longer_than_was_wished(film: Film) -> None:
+async def test_a_film_takes_its_time_and_no_pause_is_longer_than_was_wished(timeline: Timeline) -> None:
     view = View(size=SMALL, pace=Pace(max_wait_s=3.0))
-    times = [json.loads(line)[0] for line in (await rendered(film, ".cast", view)).splitlines()[1:]]
+    times = [json.loads(line)[0] for line in (await rendered(timeline, ".cast", view)).splitlines()[1:]]
     assert times == sorted(times)
     assert max(later - earlier for earlier, later in pairwise(times)) == pytest.approx(3.0)
-    assert times[-1] < film.length_s / 3
+    assert times[-1] < timeline.length_s / 3
 
 
-async def test_a_png_is_drawn_where_the_extra_is_installed(film: Film) -> None:
+async def test_a_png_is_drawn_where_the_extra_is_installed(timeline: Timeline) -> None:
     if find_library("cairo") is None:
         pytest.skip("the library cairo isn't installed")
     pytest.importorskip("cairosvg", reason="the extra isn't installed")
     with anyio.fail_after(TEST_LIMIT_S):
-        assert (await render(film, View(size=SMALL), ".png")).startswith(PNG_MARK)
+        assert (await render(timeline, View(size=SMALL), ".png")).startswith(PNG_MARK)
 
 
 def test_without_the_extra_a_png_says_what_to_install(monkeypatch: MonkeyPatch) -> None:
@@ -188,9 +190,9 @@ def test_without_the_extra_a_png_says_what_to_install(monkeypatch: MonkeyPatch) 
     assert "acp-tui[png]" in raised.value.hint
 
 
-async def test_a_moment_that_never_comes_is_said(film: Film) -> None:
+async def test_a_moment_that_never_comes_is_said(timeline: Timeline) -> None:
     with pytest.raises(CannotRender, match="'nonsense' doesn't appear"):
-        await rendered(film, ".txt", View(Spot(text="nonsense")))
+        await rendered(timeline, ".txt", View(Spot(text="nonsense")))
 
 
 @pytest.mark.parametrize("name", ["picture.gif", "picture", ".svg"])
@@ -199,7 +201,7 @@ def test_an_unknown_format_is_refused(name: str) -> None:
         suffix_of(Path(name))
 
 
-async def test_nothing_is_written_beside_the_picture(film: Film, home: Path) -> None:
+async def test_nothing_is_written_beside_the_picture(timeline: Timeline, home: Path) -> None:
     before = sorted(os.walk(home))
-    await rendered(film, ".svg")
+    await rendered(timeline, ".svg")
     assert sorted(os.walk(home)) == before

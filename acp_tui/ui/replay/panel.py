@@ -19,8 +19,8 @@ from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.permission_card import Docked
 from acp_tui.ui.permission.request_body import RequestBody
-from acp_tui.ui.recorded.film import Answer
-from acp_tui.ui.recorded.question import Reply, question_card
+from acp_tui.ui.replay.recorded_reply import RecordedReply, question_card
+from acp_tui.ui.replay.timeline import RecordedAnswer
 from acp_tui.ui.session.panel import SessionPanel
 
 
@@ -69,8 +69,8 @@ class ReplayPanel(RecordedPanel):
         conversation: Conversation,
         cwd: str,
         *,
-        answer_to: Callable[[RequestKey], Answer | None],
-        reply_to: Callable[[RequestKey], Reply | None],
+        answer_to: Callable[[RequestKey], RecordedAnswer | None],
+        reply_to: Callable[[RequestKey], RecordedReply | None],
         folds: Folds,
         images: Wanted,
     ) -> None:
@@ -103,10 +103,10 @@ class ReplayPanel(RecordedPanel):
 class RecordedCard(RequestBody):
     """The card as it looked, with the outcome of the request in place of the keys. It can't be answered."""
 
-    def __init__(self, answer_to: Callable[[RequestKey], Answer | None]) -> None:
+    def __init__(self, answer_to: Callable[[RequestKey], RecordedAnswer | None]) -> None:
         super().__init__(Docked)
         self._answer_to = answer_to
-        self._became: Answer | None = None
+        self._became: RecordedAnswer | None = None
 
     def show_request(self, asked: ShownRequest | None) -> None:
         self._became = self._answer_to(asked.request.key) if asked is not None else None
@@ -118,7 +118,7 @@ class RecordedCard(RequestBody):
         return [_outcome(self._became)]
 
 
-def _chosen_index(options: Sequence[PermissionOption], answer: Answer | None) -> int | None:
+def _chosen_index(options: Sequence[PermissionOption], answer: RecordedAnswer | None) -> int | None:
     decision = answer.decision if answer is not None else None
     if decision is None:
         return None
@@ -127,7 +127,7 @@ def _chosen_index(options: Sequence[PermissionOption], answer: Answer | None) ->
     return names.index(chosen) if chosen in names else None
 
 
-def _outcome(answer: Answer | None) -> str:
+def _outcome(answer: RecordedAnswer | None) -> str:
     if answer is None:
         return "unanswered in this recording"
     if answer.decision is None:

@@ -8,65 +8,67 @@ import pytest
 
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.conversation.facts import RequestKey, SessionId
-from acp_tui.ui.recorded.film import Film
-from acp_tui.ui.recorded.player import Pace, Player, Spot, moment_of, read_spot
-from support.filming import begun, film_of, prompted, said, two_turns
+from acp_tui.ui.replay.player import Pace, Player, Spot, moment_of, read_spot
+from acp_tui.ui.replay.timeline import Timeline
+from support.timelines import begun, prompted, said, timeline_of, two_turns
 
 FIRST_PROMPT, QUESTION, SECOND_PROMPT = 3, 6, 13
 """How many events come before this."""
 
 
 @pytest.fixture
-def film(tmp_path: Path) -> Film:
-    return film_of(tmp_path, two_turns())
+def timeline(tmp_path: Path) -> Timeline:
+    return timeline_of(tmp_path, two_turns())
 
 
-def played(film: Film, moment: int) -> Player:
-    player = Player(film)
+def played(timeline: Timeline, moment: int) -> Player:
+    player = Player(timeline)
     while player.moment < moment:
         player.step()
     return player
 
 
-def test_a_replay_to_its_end_gives_what_the_recording_gives(film: Film) -> None:
-    replay = Replay(film.events)
-    assert len(list(replay.events)) == film.length
-    assert played(film, film.length).conversations == replay.conversations
+def test_a_replay_to_its_end_gives_what_the_recording_gives(timeline: Timeline) -> None:
+    replay = Replay(timeline.events)
+    assert len(list(replay.events)) == timeline.length
+    assert played(timeline, timeline.length).conversations == replay.conversations
 
 
-def test_prompts_are_found_from_any_moment(film: Film) -> None:
-    assert [film.prompt_after(moment) for moment in (0, FIRST_PROMPT, SECOND_PROMPT)] == [
+def test_prompts_are_found_from_any_moment(timeline: Timeline) -> None:
+    assert [timeline.prompt_after(moment) for moment in (0, FIRST_PROMPT, SECOND_PROMPT)] == [
         FIRST_PROMPT,
         SECOND_PROMPT,
-        film.length,
+        timeline.length,
     ]
-    assert [film.prompt_before(moment) for moment in (SECOND_PROMPT + 1, SECOND_PROMPT, FIRST_PROMPT)] == [
+    assert [timeline.prompt_before(moment) for moment in (SECOND_PROMPT + 1, SECOND_PROMPT, FIRST_PROMPT)] == [
         SECOND_PROMPT,
         FIRST_PROMPT,
         0,
     ]
-    assert film.prompts_until(QUESTION) == (1, 2)
+    assert timeline.prompts_until(QUESTION) == (1, 2)
 
 
-def test_a_step_leaves_out_events_that_change_nothing(film: Film) -> None:
-    assert film.change_after(0) == 2  # a request for a session isn't visible
-    assert film.change_after(FIRST_PROMPT) == FIRST_PROMPT + 1
-    assert film.change_before(FIRST_PROMPT) == 2
-    assert film.change_after(film.length - 2) == film.length - 1  # the process has ended, which isn't visible
-    assert film.change_before(0) == 0
+def test_a_step_leaves_out_events_that_change_nothing(timeline: Timeline) -> None:
+    assert timeline.change_after(0) == 2  # a request for a session isn't visible
+    assert timeline.change_after(FIRST_PROMPT) == FIRST_PROMPT + 1
+    assert timeline.change_before(FIRST_PROMPT) == 2
+    assert (
+        timeline.change_after(timeline.length - 2) == timeline.length - 1
+    )  # the process has ended, which isn't visible
+    assert timeline.change_before(0) == 0
 
 
-def test_it_is_known_how_and_when_a_question_was_answered(film: Film) -> None:
-    answer = film.answers[SessionId("s"), RequestKey(1)]
+def test_it_is_known_how_and_when_a_question_was_answered(timeline: Timeline) -> None:
+    answer = timeline.answers[SessionId("s"), RequestKey(1)]
     assert answer.decision is not None
     assert (answer.decision.option_name, answer.after_s) == ("Allow once", 2.5)
 
 
 def test_the_session_that_was_prompted_last_is_in_front(tmp_path: Path) -> None:
     events = [*begun(), *begun(1.0, "other", 2), prompted(2.0, 3, "here"), said(3.0, "elsewhere", "other")]
-    film = film_of(tmp_path, events)
-    assert played(film, 4).front == "other"
-    assert played(film, film.length).front == "s"
+    timeline = timeline_of(tmp_path, events)
+    assert played(timeline, 4).front == "other"
+    assert played(timeline, timeline.length).front == "s"
 
 
 @pytest.mark.parametrize(
@@ -118,5 +120,5 @@ def test_what_is_no_moment_is_refused_with_what_is_one(written: str) -> None:
         (Spot(text="never said"), None),
     ],
 )
-def test_a_moment_is_found_by_what_it_is_named_after(film: Film, spot: Spot, moment: int | None) -> None:
-    assert moment_of(film, spot) == moment
+def test_a_moment_is_found_by_what_it_is_named_after(timeline: Timeline, spot: Spot, moment: int | None) -> None:
+    assert moment_of(timeline, spot) == moment

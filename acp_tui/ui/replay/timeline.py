@@ -19,7 +19,7 @@ from acp_tui.conversation.conversation import NOTHING
 from acp_tui.conversation.entries import Decision
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.updates import ElicitationAnswered
-from acp_tui.ui.recorded.question import Reply
+from acp_tui.ui.replay.recorded_reply import RecordedReply
 from acp_tui.values import dataclass
 
 EVENTS_WITH_A_HANDSHAKE = 50
@@ -29,7 +29,7 @@ Question = tuple[SessionId | None, RequestKey]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RecordedAnswer:
     """The outcome of a permission request."""
 
     decision: Decision | None
@@ -38,7 +38,7 @@ class Answer:
 
 
 @dataclass(eq=False)
-class Film:
+class Timeline:
     """The recording as far as it's read. A moment is the number of events before it."""
 
     recording: Recording
@@ -47,8 +47,8 @@ class Film:
     events: list[Event] = field(default_factory=list)
     agent: str = ""
     """The agent's title or name, or its command's name."""
-    answers: dict[Question, Answer] = field(default_factory=dict)
-    replies: dict[Question, Reply] = field(default_factory=dict)
+    answers: dict[Question, RecordedAnswer] = field(default_factory=dict)
+    replies: dict[Question, RecordedReply] = field(default_factory=dict)
     """The user's answers to forms and pages."""
     _changes: list[int] = field(default_factory=list)
     _prompts: list[int] = field(default_factory=list)
@@ -143,7 +143,7 @@ class Film:
             case OwnAction(at, session_id, ElicitationAnswered(key, action)):
                 question = self._replying = session_id, key
                 after_s = at - self._elicited.get(question, at)
-                self.replies[question] = Reply(action, after_s, is_masked=not self.header.is_raw)
+                self.replies[question] = RecordedReply(action, after_s, is_masked=not self.header.is_raw)
             case Frame(direction=way, data=data) if self._replying is not None and way.value == "out":
                 question, self._replying = self._replying, None
                 self.replies[question] = replace(self.replies[question], values=_filled_in(data))
@@ -156,7 +156,7 @@ class Film:
             if question[0] == session_id and question[1] not in conversation.permissions:
                 del self._asked[question]
                 decisions = conversation.tool_call(request.tool_call_id).decisions
-                self.answers[question] = Answer(decisions[-1] if decisions else None, at - asked_at)
+                self.answers[question] = RecordedAnswer(decisions[-1] if decisions else None, at - asked_at)
 
 
 def open_playable(path: Path) -> Recording:

@@ -19,7 +19,7 @@ from acp_tui.conversation.updates import (
     TerminalOutput,
 )
 from acp_tui.rpc import Direction
-from acp_tui.ui.recorded.film import Film
+from acp_tui.ui.replay.timeline import Timeline
 from support.recordings import write
 
 HEADER: Final = Header("agent", ("agent", "--acp"), cwd="/project", started_at="2026-11-21T12:00:00+00:00")
@@ -105,18 +105,18 @@ def two_turns() -> list[Event]:
     ]
 
 
-def film_of(folder: Path, events: Iterable[Event]) -> Film:
-    """A film of these events, read to its end. Its file is open until the test ends."""
-    film = unread_film_of(folder, events)
-    film.read_on()
-    return film
+def timeline_of(folder: Path, events: Iterable[Event]) -> Timeline:
+    """The timeline of these events, read to its end. Its file is open until the test ends."""
+    timeline = unread_timeline_of(folder, events)
+    timeline.read_on()
+    return timeline
 
 
-def unread_film_of(folder: Path, events: Iterable[Event]) -> Film:
+def unread_timeline_of(folder: Path, events: Iterable[Event]) -> Timeline:
     """The same, not read yet."""
     file = folder / "recording.jsonl"
     write(file, events, HEADER)
-    return Film(open_recording(file))
+    return Timeline(open_recording(file))
 
 
 def form(values: dict[str, Any]) -> list[Event]:

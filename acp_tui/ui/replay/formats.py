@@ -1,4 +1,4 @@
-"""Converts a painted screen to SVG, PNG, text, or escape sequences, and a film to an animated SVG.
+"""Converts a painted screen to SVG, PNG, text, or escape sequences, and a timeline to an animated SVG.
 
 The animation plays in browsers without a script. Each row is drawn once for each time span in which it stays the same.
 With reduced motion, the last frame shows.

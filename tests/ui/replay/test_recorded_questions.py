@@ -13,7 +13,7 @@ from acp_tui.conversation.elicitation import (
     TextField,
 )
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.recorded.question import Reply, question_card
+from acp_tui.ui.replay.recorded_reply import RecordedReply, question_card
 
 LICENCES = (FieldChoice("mit", "MIT"), FieldChoice("mpl", "Mozilla"))
 
@@ -29,5 +29,5 @@ LICENCES = (FieldChoice("mit", "MIT"), FieldChoice("mpl", "Mozilla"))
     ],
 )
 def test_a_value_of_any_form_is_told(field: Field, value: Any, words: str) -> None:
-    reply = Reply("accept", 1.0, {field.name: value}, is_masked=False)
+    reply = RecordedReply("accept", 1.0, {field.name: value}, is_masked=False)
     assert question_card(Form(RequestKey(1), "?", (field,)), reply).plain.endswith(f"a  {words}")

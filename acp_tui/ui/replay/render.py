@@ -38,11 +38,11 @@ from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt import PromptFrame
-from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.formats import CannotRender, Frame, MovingFrame, moving_svg, png_of, rows_of, text_of, tidy_svg
-from acp_tui.ui.recorded.panel import RecordedPanel
-from acp_tui.ui.recorded.player import Pace, Player, Spot, moment_of
-from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, timeless, without_durations
+from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, timeless, without_durations
+from acp_tui.ui.replay.formats import CannotRender, Frame, MovingFrame, moving_svg, png_of, rows_of, text_of, tidy_svg
+from acp_tui.ui.replay.panel import RecordedPanel
+from acp_tui.ui.replay.player import Pace, Player, Spot, moment_of
+from acp_tui.ui.replay.timeline import Timeline, open_playable
 from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState
 from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import Status, StatusLine
@@ -63,9 +63,9 @@ class PictureScreen(Screen[None]):
         Binding("ctrl+o", "toggle_all", "Unfold everything", show=False, priority=True, id="toggle_all"),
     ]
 
-    def __init__(self, film: Film, settings: Settings) -> None:
+    def __init__(self, timeline: Timeline, settings: Settings) -> None:
         super().__init__()
-        self._film = film
+        self._timeline = timeline
         self._settings = settings
         self.panel: RecordedPanel | None = None
         self._place = Vertical(id="session")
@@ -83,7 +83,7 @@ class PictureScreen(Screen[None]):
     async def show(self, conversation: Conversation) -> None:
         before = self.panel
         folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
-        self.panel = RecordedPanel(conversation, self._film.header.cwd, folds=folds, images=images)
+        self.panel = RecordedPanel(conversation, self._timeline.header.cwd, folds=folds, images=images)
         self.panel.prompt = self._frame.prompt
         if before is not None:
             await before.remove()
@@ -98,7 +98,7 @@ class PictureScreen(Screen[None]):
             return
         conversation = self.panel.conversation
         self._frame.prompt.note_requests(conversation.permissions)
-        agent = make_visible_line(self._film.agent)
+        agent = make_visible_line(self._timeline.agent)
         line.show(Status(agent=agent, state=state_of(conversation), facts=facts_of(conversation)))
         if self.app.size.width >= SIDEBAR_FROM_COLUMNS:
             self._show_sidebar(conversation)
@@ -110,8 +110,8 @@ class PictureScreen(Screen[None]):
             self.add_class("-with-sidebar")
             self._place.mount(self._sidebar)
         # Not the whole path: the home folder's owner is private.
-        folder = Path(self._film.header.cwd).name
-        facts = session_facts(conversation, self._film.agent, folder, None)
+        folder = Path(self._timeline.header.cwd).name
+        facts = session_facts(conversation, self._timeline.agent, folder, None)
         plans = tuple(conversation.plans.values())
         self._sidebar.show(SidebarState(plans, (), "", facts, are_changes_known=False))
 
@@ -141,24 +141,24 @@ class PictureScreen(Screen[None]):
 class _PictureApp(BaseApp):
     """An app that looks the same everywhere."""
 
-    def __init__(self, film: Film, theme: str) -> None:
+    def __init__(self, timeline: Timeline, theme: str) -> None:
         # A link would name this machine, and in a film has a random ID.
         settings = Settings(appearance=Appearance(theme, images="blocks", reduced_motion=True, links=False))
-        self._film = film
+        self._timeline = timeline
         super().__init__(settings, environ={})  # ignore NO_COLOR of this terminal
         if theme not in self.available_themes:
             known = ", ".join(sorted(self.available_themes))
             raise CannotRender(f"there is no theme {theme!r}", hint=f"known: {known}")
 
     def get_default_screen(self) -> PictureScreen:
-        return PictureScreen(self._film, self.settings)
+        return PictureScreen(self._timeline, self.settings)
 
 
 class Studio:
-    """Shows moments of one film; see `open_studio`. Its methods return when the screen is settled."""
+    """Shows moments of one timeline; see `open_studio`. Its methods return when the screen is settled."""
 
-    def __init__(self, pilot: Pilot[Any], film: Film) -> None:
-        self.player = Player(film)
+    def __init__(self, pilot: Pilot[Any], timeline: Timeline) -> None:
+        self.player = Player(timeline)
         self._pilot = pilot
 
     async def show(self, moment: int, *, is_at_top: bool = False) -> None:
@@ -249,10 +249,10 @@ def _frame(app: App[Any]) -> Frame | None:
 
 
 @asynccontextmanager
-async def open_studio(film: Film, size: tuple[int, int], theme: str = DARK.name) -> AsyncIterator[Studio]:
+async def open_studio(timeline: Timeline, size: tuple[int, int], theme: str = DARK.name) -> AsyncIterator[Studio]:
     """Open a screen of this size (columns and rows). Raises CannotRender."""
-    async with _PictureApp(film, theme or DARK.name).run_test(size=size, notifications=False) as pilot:
-        yield Studio(pilot, film)
+    async with _PictureApp(timeline, theme or DARK.name).run_test(size=size, notifications=False) as pilot:
+        yield Studio(pilot, timeline)
 
 
 FRAME_S: Final = 1 / 12
@@ -266,7 +266,7 @@ CLEAR: Final = "\x1b[2J"
 
 
 async def cast_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace) -> str:
-    """The film up to this moment, as an asciicast."""
+    """The recording up to this moment, as an asciicast."""
     columns, rows = size
     header = {"version": 2, "width": columns, "height": rows, "env": {"TERM": "xterm-256color"}}
     lines = [json.dumps(header)]
@@ -278,7 +278,7 @@ async def cast_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace)
 
 
 async def moving_svg_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace) -> str:
-    """The film up to this moment, as an animated SVG."""
+    """The recording up to this moment, as an animated SVG."""
     frames = []
     for at_s, moment in _cuts(studio, until, pace, MOVING_FRAME_S):
         await studio.show(moment)
@@ -305,7 +305,7 @@ async def _written(studio: Studio, columns: int, until: int, pace: Pace) -> Asyn
 
 def _cuts(studio: Studio, until: int, pace: Pace, frame_s: float) -> Iterator[tuple[float, int]]:
     """Which moment to show at which time of the film. The last is `until`."""
-    events = studio.player.film.events[:until]
+    events = studio.player.timeline.events[:until]
     film_s, cut_s, recorded_s = 0.0, 0.0, events[0].at if events else 0.0
     for moment, event in enumerate(events):
         film_s += pace.wait_s(event.at - recorded_s)
@@ -352,31 +352,33 @@ def suffix_of(output: Path) -> str:
 
 
 @asynccontextmanager
-async def film_of(file: Path, edit: Callable[[Event], Event] = timeless) -> AsyncIterator[Film]:
+async def timeline_of(file: Path, edit: Callable[[Event], Event] = timeless) -> AsyncIterator[Timeline]:
     """Open a recording. Raises RecordingUnreadable."""
     with await to_thread.run_sync(open_playable, file) as recording:
-        film = Film(recording, edit)
-        await to_thread.run_sync(film.read_on)
-        yield film
+        timeline = Timeline(recording, edit)
+        await to_thread.run_sync(timeline.read_on)
+        yield timeline
 
 
 @asynccontextmanager
-async def film_of_demo(name: str, user: DemoUser, size: tuple[int, int], *, speed: float = 0) -> AsyncIterator[Film]:
+async def timeline_of_demo(
+    name: str, user: DemoUser, size: tuple[int, int], *, speed: float = 0
+) -> AsyncIterator[Timeline]:
     """Record what the demo agent plays; with a speed, at its own pace (see `record_demo`). Raises CannotRender."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "demo.jsonl")
         await record_demo(name, user, file, screen=size, speed=speed)
-        async with film_of(file, without_durations) as film:
-            yield film
+        async with timeline_of(file, without_durations) as timeline:
+            yield timeline
 
 
-async def render(film: Film, view: View, suffix: str) -> bytes:
+async def render(timeline: Timeline, view: View, suffix: str) -> bytes:
     """Return the contents of the file; `suffix` is one of SUFFIXES. Raises CannotRender."""
-    moment = film.length if view.at is None else await to_thread.run_sync(moment_of, film, view.at)
+    moment = timeline.length if view.at is None else await to_thread.run_sync(moment_of, timeline, view.at)
     if view.at is not None and moment is None:
         raise CannotRender(f"in this recording {view.at.shown}")
     assert moment is not None
-    async with open_studio(film, view.size, view.theme) as studio:
+    async with open_studio(timeline, view.size, view.theme) as studio:
         if suffix == ".cast":
             return (await cast_of(studio, view.size, moment, view.pace)).encode()
         if view.is_moving:
@@ -401,10 +403,10 @@ def _still(studio: Studio, suffix: str) -> bytes:
 
 
 def _facts(studio: Studio) -> ExportFacts:
-    film = studio.player.film
+    timeline = studio.player.timeline
     return ExportFacts(
-        agent_title=film.agent,
-        cwd=film.header.cwd,
+        agent_title=timeline.agent,
+        cwd=timeline.header.cwd,
         session_id=str(studio.player.front or ""),
         title=studio.conversation.title,
     )

@@ -23,7 +23,7 @@ MUTED: Final = "$foreground-muted"
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class RecordedReply:
     """The answer to a form or page."""
 
     action: ElicitationAction
@@ -34,11 +34,11 @@ class Reply:
     """Whether the recording keeps only that a field was filled in."""
 
 
-def question_card(asked: elicitation.Elicitation, reply: Reply | None) -> Content:
+def question_card(asked: elicitation.Elicitation, reply: RecordedReply | None) -> Content:
     return Content("\n").join(_lines(asked, reply))
 
 
-def _lines(asked: elicitation.Elicitation, reply: Reply | None) -> Iterator[Content]:
+def _lines(asked: elicitation.Elicitation, reply: RecordedReply | None) -> Iterator[Content]:
     yield shown(asked.message, "bold")
     yield Content.styled(_outcome(reply), "$text-warning")
     if isinstance(asked, elicitation.UrlVisit):
@@ -51,7 +51,7 @@ def _lines(asked: elicitation.Elicitation, reply: Reply | None) -> Iterator[Cont
         yield from _fields(asked, reply)
 
 
-def _fields(form: elicitation.Form, reply: Reply | None) -> Iterator[Content]:
+def _fields(form: elicitation.Form, reply: RecordedReply | None) -> Iterator[Content]:
     titles = [Content(_title(each)).truncate(MAX_TITLE_CELLS, ellipsis=True) for each in form.fields]
     width = max((title.cell_length for title in titles), default=0)
     for each, title in zip(form.fields, titles, strict=True):
@@ -63,7 +63,7 @@ def _title(each: elicitation.Field) -> str:
     return make_visible_line(title or each.name) + (" *" if each.is_required else "")
 
 
-def _value(each: elicitation.Field, reply: Reply | None) -> Content:
+def _value(each: elicitation.Field, reply: RecordedReply | None) -> Content:
     """The recorded value, or the default that was shown."""
     if reply is None or reply.values is None:
         default = None if isinstance(each, elicitation.UnknownField) else each.default
@@ -92,7 +92,7 @@ def _word(each: elicitation.Field, value: Any) -> str:
     return make_visible_line(words)
 
 
-def _outcome(reply: Reply | None) -> str:
+def _outcome(reply: RecordedReply | None) -> str:
     if reply is None:
         return "unanswered in this recording"
     return f"{ACTIONS[reply.action]} after {reply.after_s:.1f} s"

@@ -12,11 +12,11 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from acp_tui import demo as shipped
 from acp_tui.client.agents.demo_agent import demo_command
-from acp_tui.ui.recorded import rehearsal
-from acp_tui.ui.recorded.formats import CannotRender
-from acp_tui.ui.recorded.player import Spot
-from acp_tui.ui.recorded.rehearsal import DemoUser
-from acp_tui.ui.recorded.render import View, film_of_demo, render
+from acp_tui.ui.replay import demo_recording
+from acp_tui.ui.replay.demo_recording import DemoUser
+from acp_tui.ui.replay.formats import CannotRender
+from acp_tui.ui.replay.player import Spot
+from acp_tui.ui.replay.render import View, render, timeline_of_demo
 from support.waiting import TEST_LIMIT_S
 
 SIZE = (100, 60)
@@ -34,13 +34,13 @@ class _Text(SingleFileSnapshotExtension):
 @pytest.fixture(autouse=True)
 def _the_test_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test answers what `--answer` would; in a test, only the test may answer."""
-    monkeypatch.setattr(rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option))
+    monkeypatch.setattr(demo_recording, "answer", lambda session, key, option: session.answer_permission(key, option))
 
 
 async def pictured(name: str, user: DemoUser, at: Spot | None = None) -> str:
     with anyio.fail_after(TEST_LIMIT_S):
-        async with film_of_demo(name, user, SIZE) as film:
-            return (await render(film, View(at, SIZE), ".txt")).decode()
+        async with timeline_of_demo(name, user, SIZE) as timeline:
+            return (await render(timeline, View(at, SIZE), ".txt")).decode()
 
 
 @pytest.mark.parametrize("name", shipped.names())
@@ -51,7 +51,7 @@ async def test_every_scenario_ends_as_it_did(name: str, snapshot: SnapshotAssert
 @pytest.mark.parametrize("name", ["coding", "session_updates", "terminal", "tool_calls"])
 async def test_it_looks_the_same_where_the_agent_speaks_version_2(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """R2-TURN, R2-MSG, R2-TOOL, R2-DIFF, R2-TERM, R2-PERM, R2-PLAN."""
-    monkeypatch.setattr(rehearsal, "demo_command", partial(demo_command, protocol=2))
+    monkeypatch.setattr(demo_recording, "demo_command", partial(demo_command, protocol=2))
     picture = PICTURES / f"test_every_scenario_ends_as_it_did[{name}].txt"
     assert await pictured(name, DemoUser()) == picture.read_text(encoding="utf-8")
 
@@ -64,8 +64,8 @@ async def test_it_stops_where_it_is_asked_for_and_what_is_rejected_stays_undone(
 
 
 async def test_nothing_tells_where_it_was_played() -> None:
-    async with film_of_demo("callbacks", DemoUser(), SIZE) as film:
-        recorded = film.recording.path.read_text()
+    async with timeline_of_demo("callbacks", DemoUser(), SIZE) as timeline:
+        recorded = timeline.recording.path.read_text()
     assert '"cwd":"/project"' in recorded.replace(": ", ":")
     assert str(Path(__file__).parents[3]) not in recorded
 

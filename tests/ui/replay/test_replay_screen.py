@@ -13,13 +13,13 @@ from textual.pilot import Pilot
 from acp_tui.client.settings.tree import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event
 from acp_tui.ui.permission.request_keys import AnswerableRequest
-from acp_tui.ui.recorded.bar import Position, ReplayBar, bar_of
-from acp_tui.ui.recorded.panel import RecordedCard
-from acp_tui.ui.recorded.player import Pace, Spot
-from acp_tui.ui.recorded.screen import ReplayApp, ReplayScreen
-from support.filming import begun, film_of, form, prompted, said, two_turns, unread_film_of
+from acp_tui.ui.replay.bar import Position, ReplayBar, bar_of
+from acp_tui.ui.replay.panel import RecordedCard
+from acp_tui.ui.replay.player import Pace, Spot
+from acp_tui.ui.replay.screen import ReplayApp, ReplayScreen
 from support.screens import rows, settled
 from support.settling import until_so
+from support.timelines import begun, form, prompted, said, timeline_of, two_turns, unread_timeline_of
 from support.waiting import TEST_LIMIT_S
 
 AT_ONCE = Pace(speed=0)
@@ -65,7 +65,7 @@ async def projected(
     folder: Path, events: Iterable[Event], *, until: Spot | None = None, is_followed: bool = False
 ) -> AsyncIterator[Projection]:
     """A replay of these events, at its end or where it should pause."""
-    app = ReplayApp(unread_film_of(folder, events), pace=AT_ONCE, until=until, is_followed=is_followed)
+    app = ReplayApp(unread_timeline_of(folder, events), pace=AT_ONCE, until=until, is_followed=is_followed)
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             projection = Projection(pilot)
@@ -133,9 +133,9 @@ async def test_keys_pressed_faster_than_it_moves_add_up(tmp_path: Path) -> None:
 
 
 async def test_space_pauses_and_plays_on_and_begins_anew_at_the_end(tmp_path: Path) -> None:
-    film = film_of(tmp_path, two_turns())
+    timeline = timeline_of(tmp_path, two_turns())
     with anyio.fail_after(TEST_LIMIT_S):
-        async with ReplayApp(film, pace=Pace(max_wait_s=1000.0)).run_test(size=(100, 30)) as pilot:
+        async with ReplayApp(timeline, pace=Pace(max_wait_s=1000.0)).run_test(size=(100, 30)) as pilot:
             replay = Projection(pilot)
             await replay.until(lambda: replay.position.is_playing)
             await replay.press("space")
@@ -202,11 +202,13 @@ async def test_help_lists_the_keys_and_does_what_is_chosen(tmp_path: Path) -> No
 
 
 async def test_what_is_wrong_with_a_recording_is_said(tmp_path: Path) -> None:
-    film = unread_film_of(tmp_path, [*two_turns(), Dropped(63.0, 5, "they arrived faster than they could be written")])
-    with film.recording.path.open("a") as file:
+    timeline = unread_timeline_of(
+        tmp_path, [*two_turns(), Dropped(63.0, 5, "they arrived faster than they could be written")]
+    )
+    with timeline.recording.path.open("a") as file:
         file.write("no event\n{}\n")
     with anyio.fail_after(TEST_LIMIT_S):
-        async with ReplayApp(film, pace=AT_ONCE).run_test(size=(120, 30), notifications=True) as pilot:
+        async with ReplayApp(timeline, pace=AT_ONCE).run_test(size=(120, 30), notifications=True) as pilot:
             replay = Projection(pilot)
             await replay.until(lambda: "Skipped: line" in replay.text)
             await replay.paused()
@@ -223,11 +225,11 @@ async def test_a_recording_without_a_session_says_so(tmp_path: Path) -> None:
 
 async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:
     events = two_turns()
-    grown = film_of(tmp_path, events).recording.path.read_text().splitlines(keepends=True)
+    grown = timeline_of(tmp_path, events).recording.path.read_text().splitlines(keepends=True)
     async with projected(tmp_path, events[:5], is_followed=True) as replay:
         await replay.until(lambda: replay.position.note == "following")
         assert "You are welcome." not in replay.text
-        with replay.screen.film.recording.path.open("a") as file:
+        with replay.screen.timeline.recording.path.open("a") as file:
             file.writelines(grown[6:])
         await replay.until(lambda: "You are welcome." in replay.text)  # the system reports it in its own time
 
@@ -241,8 +243,8 @@ def test_a_narrow_bar_leaves_out_the_prompts_and_then_the_track() -> None:
 
 async def test_keys_that_the_user_chose_count_in_a_replay_too(tmp_path: Path) -> None:
     chosen = (KeyChoice("find", ("ctrl+g",)), KeyChoice("replay_play", ("x",)))
-    film = unread_film_of(tmp_path, two_turns())
-    app = ReplayApp(film, pace=AT_ONCE, settings=Settings(keys=chosen))
+    timeline = unread_timeline_of(tmp_path, two_turns())
+    app = ReplayApp(timeline, pace=AT_ONCE, settings=Settings(keys=chosen))
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             replay = Projection(pilot)

@@ -36,7 +36,7 @@ from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered,
 from acp_tui.demo import programs
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
 from acp_tui.demo.script import Fault, Scenario
-from acp_tui.ui.recorded.formats import CannotRender
+from acp_tui.ui.replay.formats import CannotRender
 from acp_tui.values import dataclass
 
 FIRST_PROMPT: Final = "Show me what you can do."
@@ -64,7 +64,7 @@ class DemoUser:
 
 
 @dataclass(eq=False)
-class _Attendant:
+class _ScriptedUser:
     """Answers the questions of one agent."""
 
     agent: Agent
@@ -168,21 +168,21 @@ async def _record(
     plan = RecordingPlan(command.cwd, file=file, screen=screen)
     async with open_hub() as hub:
         agent = await hub.start_agent(command, cwd=command.cwd, offer=INTERACTIVE, policy=POLICY, recordings=plan)
-        attendant = _Attendant(agent, user)
+        scripted = _ScriptedUser(agent, user)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(attendant.attend)
+            tasks.start_soon(scripted.attend)
             if is_endless:
                 tasks.start_soon(_end_in_silence, file, tasks.cancel_scope)
             with suppress(ClientError):  # the recording shows what happened
-                await _play(agent, attendant, command.cwd, prompts)
+                await _play(agent, scripted, command.cwd, prompts)
             tasks.cancel_scope.cancel()
 
 
-async def _play(agent: Agent, attendant: _Attendant, cwd: Path, prompts: Sequence[str]) -> None:
+async def _play(agent: Agent, scripted: _ScriptedUser, cwd: Path, prompts: Sequence[str]) -> None:
     await agent.initialize()
-    session = await SessionDriver(Link(agent), attendant.log_in, cwd).begin()
-    attendant.session = session
-    session.subscribe(attendant.look)
+    session = await SessionDriver(Link(agent), scripted.log_in, cwd).begin()
+    scripted.session = session
+    session.subscribe(scripted.look)
     for prompt in prompts:
         with suppress(AgentRefused):  # the next turn may end differently
             await session.send_prompt([Text(prompt)])

@@ -12,12 +12,12 @@ from textual.pilot import Pilot
 
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Event
-from acp_tui.ui.recorded.player import Pace, Spot
-from acp_tui.ui.recorded.screen import ReplayApp
+from acp_tui.ui.replay.player import Pace, Spot
+from acp_tui.ui.replay.screen import ReplayApp
 from support.changes import LOOKS
-from support.filming import begun, form, prompted, said, told, two_turns, unread_film_of
 from support.screens import rows, settled
 from support.settling import until_so
+from support.timelines import begun, form, prompted, said, told, two_turns, unread_timeline_of
 
 Compare = Callable[..., bool]
 
@@ -79,7 +79,7 @@ def show_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Com
     def show(compare: Compare, state: str, look: str) -> bool:
         theme, size = LOOKS[look]
         events, end, keys, sign = STATES[state]
-        film = unread_film_of(Path(), events)
+        timeline = unread_timeline_of(Path(), events)
         settings = Settings(appearance=Appearance(theme=theme))
 
         async def shows(pilot: Pilot[Any], sign: str) -> None:
@@ -93,7 +93,7 @@ def show_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Com
             await pilot.press(*keys)
             await shows(pilot, sign)
 
-        app = ReplayApp(film, pace=Pace(speed=0), until=end, settings=settings)
+        app = ReplayApp(timeline, pace=Pace(speed=0), until=end, settings=settings)
         return compare(app, terminal_size=size, run_before=look_on)
 
     return show

@@ -14,7 +14,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message, OwnCommand, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import BlockContent, FileChange, TextDiff
-from acp_tui.ui.recorded.film import Film
+from acp_tui.ui.replay.timeline import Timeline
 from acp_tui.values import dataclass
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -47,10 +47,10 @@ class Pace:
 
 
 class Player:
-    """A film at a moment."""
+    """A timeline at a moment."""
 
-    def __init__(self, film: Film) -> None:
-        self.film = film
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
         self.restart()
 
     def restart(self) -> None:
@@ -58,12 +58,12 @@ class Player:
         self.moment = 0
         self.front: SessionId | None = None
         """The session that the user turned to last."""
-        self._replay = Replay(self.film.events)
+        self._replay = Replay(self.timeline.events)
         self._known: set[SessionId | None] = {None}
 
     @property
     def is_at_end(self) -> bool:
-        return self.moment >= self.film.length
+        return self.moment >= self.timeline.length
 
     @property
     def at_s(self) -> float:
@@ -73,14 +73,14 @@ class Player:
     @property
     def gap_s(self) -> float:
         """The time from there to the next event."""
-        return 0.0 if self.is_at_end else self.film.events[self.moment].at - self.at_s
+        return 0.0 if self.is_at_end else self.timeline.events[self.moment].at - self.at_s
 
     def step(self) -> Step:
         """Apply the next event."""
         step = self._replay.step()
         assert step is not None
         self.moment += 1
-        is_prompt = self.film.is_prompt(self.moment)
+        is_prompt = self.timeline.is_prompt(self.moment)
         for touch in step.touched:
             if touch.session_id is not None and (is_prompt or touch.session_id not in self._known):
                 self.front = touch.session_id
@@ -131,7 +131,7 @@ class Projector:
         is_back = self.goal < player.moment
         if is_back:
             player.restart()
-        while player.moment < min(self.goal, player.film.length):
+        while player.moment < min(self.goal, player.timeline.length):
             step = player.step()
             if not is_back:
                 self._on_step(step)
@@ -202,13 +202,13 @@ def read_spot(text: str) -> Spot:
     raise ValueError(f"{text!r} isn't a moment: use 120 (events), 12.5s, 1:05, or {QUESTION}")
 
 
-def moment_of(film: Film, spot: Spot) -> int | None:
+def moment_of(timeline: Timeline, spot: Spot) -> int | None:
     """Find the moment; None if it never comes."""
     if spot.events is not None:
-        return min(spot.events, film.length)
+        return min(spot.events, timeline.length)
     if spot.seconds is not None:
-        return film.moment_at(spot.seconds)
-    player = Player(film)
+        return timeline.moment_at(spot.seconds)
+    player = Player(timeline)
     while not player.is_at_end:
         if _is_there(player.step(), spot):
             return player.moment
