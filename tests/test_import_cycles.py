@@ -10,7 +10,7 @@ from typing import Final
 
 import grimp
 
-WHOLES: Final = ("acp_tui.ui.tab.tab", "acp_tui.ui.shell.app", "acp_tui.ui.conversation.view")
+WHOLES: Final = ("acp_tui.ui.tab.tab", "acp_tui.ui.app.app", "acp_tui.ui.conversation.view")
 """The tab of controllers and of its screen, the app of tabs, and the view of entries."""
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from acp_tui.cli.leaving import Shell
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.ui.app.app import AcpTuiApp
     from acp_tui.ui.base.app import BaseApp
-    from acp_tui.ui.shell.app import AcpTuiApp
     from acp_tui.ui.tab.reopening import LeftSession
     from acp_tui.ui.tab.tab import Opening
 
@@ -83,7 +83,7 @@ def _theme_of_terminal() -> str:
 
 
 def _app_class() -> type[AcpTuiApp]:
-    from acp_tui.ui.shell.app import AcpTuiApp  # only after asking the terminal how it looks
+    from acp_tui.ui.app.app import AcpTuiApp  # only after asking the terminal how it looks
 
     return AcpTuiApp
 

@@ -1,8 +1,8 @@
-"""The Textual app. Begin with `shell.app`, then `tab.tab` and `session.panel`.
+"""The Textual app. Begin with `app.app`, then `tab.tab` and `session.panel`.
 
 The rooms, from top to bottom; each imports from those below it only (a contract in pyproject.toml):
 
-- `shell`: the app of agents: its tabs, notices outside of the terminal, the settings while it runs
+- `app`: the app of agents: its tabs, notices outside of the terminal, the settings while it runs
 - `tab`: one tab: the `Tab`, its stage (Starting, Live, Recorded, Failed), its screen and queue, and its controllers
 - `replay`: recordings, replayed and made into pictures
 - `base`: the small app that all of these share, composed of looks, keys, pace and notices

@@ -17,9 +17,9 @@ from textual.widgets import Input
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Settings
 from acp_tui.rpc import Direction
+from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.row_list import RowList
-from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.tab import Opening, Tab
 from support.agents import scripted
 from support.frame_log import FrameLog

@@ -33,6 +33,7 @@ from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer
+from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.kit.frame import Frame
@@ -42,7 +43,6 @@ from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.plan_view import PlanView
-from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.tab import Opening, Tab
 from support.folding import ALLOW, REJECT, question_about

@@ -9,11 +9,11 @@ from typing import Final
 
 # Imported while the agent starts, and while it prepares its first answer.
 BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.recall", "acp_tui.ui.prompt.vim")
-BEFORE_AN_AGENT: Final = ("acp_tui.client.sessions.agent", "acp_tui.ui.tab.agent", "acp_tui.ui.shell.agent_start")
+BEFORE_AN_AGENT: Final = ("acp_tui.client.sessions.agent", "acp_tui.ui.tab.agent", "acp_tui.ui.app.agent_start")
 BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.panels",)
 # Imported once a session is shown.
 BEFORE_TRACKING_CHANGES: Final = ("acp_tui.ui.changes.follower",)
-BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions", "acp_tui.ui.shell.dialogs")
+BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions", "acp_tui.ui.app.dialogs")
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
 LANGUAGES: Final = ("python", "bash", "json")
 """Their lexers are created in advance: each takes 30 ms to compile up to 100 patterns, longer than a frame."""

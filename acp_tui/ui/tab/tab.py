@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.conversation import Conversation
+    from acp_tui.ui.app.app import AcpTuiApp
     from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
     from acp_tui.ui.prompt import PromptInput
     from acp_tui.ui.session.panel import SessionPanel
-    from acp_tui.ui.shell.app import AcpTuiApp
     from acp_tui.ui.tab.actions import Actions
     from acp_tui.ui.tab.agent import AgentController, SessionsController
     from acp_tui.ui.tab.panels import Panels

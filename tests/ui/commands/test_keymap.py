@@ -9,6 +9,8 @@ from textual.dom import DOMNode
 
 import acp_tui.ui
 from acp_tui.client.settings.tree import KeyChoice
+from acp_tui.ui.app.dialogs import Board
+from acp_tui.ui.app.settings.screen import SettingEditor, SettingsScreen
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
@@ -31,8 +33,6 @@ from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.sidebar import Sidebar
 from acp_tui.ui.session.status_line import STATES
 from acp_tui.ui.session.welcome import Welcome
-from acp_tui.ui.shell.dialogs import Board
-from acp_tui.ui.shell.settings.screen import SettingEditor, SettingsScreen
 from acp_tui.ui.tab.entries import PromptPicker
 from acp_tui.ui.tab.queue_lines import QueueLines
 from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows

@@ -11,13 +11,13 @@ import anyio
 import pytest
 
 from acp_tui.client.sessions.hub import open_hub
+from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.help import RECENT, palette_rows
 from acp_tui.ui.commands.keymap import AS_BUILT
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.row_list import RowList
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.actions import DONE_BY
 from support.desks import SESSION, OpenDesk
 from support.screens import open_page

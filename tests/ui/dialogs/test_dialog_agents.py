@@ -13,9 +13,9 @@ from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.registry import RegistryUnavailable
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed
 from acp_tui.client.errors import AgentStartFailed
+from acp_tui.ui.app.agent_start import ready_to_start
 from acp_tui.ui.dialogs.agents import AgentsScreen, Choice, choose_agent
 from acp_tui.ui.dialogs.trust import FirstRunDialog
-from acp_tui.ui.shell.agent_start import ready_to_start
 from support.dialogs import NOTHING, open_dialog
 from support.settling import settle, until_so
 

@@ -13,9 +13,9 @@ from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.app.settings.follower import SettingsDesk
+from acp_tui.ui.app.settings.screen import SettingsScreen, explanation, item_rows
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID
-from acp_tui.ui.shell.settings.follower import SettingsDesk
-from acp_tui.ui.shell.settings.screen import SettingsScreen, explanation, item_rows
 from support.dialogs import SIZE, DialogPage, open_dialog
 
 

@@ -9,11 +9,11 @@ from textual.events import Callback, Key, MouseDown, MouseUp, Paste
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
+from acp_tui.ui.app.app import QUIT_AGAIN_S
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.prompt.input import IDLE_S
-from acp_tui.ui.shell.app import QUIT_AGAIN_S
 from support.folding import ALLOW, REJECT, agent
 from support.screens import Page, open_page
 from support.settling import until_so

@@ -16,10 +16,10 @@ from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.updates import ClientRemark, CommandsReplaced
+from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.history import TIPS
 from acp_tui.ui.tab.stage import Live
 from support.desks import SESSION, OpenDesk

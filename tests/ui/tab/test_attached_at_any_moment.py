@@ -31,8 +31,8 @@ from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
+from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.shell.app import AcpTuiApp
 from support import hosted as hosted_module
 from support.agents import MemoryProcess
 from support.hosted import Hosted, hosted

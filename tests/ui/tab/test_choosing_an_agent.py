@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from acp_tui.client.sessions.hub import open_hub
+from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.dialogs.agents import AgentsScreen
-from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.screen import SessionScreen
 from support.settling import until_so
 from support.waiting import LIMIT_S

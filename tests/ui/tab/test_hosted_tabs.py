@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostPaths
-from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.app.app import AcpTuiApp
 from support.agents import REPLY, scripted, scripted_argv
 from support.desks import SESSION, Desk
 from support.frame_log import FrameLog

@@ -12,7 +12,7 @@ from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.app.app import AcpTuiApp
 from support.agents import our_children, scripted
 from support.desks import SESSION, Desk, OpenDesk
 from support.recordings import demo, play

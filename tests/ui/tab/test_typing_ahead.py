@@ -8,8 +8,8 @@ import anyio
 from textual import events
 
 from acp_tui.client.sessions.hub import open_hub
+from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.screen import SessionScreen
 from support.agents import scripted
 from support.settling import until_so

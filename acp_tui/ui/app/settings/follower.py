@@ -30,7 +30,7 @@ from acp_tui.ui.kit import user_themes
 from acp_tui.ui.kit.user_themes import UserThemes
 
 if TYPE_CHECKING:
-    from acp_tui.ui.shell.app import AcpTuiApp
+    from acp_tui.ui.app.app import AcpTuiApp
 
 Origin: TypeAlias = Literal["default", "yours", "project"]
 

@@ -45,10 +45,10 @@ from acp_tui.conversation.updates import (
     TurnEnded,
 )
 from acp_tui.protocol.roles import AgentCapabilities
+from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.tab import Tab

@@ -26,6 +26,8 @@ from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.app.settings.follower import SettingsDesk
+from acp_tui.ui.app.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS, bindings_of
@@ -36,8 +38,6 @@ from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.session.status_line import MARKS, TabState
-from acp_tui.ui.shell.settings.follower import SettingsDesk
-from acp_tui.ui.shell.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.tab.actions import is_possible
 from acp_tui.ui.tab.loading import preload_in_thread
 from acp_tui.ui.tab.reopening import LeftSession, left_sessions

@@ -18,7 +18,7 @@ from acp_tui.ui.session.status_line import MARKS, TabState
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Notifications
-    from acp_tui.ui.shell.app import AcpTuiApp
+    from acp_tui.ui.app.app import AcpTuiApp
     from acp_tui.ui.tab.tab import Tab
 
 KEEP_TITLE: Final = "\x1b[22;2t"

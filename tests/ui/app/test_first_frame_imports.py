@@ -23,7 +23,7 @@ LATER = (
 @pytest.fixture(scope="module")
 def loaded() -> frozenset[str]:
     """The modules loaded by the time the screen could be drawn."""
-    modules = "acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.shell.app"
+    modules = "acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.app.app"
     script = f"import sys, {modules}; print('\\n'.join(sys.modules))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     return frozenset(run.stdout.split())

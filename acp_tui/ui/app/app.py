@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.ui.app.dialogs import Dialogs
+    from acp_tui.ui.app.notifier import Notifier
+    from acp_tui.ui.app.settings.follower import SettingsDesk
     from acp_tui.ui.changes.follower import ChangesDesk
-    from acp_tui.ui.shell.dialogs import Dialogs
-    from acp_tui.ui.shell.notifier import Notifier
-    from acp_tui.ui.shell.settings.follower import SettingsDesk
     from acp_tui.ui.tab.reopening import LeftSession
 
 
@@ -229,7 +229,7 @@ class AcpTuiApp(BaseApp):
             self.follow_settings()
 
     def _begin_notifying(self) -> None:
-        from acp_tui.ui.shell.notifier import Notifier  # loading point: after the first frame
+        from acp_tui.ui.app.notifier import Notifier  # loading point: after the first frame
 
         if not self.is_headless:
             self._notifier = Notifier(self, partial(write_to_terminal, self))
@@ -280,7 +280,7 @@ class AcpTuiApp(BaseApp):
 
     @cached_property
     def _dialogs(self) -> Dialogs:
-        from acp_tui.ui.shell.dialogs import Dialogs  # loading point: BEFORE_A_COMMAND
+        from acp_tui.ui.app.dialogs import Dialogs  # loading point: BEFORE_A_COMMAND
 
         return Dialogs(self)
 
@@ -447,8 +447,8 @@ class AcpTuiApp(BaseApp):
         return desk
 
     async def _desk_of_settings(self) -> SettingsDesk:
-        await preload_in_thread(["acp_tui.ui.shell.settings.follower"])
-        from acp_tui.ui.shell.settings.follower import SettingsDesk  # loading point: after the first frame
+        await preload_in_thread(["acp_tui.ui.app.settings.follower"])
+        from acp_tui.ui.app.settings.follower import SettingsDesk  # loading point: after the first frame
 
         if self._settings_desk is None:
             file = self._settings_file or settings_file()
@@ -495,7 +495,7 @@ class AcpTuiApp(BaseApp):
     async def _start_agent(self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]) -> Agent:
         # Load the wire types in a thread, so that keys stay responsive: loading takes longer than a frame.
         await to_thread.run_sync(self._hub.preload)
-        await preload_in_thread(["acp_tui.ui.shell.agent_start"])
-        from acp_tui.ui.shell.agent_start import start_agent  # loading point: BEFORE_AN_AGENT
+        await preload_in_thread(["acp_tui.ui.app.agent_start"])
+        from acp_tui.ui.app.agent_start import start_agent  # loading point: BEFORE_AN_AGENT
 
         return await start_agent(self, self._hub, command, cwd, self.settings_in_force, on_phase, self.record_to)

@@ -30,6 +30,7 @@ from acp_tui.client.settings.tree import READ_ELSEWHERE, KeyChoice, Settings
 from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.app.settings.follower import Origin, SettingsDesk
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.help import key_notes
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, keymap_of, parse_key, shown_key, written_key
@@ -41,7 +42,6 @@ from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.wrapping import cut
-from acp_tui.ui.shell.settings.follower import Origin, SettingsDesk
 from acp_tui.values import dataclass
 
 MAX_VALUE_CELLS: Final = 30

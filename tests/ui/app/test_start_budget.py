@@ -26,7 +26,7 @@ def loaded():
 
 import acp_tui.__main__
 early = loaded()
-import acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.shell.app
+import acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.app.app
 first = loaded()
 from acp_tui.ui.tab import loading
 loading.preload([*loading.BEFORE_AN_AGENT, *loading.BEFORE_A_SESSION])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.ui.shell.settings.follower import UserStyles, problem_in
+from acp_tui.ui.app.settings.follower import UserStyles, problem_in
 from acp_tui.widgets import MessageView
 from support.folding import agent
 from support.screens import Page, open_page

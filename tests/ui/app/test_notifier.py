@@ -19,8 +19,8 @@ from acp_tui.conversation.updates import (
     StateReported,
     TurnEnded,
 )
-from acp_tui.ui.shell.app import AcpTuiApp
-from acp_tui.ui.shell.notifier import (
+from acp_tui.ui.app.app import AcpTuiApp
+from acp_tui.ui.app.notifier import (
     KEEP_TITLE,
     PUT_TITLE_BACK,
     Notifier,

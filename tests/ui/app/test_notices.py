@@ -27,7 +27,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
-from acp_tui.ui.shell.notifier import best_channel, notice, window_title
+from acp_tui.ui.app.notifier import best_channel, notice, window_title
 from support.waiting import LIMIT_S
 
 PROMPT = PromptSent((Text("go"),))

@@ -14,7 +14,7 @@ from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.shell.settings.follower import PROGRAMS, SettingsDesk
+from acp_tui.ui.app.settings.follower import PROGRAMS, SettingsDesk
 from support.waiting import LIMIT_S
 
 
