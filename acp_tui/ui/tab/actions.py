@@ -38,8 +38,11 @@ from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
-from acp_tui.ui.tab.entries import (
-    EntriesController,
+from acp_tui.ui.tab.history import HistoryController, Welcoming
+from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED
+from acp_tui.ui.tab.stage import NO_SESSION
+from acp_tui.ui.tab.taking_out import (
+    TakeOut,
     TerminalsController,
     attached_to,
     last_code,
@@ -49,10 +52,7 @@ from acp_tui.ui.tab.entries import (
     prompts_in,
     stoppable_in,
 )
-from acp_tui.ui.tab.history import HistoryController, Welcoming
-from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.tab.worktrees import WorktreesController
-from acp_tui.ui.tab.writing import NOTHING_QUEUED
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
@@ -65,7 +65,7 @@ class Actions:
     def __init__(self, tab: Tab) -> None:
         self.tab = tab
         self.worktrees = WorktreesController(tab)
-        self.entries = EntriesController(tab)
+        self.entries = TakeOut(tab)
         self.terminals = TerminalsController(tab)
         self.history = HistoryController(tab)
         self.welcoming = Welcoming(tab, self.history)

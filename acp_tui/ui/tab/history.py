@@ -37,8 +37,8 @@ from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent_link import AgentLink
-from acp_tui.ui.tab.entries import export_conversation
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
+from acp_tui.ui.tab.taking_out import export_conversation
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab

@@ -23,11 +23,11 @@ from acp_tui.ui.session.status_line import HOSTED, TabState, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
 from acp_tui.ui.tab.opening import Opener
+from acp_tui.ui.tab.prompt_routing import PromptController
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 from acp_tui.ui.tab.tabs import FIRST_MODE
-from acp_tui.ui.tab.writing import PromptController
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel

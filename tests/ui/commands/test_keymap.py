@@ -33,8 +33,8 @@ from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.sidebar import Sidebar
 from acp_tui.ui.session.status_line import STATES
 from acp_tui.ui.session.welcome import Welcome
-from acp_tui.ui.tab.entries import PromptPicker
 from acp_tui.ui.tab.queue_lines import QueueLines
+from acp_tui.ui.tab.taking_out import PromptPicker
 from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
 
 PROMPT = ("prompt", "session", "app")

@@ -26,7 +26,7 @@ from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.conversation.view import ConversationView
-from acp_tui.ui.tab.entries import attached_to, locations_of
+from acp_tui.ui.tab.taking_out import attached_to, locations_of
 from support.desks import Desk
 from support.folding import agent, call, fold, prompt
 from support.screens import RecordedConnection, ScreenApp, new_session, show

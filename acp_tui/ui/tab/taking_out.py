@@ -79,7 +79,7 @@ async def export_conversation(
 T = TypeVar("T")
 
 
-class EntriesController:
+class TakeOut:
     """The conversation of one tab. The async methods wait for the user, so run them in a worker.
 
     Methods about one entry use the one at the cursor; without a cursor, the last suitable entry.
