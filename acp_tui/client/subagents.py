@@ -8,9 +8,9 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from acp_tui.client.set_aside import EarlyUpdates
 from acp_tui.conversation import UNSET, updates
+from acp_tui.conversation.catch_up import patch_of
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.retelling import patch_of
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.rpc import RequestFailed

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from acp_tui.conversation import reducer
+from acp_tui.conversation.catch_up import MAX_CHARACTERS, digest
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import PlanStep
-from acp_tui.conversation.retelling import MAX_CHARACTERS, digest
 from acp_tui.conversation.updates import MessageChunk, PlanReplaced, PromptSent, TurnEnded
 from acp_tui.conversation.visible import hidden_characters
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from acp_tui.conversation import reducer
+from acp_tui.conversation.catch_up import retold
 from acp_tui.conversation.conversation import Conversation, SubagentState, snapshot
 from acp_tui.conversation.entries import Subagent, ToolCallEntry
 from acp_tui.conversation.facts import Fact, SessionId, TurnUsage, Usage
-from acp_tui.conversation.retelling import retold
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCallId
 from acp_tui.conversation.updates import (
     CancelRequested,

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from acp_tui import __version__
-from acp_tui.client.hosting import own_methods
+from acp_tui.client.hosting import extension_methods
 from support.agents import scripted_argv
 from support.host_process import User, a_user
 from support.on_terminal import environment
@@ -110,11 +110,11 @@ def test_a_terminal_attaches_to_a_host_of_another_release(is_host_earlier: bool,
     ],
 )
 def test_one_line_says_which_to_upgrade(told: object, said: str) -> None:
-    assert own_methods.misfit({"acp_tui": told}) == said.format(__version__)
+    assert extension_methods.misfit({"acp_tui": told}) == said.format(__version__)
 
 
 def test_a_host_that_is_too_early_is_to_be_upgraded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_methods, "OLDEST", 2)
-    said = own_methods.misfit({"acp_tui": {"host": 1}})
+    monkeypatch.setattr(extension_methods, "OLDEST", 2)
+    said = extension_methods.misfit({"acp_tui": {"host": 1}})
     assert said.startswith("the host runs an earlier acp-tui, too early for acp-tui")
     assert said.endswith("upgrade it there, and restart it")

@@ -67,7 +67,11 @@ DEFINITIONS: dict[str, Any] = schema_v1()["$defs"]
 
 def _modelled() -> dict[str, Any]:
     names = [info.name for info in pkgutil.iter_modules(v1.__path__)]
-    wire = [name for name in names if not name.startswith(("inbound", "outbound", "connection", "methods", "telling"))]
+    wire = [
+        name
+        for name in names
+        if not name.startswith(("inbound", "outbound", "connection", "methods", "encode_updates"))
+    ]
     modules = [importlib.import_module(f"{v1.__name__}.{name}") for name in wire]
     own = {name: getattr(module, name) for module in modules for name in DEFINITIONS if hasattr(module, name)}
     return own | {name: model for name, model in SHARED_MODELS.items() if name in DEFINITIONS}

@@ -19,7 +19,7 @@ from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.console import Console, Outbox, ring
-from acp_tui.cli.plain.telling import ConversationPrinter
+from acp_tui.cli.plain.printer import ConversationPrinter
 from acp_tui.cli.plain.words import ours
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach

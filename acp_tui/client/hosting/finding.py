@@ -1,7 +1,7 @@
 """The hosts of this user: where each listens, how to find one by name, what runs there, and a host as an agent.
 
 Only the user can access the folder and its sockets. A host that was killed leaves its socket, on which nothing listens;
-the next lookup deletes it. What ACP can't say about a session is sent separately (`own_methods`).
+the next lookup deletes it. What ACP can't say about a session is sent separately (`extension_methods`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.extensions import Extensions
 from acp_tui.client.files import PRIVATE, locked, make_private
-from acp_tui.client.hosting import own_methods
+from acp_tui.client.hosting import extension_methods
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession, short_ids
 from acp_tui.client.settings.location import SHARED_FOLDER, hosts_folder
-from acp_tui.client.transcript.own_updates import NotReadable
+from acp_tui.client.transcript.extension_updates import NotReadable
 from acp_tui.conversation import updates
 from acp_tui.conversation.elicitation import Elicitation, Form, UrlVisit
 from acp_tui.conversation.facts import PermissionRequest, RequestKey, SessionId
@@ -239,7 +239,7 @@ class HostedSession:
 
 def watching(command: AgentCommand) -> AgentCommand:
     assert command.address is not None
-    headers = {**command.address.headers, **own_methods.READ_ONLY}
+    headers = {**command.address.headers, **extension_methods.READ_ONLY}
     return replace(command, address=replace(command.address, headers=headers))
 
 
@@ -261,8 +261,8 @@ async def hosted_sessions() -> list[HostedSession]:
 async def sessions_at(command: AgentCommand) -> list[HostedSession]:
     """The sessions of a host. Raises ClientError."""
     async with _connected(command) as agent:
-        misfit = own_methods.misfit(agent.capabilities.meta)
-        return _read_status(command, await agent.send_extension(own_methods.STATUS, {}), misfit)
+        misfit = extension_methods.misfit(agent.capabilities.meta)
+        return _read_status(command, await agent.send_extension(extension_methods.STATUS, {}), misfit)
 
 
 @asynccontextmanager
@@ -361,7 +361,7 @@ async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
     wanted = await _named_places(name)
     for place in wanted:
         async with _connected(place.command) as agent:
-            await agent.send_extension(own_methods.STOP, {})
+            await agent.send_extension(extension_methods.STOP, {})
             await agent.ended()
     return [place.name for place in wanted]
 
@@ -374,7 +374,7 @@ async def revoked(name: str | None) -> list[str]:
     done = []
     for place in await _named_places(name):
         async with _connected(place.command) as agent:
-            answer = await agent.send_extension(own_methods.REVOKE, {})
+            answer = await agent.send_extension(extension_methods.REVOKE, {})
             if isinstance(answer, dict) and answer.get("revoked") is True:
                 done.append(place.name)
     return done
@@ -394,7 +394,7 @@ async def shared(name: str | None) -> list[Share]:
     found = []
     for place in await _named_places(name):
         async with _connected(place.command) as agent:
-            status = await agent.send_extension(own_methods.STATUS, {})
+            status = await agent.send_extension(extension_methods.STATUS, {})
         listens = status.get("listens") if isinstance(status, dict) else None
         address = next((str(one) for one in listens or () if "://" in str(one)), "")
         if address:
@@ -412,7 +412,7 @@ OFFER: Final = ClientOffer(
     elicitation_form=True,
     elicitation_url=True,
     is_for_host=True,
-    meta=own_methods.FOLLOWS,
+    meta=extension_methods.FOLLOWS,
 )
 """The host serves files and terminals itself. From its clients, it only needs their users' answers."""
 
@@ -427,10 +427,10 @@ async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[P
     extensions = Extensions()
     agent = await hub.start_agent(command, offer=OFFER, on_phase=on_phase, extensions=extensions, keeps_frames=True)
 
-    @extensions.on_notification(own_methods.UPDATE)
+    @extensions.on_notification(extension_methods.UPDATE)
     def on_update(params: object) -> None:
         try:
-            session_id, update = own_methods.read_update(params)
+            session_id, update = extension_methods.read_update(params)
         except NotReadable as error:  # a newer host may send more
             log.debug("an update from the host was skipped: %s", error)
             return
@@ -438,10 +438,10 @@ async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[P
         if session is not None:
             _apply(session, update)
 
-    @extensions.on_notification(own_methods.ATTACHED)
+    @extensions.on_notification(extension_methods.ATTACHED)
     def on_attended(params: object) -> None:
         with suppress(NotReadable):
-            session_id, attendance = own_methods.read_attended(params)
+            session_id, attendance = extension_methods.read_attended(params)
             if session_id in agent.sessions:
                 agent.sessions[session_id].note_attendance(attendance)
 
@@ -470,4 +470,4 @@ def _apply(session: Session, update: updates.SessionUpdate) -> None:
 
 def _local_key(key: RequestKey, waiting: Iterable[PermissionRequest | Elicitation]) -> RequestKey | None:
     """The key of our question that has this key at the host."""
-    return next((asked.key for asked in waiting if own_methods.key_in(asked.meta) == key), None)
+    return next((asked.key for asked in waiting if extension_methods.key_in(asked.meta) == key), None)

@@ -21,7 +21,7 @@ import anyio
 from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
-from acp_tui.client.hosting import own_methods
+from acp_tui.client.hosting import extension_methods
 from acp_tui.client.notices import News, Watch, question_in
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
@@ -29,21 +29,21 @@ from acp_tui.client.sessions.session import Attendance, Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
 from acp_tui.client.transcript.recorder import masked_fields, masked_update
 from acp_tui.conversation import reducer, updates
+from acp_tui.conversation.catch_up import patch_of, retold
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
 from acp_tui.conversation.facts import ConfigOption, Fact, PermissionRequest, RequestKey, SessionId, Turn
 from acp_tui.conversation.permission_requests import shown_state
-from acp_tui.conversation.retelling import patch_of, retold
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatch
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
 from acp_tui.protocol.connection import STEERING
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.v1 import agent_requests, initialize, session, telling
+from acp_tui.protocol.v1 import agent_requests, encode_updates, initialize, session
 from acp_tui.protocol.v1.inbound_content import read_block
-from acp_tui.protocol.v2 import telling as telling_v2
-from acp_tui.protocol.v2.telling import message_id_of
+from acp_tui.protocol.v2 import encode_updates as encode_updates_v2
+from acp_tui.protocol.v2.encode_updates import message_id_of
 from acp_tui.protocol.wire import Wire, decode
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, RpcError
 from acp_tui.values import dataclass
@@ -60,7 +60,7 @@ UPDATES_PER_SLICE: Final = 50
 """How many updates to replay before other tasks may run."""
 
 
-class Telling(Protocol):
+class UpdateEncoder(Protocol):
     """A module that writes one version's messages to clients."""
 
     def told_in(self, conversation: Conversation, update: updates.SessionUpdate, change: Change) -> Iterator[Wire]: ...
@@ -385,7 +385,7 @@ class Client:
         self._tasks = tasks
         self.version = 1
         """The version of ACP that it speaks, whatever the agent speaks."""
-        self._telling: Telling = telling
+        self._encoder: UpdateEncoder = encode_updates
         self.follows = False
         """Whether it understands `UPDATE`, for what ACP can't express."""
         self._open: set[SessionId] = set()
@@ -411,9 +411,9 @@ class Client:
             v1.SESSION_PROMPT: self._prompt,
             STEERING: self._steer,
             v1.SESSION_SET_CONFIG_OPTION: self._set_option,
-            own_methods.STATUS: self._status,
-            own_methods.STOP: self._stop,
-            own_methods.REVOKE: self._revoke,
+            extension_methods.STATUS: self._status,
+            extension_methods.STOP: self._stop,
+            extension_methods.REVOKE: self._revoke,
         }
         self._requests_of_v2: dict[str, Callable[[Any], Awaitable[Any]]] = {
             "auth/login": self._authenticate,
@@ -427,7 +427,9 @@ class Client:
 
     def _forbid_what_changes_anything(self) -> None:
         if self.access.is_read_only:
-            self.requests = {each: serve for each, serve in self.requests.items() if each in own_methods.FOR_WATCHERS}
+            self.requests = {
+                each: serve for each, serve in self.requests.items() if each in extension_methods.FOR_WATCHERS
+            }
 
     # Requests from the client
 
@@ -460,8 +462,8 @@ class Client:
         agent = self._host.agent
         info = params.get("info", params.get("clientInfo"))  # of version 2, of version 1
         self._name = cut_text(str(info.get("name", ""))) if isinstance(info, dict) else ""
-        self._reads_questions = own_methods.reads_questions(request.client_capabilities.meta)
-        self.follows = own_methods.follows(request.client_capabilities.meta)
+        self._reads_questions = extension_methods.reads_questions(request.client_capabilities.meta)
+        self.follows = extension_methods.follows(request.client_capabilities.meta)
         offered = decode(
             initialize.ClientCapabilities, params.get("capabilities") or params.get("clientCapabilities") or {}
         )
@@ -472,7 +474,7 @@ class Client:
         elif agent.connection.version == 2:
             self.follows = False  # an earlier release, for which version 1 has to do
         if self.version == 2:
-            self._telling = telling_v2
+            self._encoder = encode_updates_v2
             for method in (v1.AUTHENTICATE, v1.LOGOUT, v1.SESSION_LOAD):
                 self.requests.pop(method, None)
             self.requests |= self._requests_of_v2
@@ -489,7 +491,7 @@ class Client:
         )
         # A login in a terminal would require a new agent process.
         ways = [way for way in agent.auth_methods if way.kind == "agent"]
-        return self._telling.agreement_of(agent.identity, capabilities, ways, own_methods.HOST)
+        return self._encoder.agreement_of(agent.identity, capabilities, ways, extension_methods.HOST)
 
     async def _authenticate(self, params: Any) -> Any:
         await self._host.agent.authenticate(decode(initialize.AuthenticateRequest, params).method_id)
@@ -537,7 +539,7 @@ class Client:
                     await self.peer.until_room()
                     await anyio.sleep(0)
             if self.version == 2 and not self.follows:
-                self._update(opened.session_id, telling_v2.state_of(taken))
+                self._update(opened.session_id, encode_updates_v2.state_of(taken))
         finally:
             del self._held_back[opened.session_id]
         for update, change in held_back:
@@ -550,7 +552,7 @@ class Client:
 
     def _setup(self, opened: Session) -> dict[str, Any]:
         options = opened.conversation.options
-        return {"configOptions": self._telling.options_of(options)} if options else {}
+        return {"configOptions": self._encoder.options_of(options)} if options else {}
 
     async def _list_sessions(self, params: Any) -> Any:
         wanted = decode(session.ListSessionsRequest, params).cwd
@@ -606,13 +608,13 @@ class Client:
         told = self._session(request.session_id)
         if not await self._host.steer(told, self, tuple(map(read_block, request.prompt))):
             return {"outcome": "promptRequired"}
-        return {"outcome": "injected"} | ({"_meta": own_methods.TOLD} if self.follows else {})
+        return {"outcome": "injected"} | ({"_meta": extension_methods.TOLD} if self.follows else {})
 
     async def _set_option(self, params: Any) -> Any:
         request = decode(session.SetSessionConfigOptionRequest, params)
         told = self._session(request.session_id)
         await told.set_option(request.config_id, request.value)
-        return {"configOptions": self._telling.options_of(told.conversation.options)}
+        return {"configOptions": self._encoder.options_of(told.conversation.options)}
 
     async def _status(self, _: Any) -> Any:
         return self._host.status()
@@ -649,7 +651,7 @@ class Client:
                 attendance = self._host.attendance_for(self, told)
                 if self._told_attendance.get(session_id) != attendance:
                     self._told_attendance[session_id] = attendance
-                    self.notify(own_methods.ATTACHED, own_methods.write_attended(session_id, attendance))
+                    self.notify(extension_methods.ATTACHED, extension_methods.write_attended(session_id, attendance))
 
     def tell(self, told: Session, update: updates.SessionUpdate, change: Change) -> None:
         if told.session_id not in self._open:
@@ -689,14 +691,14 @@ class Client:
         self, session_id: SessionId, conversation: Conversation, update: updates.SessionUpdate, change: Change
     ) -> Iterator[tuple[SessionId, Wire]]:
         """What the client is told in which session. Sends `UPDATE` itself."""
-        said_in, conversation, update, change = telling.led(session_id, conversation, update, change)
+        said_in, conversation, update, change = encode_updates.led(session_id, conversation, update, change)
         if not self.follows:
-            yield from ((said_in, said) for said in self._telling.told_in(conversation, update, change))
+            yield from ((said_in, said) for said in self._encoder.told_in(conversation, update, change))
             return
-        sayings = [*self._telling.updates_of(update)]
+        sayings = [*self._encoder.updates_of(update)]
         yield from ((said_in, said) for said in sayings)
         if not sayings and said_in == session_id:  # updates of subagents that can't be expressed are left out
-            self.notify(own_methods.UPDATE, own_methods.write_update(session_id, update), update)
+            self.notify(extension_methods.UPDATE, extension_methods.write_update(session_id, update), update)
 
     def _update(self, session_id: SessionId, said: Wire) -> None:
         self.notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
@@ -759,10 +761,10 @@ class Client:
             patch = patch_of(told.conversation.tool_call(asked.tool_call_id).call)
             noted = replace(asked, note=self._note_of(asked))
             method, reads = v1.SESSION_REQUEST_PERMISSION, self._reads_questions
-            params = self._telling.permission_request(told.session_id, noted, patch, reads_question=reads)
+            params = self._encoder.permission_request(told.session_id, noted, patch, reads_question=reads)
         else:
             method = v1.ELICITATION_CREATE
-            params = telling.elicitation_request(told.session_id if told is not None else None, asked)
+            params = encode_updates.elicitation_request(told.session_id if told is not None else None, asked)
         question = _Question(_about(told, asked))
         answer: Awaitable[Any]
         try:

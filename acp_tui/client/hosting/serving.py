@@ -26,7 +26,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.client.files import replace_file
-from acp_tui.client.hosting import own_methods
+from acp_tui.client.hosting import extension_methods
 from acp_tui.client.hosting.finding import HostNotStarted, HostPaths
 from acp_tui.client.hosting.host import Access, Host
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
@@ -159,7 +159,7 @@ async def _serve_remote(host: Host, tokens: _Tokens, connection: ServerConnectio
 
 
 def _wants_to_watch(request: Request) -> bool:
-    return any(request.headers.get(name) == value for name, value in own_methods.READ_ONLY.items())
+    return any(request.headers.get(name) == value for name, value in extension_methods.READ_ONLY.items())
 
 
 # Access control

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final
 from pydantic_core import from_json
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.transcript import events, own_updates
+from acp_tui.client.transcript import events, extension_updates
 from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc import Direction
 from acp_tui.rpc.messages import has_too_many_values
@@ -64,7 +64,7 @@ def frame_line(at: float, direction: Direction, data: bytes, *, is_json: bool) -
     """A frame. With `is_json`, it's one JSON value in UTF-8 that every parser accepts."""
     if is_json:
         return b'{"t":%.6f,"type":"%s","frame":%s}\n' % (at, direction.value.encode(), data)
-    return _event(at, direction.value, own_updates.as_text(data))
+    return _event(at, direction.value, extension_updates.as_text(data))
 
 
 def event_line(event: events.Event) -> bytes:
@@ -73,10 +73,10 @@ def event_line(event: events.Event) -> bytes:
         case events.Frame():
             raise TypeError("a frame is written by frame_line")
         case events.Stderr(at, data):
-            return _event(at, "stderr", own_updates.as_text(data))
+            return _event(at, "stderr", extension_updates.as_text(data))
         case events.OwnAction(at, session_id, update):
-            kind = own_updates.KINDS[type(update)]
-            return _event(at, kind, {"session": session_id, **own_updates.as_fields(update)})
+            kind = extension_updates.KINDS[type(update)]
+            return _event(at, kind, {"session": session_id, **extension_updates.as_fields(update)})
         case events.Closed(at, session_id):
             return _event(at, "session_closed", {"session": session_id})
         case events.Resized(at, columns, rows):
@@ -150,7 +150,7 @@ def read_event(data: bytes) -> events.Event:
         raise BadLine("an event without a type")
     try:
         return _read(at, kind, value)
-    except (KeyError, TypeError, ValueError, OverflowError, own_updates.NotReadable):
+    except (KeyError, TypeError, ValueError, OverflowError, extension_updates.NotReadable):
         return events.UnknownEvent(at, kind, value)
 
 
@@ -168,7 +168,7 @@ def _read(at: float, kind: str, value: dict[str, Any]) -> events.Event:
         case "in" | "out":
             return events.Frame(at, Direction(kind), _frame(value))
         case "stderr":
-            return events.Stderr(at, own_updates.from_text(value))
+            return events.Stderr(at, extension_updates.from_text(value))
         case "session_closed":
             return events.Closed(at, SessionId(str(value["session"])))
         case "screen_resized":
@@ -179,9 +179,9 @@ def _read(at: float, kind: str, value: dict[str, Any]) -> events.Event:
             return events.Dropped(at, int(value["events"]), str(value.get("why", "")))
         case "agent_exited":
             return events.Exited(at, str(value["how"]))
-        case _ if kind in own_updates.TYPES:
+        case _ if kind in extension_updates.TYPES:
             session_id = value.get("session")
-            update = own_updates.from_fields(kind, value)
+            update = extension_updates.from_fields(kind, value)
             return events.OwnAction(at, None if session_id is None else SessionId(str(session_id)), update)
         case _:
             return events.UnknownEvent(at, kind, value)
@@ -190,7 +190,7 @@ def _read(at: float, kind: str, value: dict[str, Any]) -> events.Event:
 def _frame(value: dict[str, Any]) -> bytes:
     if "frame" in value:  # another program rewrote the line: the frame means the same, but its bytes may differ
         return line(value["frame"])[:-1]
-    return own_updates.from_text(value)
+    return extension_updates.from_text(value)
 
 
 def parsed(data: bytes) -> dict[str, Any] | list[Any] | None:

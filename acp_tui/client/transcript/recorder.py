@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final, Protocol
 
 from acp_tui.client.secrets.looks import open_block
 from acp_tui.client.secrets.masking import MASK, Masker
-from acp_tui.client.transcript import events, lines, own_updates
+from acp_tui.client.transcript import events, extension_updates, lines
 from acp_tui.client.transcript.frame_log import MAX_STDERR_LINE
 from acp_tui.conversation import updates
 from acp_tui.conversation.facts import SessionId
@@ -113,7 +113,7 @@ class Recorder:
 
     def own(self, session_id: SessionId | None, update: updates.SessionUpdate) -> None:
         """Record a change to a session, unless only the agent's frames can have caused it."""
-        if type(update) not in own_updates.KINDS:
+        if type(update) not in extension_updates.KINDS:
             return
         if isinstance(update, updates.PromptSent):
             self._prompt = events.OwnAction(self._now(), session_id, update)

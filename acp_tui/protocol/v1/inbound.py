@@ -180,7 +180,7 @@ def read_permission_request(params: Any) -> tuple[facts.SessionId, updates.Permi
 
 
 def with_told(asked: updates.PermissionAsked) -> updates.PermissionAsked:
-    """Return a host's question with what `telling` added to it. Raises MalformedMessage."""
+    """Return a host's question with what `encode_updates` added to it. Raises MalformedMessage."""
     meta = asked.request.meta or {}
     own = meta.get(OWN_META)
     if not isinstance(own, dict) or "question" not in own:

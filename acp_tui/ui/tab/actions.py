@@ -21,10 +21,10 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.marks import MAX_NAME, Mark, SessionMarks
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, EntryId, TerminalState
 from acp_tui.conversation.facts import SelectOption
-from acp_tui.conversation.retelling import digest
 from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.cli.plain.telling import Blocks
+from acp_tui.cli.plain.printer import Blocks
 
 TEXT = """\
 A paragraph

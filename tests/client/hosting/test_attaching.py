@@ -13,7 +13,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SelectOption, Turn
-from conversation.test_retelling import shown
+from conversation.test_catch_up import shown
 from support.agents import REPLY, agent_texts, asked, said, until
 from support.folding import texts
 from support.hosted import Link, hosted

@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from acp_tui.client.hosting import extension_methods
 from acp_tui.client.hosting import host as host_module
-from acp_tui.client.hosting import own_methods
 from acp_tui.client.hosting.host import WHY_AGAIN
 from acp_tui.client.sessions.access import ALLOW, IN_SESSION, NEVER, REFUSE
 from acp_tui.client.sessions.session import Session
@@ -333,7 +333,7 @@ async def test_an_update_of_a_host_asks_nothing_that_nobody_would_get_the_answer
         one = await its.attach("one")
         (client,) = its.host.clients
         for each in forged:
-            client.notify(own_methods.UPDATE, own_methods.write_update(its.session.session_id, each))
+            client.notify(extension_methods.UPDATE, extension_methods.write_update(its.session.session_id, each))
         await settle()
         assert not waits(one)
 

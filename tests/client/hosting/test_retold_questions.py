@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from acp_tui.cli.permissions import question_text
 from acp_tui.client.hosting.finding import OFFER
+from acp_tui.conversation.catch_up import patch_of
 from acp_tui.conversation.content import OWN_META, Meta, Text, TextResource, UnknownBlock
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import UrlVisit
@@ -21,7 +22,6 @@ from acp_tui.conversation.facts import AskedCommand, PermissionOption, Permissio
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.request_outline import ShownRequest
-from acp_tui.conversation.retelling import patch_of
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -33,10 +33,10 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.updates import PermissionAsked, TerminalOpened
-from acp_tui.protocol.v1 import inbound, telling
+from acp_tui.protocol.v1 import encode_updates, inbound
 from acp_tui.protocol.v1.inbound import UNPARKED, read_elicitation
+from acp_tui.protocol.v2 import encode_updates as encode_updates_v2
 from acp_tui.protocol.v2 import inbound as inbound_v2
-from acp_tui.protocol.v2 import telling as telling_v2
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, title_lines
 from acp_tui.ui.rendering.palette import PLAIN
 from support.agents import until
@@ -110,7 +110,7 @@ def attached(host: Conversation, *, reads_question: bool = True, version: int = 
     """The same, as a client of a host has it."""
     asked = host.permissions[KEY]
     patch = patch_of(host.tool_call(asked.tool_call_id).call)
-    tells = telling if version == 1 else telling_v2
+    tells = encode_updates if version == 1 else encode_updates_v2
     told = on_the_wire(tells.permission_request(SESSION, asked, patch, reads_question=reads_question))
     if version == 1:
         session_id, read = inbound.read_permission_request(told)
@@ -271,7 +271,7 @@ PAGE = {**SCOPE, "mode": "url", "url": "https://good.example/", "elicitationId":
 @pytest.mark.parametrize("params", [FORM, PAGE])
 def test_a_form_and_a_page_are_the_same_at_a_client(params: Any) -> None:
     session_id, asked = read_elicitation(params, OFFER)
-    told = telling.elicitation_request(session_id, replace(asked, key=KEY))
+    told = encode_updates.elicitation_request(session_id, replace(asked, key=KEY))
     there_id, there = read_elicitation(on_the_wire(told), OFFER)
     assert there_id == session_id
     assert there.meta == {"theirs": 1, OWN_META: {"key": KEY}}

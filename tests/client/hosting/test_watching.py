@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.client.hosting import own_methods
+from acp_tui.client.hosting import extension_methods
 from acp_tui.client.hosting.host import Access
 from acp_tui.client.sessions.session import Attendance
 from acp_tui.conversation.facts import Turn
@@ -35,8 +35,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "auth/logout": {},
     "tool_call/cancel": {**FULL, "toolCallId": "p"},
     "terminal/cancel": {**FULL, "terminalId": "t"},
-    own_methods.STOP: {},
-    own_methods.REVOKE: {},
+    extension_methods.STOP: {},
+    extension_methods.REVOKE: {},
     "session/set_mode": {**FULL, "modeId": "code"},
     "session/delete": FULL,
     "session/cancel": FULL,
@@ -61,10 +61,10 @@ async def test_every_method_of_a_host_is_for_watchers_or_tried_here(tmp_path: Pa
     async with hosted(tmp_path) as its, its.played() as client:
         await shake_hands(client, version=version)
         served = its.host.clients[-1].requests.keys()
-        assert served <= own_methods.FOR_WATCHERS | METHODS.keys()
+        assert served <= extension_methods.FOR_WATCHERS | METHODS.keys()
         async with its.played(WATCHING) as spy:
             await shake_hands(spy, version=version)
-            assert its.host.clients[-1].requests.keys() == served & own_methods.FOR_WATCHERS
+            assert its.host.clients[-1].requests.keys() == served & extension_methods.FOR_WATCHERS
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -80,7 +80,7 @@ async def test_nothing_that_a_hostile_watcher_sends_reaches_the_agent_or_ends_an
         await its.wire.send(asked("p", "yes"))
         await until(its.session, lambda: bool(its.session.conversation.permissions))
         async with its.played(WATCHING) as spy:
-            await shake_hands(spy, dict(own_methods.FOLLOWS) if version == 1 else None, version)
+            await shake_hands(spy, dict(extension_methods.FOLLOWS) if version == 1 else None, version)
             load = v1.SESSION_LOAD if version == 1 else v1.SESSION_RESUME
             await spy.send(request("load", load, {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
             await settle()

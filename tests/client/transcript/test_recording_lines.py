@@ -25,8 +25,8 @@ from acp_tui.client.transcript.events import (
     TerminalCut,
     UnknownEvent,
 )
+from acp_tui.client.transcript.extension_updates import KINDS
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
-from acp_tui.client.transcript.own_updates import KINDS
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from acp_tui.client.transcript.own_updates import TOLD_KINDS, as_fields, from_fields
+from acp_tui.client.transcript.extension_updates import TOLD_KINDS, as_fields, from_fields
 from acp_tui.conversation.elicitation import (
     ChoiceField,
     FieldChoice,

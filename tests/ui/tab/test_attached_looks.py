@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from acp_tui.client.hosting import own_methods
+from acp_tui.client.hosting import extension_methods
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
@@ -67,7 +67,7 @@ async def screen_of(agent: Agent, its: Hosted) -> AsyncIterator[Callable[[], Awa
 
         async def seen() -> dict[str, Any]:
             await until(session, lambda: waiting(session) == waiting(its.session))
-            await agent.send_extension(own_methods.STATUS, {})
+            await agent.send_extension(extension_methods.STATUS, {})
             await page.settled()
             await page.emulator_loaded()
             return looks(page, session)

@@ -12,7 +12,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import FileChange, HunkStart, TextDiff, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import SessionUpdate, ToolCallReported, UnknownUpdate
-from acp_tui.protocol.v2 import inbound, telling
+from acp_tui.protocol.v2 import encode_updates, inbound
 from conversation.test_replay_equality import EVERY_KIND
 from support.golden import SCHEMA_V2, schema_v2
 from support.recorded_sessions import Recorded, kept_recordings, transcripts
@@ -29,7 +29,7 @@ def read(said: dict[str, Any]) -> tuple[SessionUpdate, ...]:
 
 def test_what_an_agent_of_version_two_said_is_read_as_the_same() -> None:
     updates = [update for each in recorded() if each.version == 2 for update in each.updates]
-    sayings = [(update, list(telling.updates_of(update))) for update in updates]
+    sayings = [(update, list(encode_updates.updates_of(update))) for update in updates]
     checked = [(update, said) for update, said in sayings if said]
     for update, said in checked:
         again = [each for one in said for each in read(one)]
@@ -59,7 +59,7 @@ PARTS = (HunkStart(0, 3, 0, 3), HunkStart(2, 90, 1, 89))
 )
 def test_a_change_of_a_file_is_read_as_the_same(item: TextDiff | FileChange) -> None:
     update = ToolCallReported(ToolCallPatch(ToolCallId("c"), content=(item,)))
-    (said,) = telling.updates_of(update)
+    (said,) = encode_updates.updates_of(update)
     assert read(said) == (update,)
 
 
@@ -75,7 +75,7 @@ def test_all_that_any_client_is_told_is_valid() -> None:
             change = apply(conversation, update)
             if isinstance(update, UnknownUpdate):
                 continue
-            for said in telling.told_in(conversation, update, change):
+            for said in encode_updates.told_in(conversation, update, change):
                 seen.add(said["sessionUpdate"])
                 errors = [each.message for each in validator.iter_errors({"sessionId": "s", "update": said})]
                 assert not errors, said

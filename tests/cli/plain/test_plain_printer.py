@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from acp_tui.cli.plain.console import Outbox
-from acp_tui.cli.plain.telling import ConversationPrinter
+from acp_tui.cli.plain.printer import ConversationPrinter
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Image, Text

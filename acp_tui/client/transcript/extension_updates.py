@@ -18,7 +18,7 @@ from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.schemas import reader_of
-from acp_tui.protocol.v1 import content, inbound, telling
+from acp_tui.protocol.v1 import content, encode_updates, inbound
 from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
 from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode
@@ -67,18 +67,18 @@ def as_fields(update: updates.SessionUpdate) -> dict[str, Any]:
     """The fields of the update, without its kind."""
     match update:
         case updates.PromptSent(blocks, notes) | updates.PromptJoined(blocks, notes):
-            unsent = {"prompt": [telling.block_of(block) for block in blocks]} if blocks else {}
+            unsent = {"prompt": [encode_updates.block_of(block) for block in blocks]} if blocks else {}
             awaits_id = isinstance(update, updates.PromptSent) and update.awaits_id
             return {"notes": list(notes), **unsent} | ({"awaits_id": True} if awaits_id else {})
         case updates.TerminalOutput():
             return {"terminal_id": update.terminal_id, **as_text(update.data)}
         case updates.ToolCallReported():
-            return {"toolCall": telling.tool_call_of(update.patch)}
+            return {"toolCall": encode_updates.tool_call_of(update.patch)}
         case updates.PermissionAsked(request, patch):
             options = [
                 {"optionId": option.option_id, "name": option.name, "kind": option.kind} for option in request.options
             ]
-            asked = {"toolCall": telling.tool_call_of(patch), "options": options}
+            asked = {"toolCall": encode_updates.tool_call_of(patch), "options": options}
             return {"key": request.key, "note": request.note, **asked}
         case _:
             return asdict(update)

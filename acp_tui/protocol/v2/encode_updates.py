@@ -1,6 +1,7 @@
 """The agent's side of ACP v2 as wire values: what an agent says about its sessions, asks, and answers.
 
-`inbound` reads what this writes. It has the functions of `v1.telling`, so that a program can serve clients of both.
+`inbound` reads what this writes. It has the functions of `v1.encode_updates`, so that a program can serve clients of
+both.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from acp_tui.conversation import UNSET, UnsetType, updates
+from acp_tui.conversation.catch_up import blocks_of
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import ConfigOption, PermissionRequest, SessionId
-from acp_tui.conversation.retelling import blocks_of
 from acp_tui.conversation.tool_calls import FileChange, TextDiff, ToolCallContent, ToolCallPatch
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.v1 import telling as v1
+from acp_tui.protocol.v1 import encode_updates as v1
 from acp_tui.protocol.v2.patches import write_git_patch
 from acp_tui.protocol.wire import Wire, with_some
 

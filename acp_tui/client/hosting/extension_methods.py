@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from acp_tui import __version__
 from acp_tui.client.sessions.session import Attendance
-from acp_tui.client.transcript import own_updates
+from acp_tui.client.transcript import extension_updates
 from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import SessionUpdate
@@ -80,10 +80,10 @@ def _ours(meta: object) -> Mapping[str, Any]:
 
 def write_update(session_id: SessionId, update: SessionUpdate) -> dict[str, Any] | None:
     """The parameters of `UPDATE`; None for an update that ACP can express."""
-    kind = own_updates.TOLD_KINDS.get(type(update))
+    kind = extension_updates.TOLD_KINDS.get(type(update))
     if kind is None:
         return None
-    return {"sessionId": session_id, "update": {"type": kind, **own_updates.as_fields(update)}}
+    return {"sessionId": session_id, "update": {"type": kind, **extension_updates.as_fields(update)}}
 
 
 def read_update(params: Any) -> tuple[SessionId, SessionUpdate]:
@@ -91,11 +91,11 @@ def read_update(params: Any) -> tuple[SessionId, SessionUpdate]:
     session_id = params.get("sessionId") if isinstance(params, dict) else None
     fields = params.get("update") if isinstance(params, dict) else None
     if not isinstance(session_id, str) or not isinstance(fields, dict):
-        raise own_updates.NotReadable("it lacks a session or an update")
+        raise extension_updates.NotReadable("it lacks a session or an update")
     kind = fields.get("type")
-    if not isinstance(kind, str) or kind not in own_updates.TOLD:
-        raise own_updates.NotReadable(f"an update of the kind {kind!r}")
-    return SessionId(session_id), own_updates.from_fields(kind, fields)
+    if not isinstance(kind, str) or kind not in extension_updates.TOLD:
+        raise extension_updates.NotReadable(f"an update of the kind {kind!r}")
+    return SessionId(session_id), extension_updates.from_fields(kind, fields)
 
 
 MAX_NAMED: Final = 20
@@ -116,7 +116,7 @@ def write_attended(session_id: SessionId, attendance: Attendance) -> dict[str, A
 def read_attended(params: Any) -> tuple[SessionId, Attendance]:
     """The session, and who is attached to it. Raises NotReadable."""
     if not isinstance(params, dict) or not isinstance(params.get("sessionId"), str):
-        raise own_updates.NotReadable("it lacks a session")
+        raise extension_updates.NotReadable("it lacks a session")
 
     def words(name: str) -> tuple[str, ...]:
         value = params.get(name)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.client.transcript.replay import replayed
+from acp_tui.conversation.catch_up import retold
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.reducer import IDLE, apply
-from acp_tui.conversation.retelling import retold
 from acp_tui.conversation.updates import SessionUpdate
 from conversation.test_replay_equality import EVERY_KIND
 from support.folding import agent, call, fold, prompt, thought
