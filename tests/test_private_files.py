@@ -20,7 +20,7 @@ OTHERS: Final = {
     "cli/main.py: os.O_WRONLY": "the null device",
     "cli/replay.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "client/agents/demo_agent.py: mkdtemp": "the demo agent's project: 0700, ours, and no conversation",
-    "client/set_aside.py: TemporaryFile": "it has no name, and 0600",
+    "client/spill.py: TemporaryFile": "it has no name, and 0600",
     "client/safe_git.py: TemporaryFile": "the same",
     "client/changes/tree.py: os.O_CREAT": "the user's own files in the workspace, with the modes that they had",
     "client/changes/tree.py: os.O_WRONLY": "the same",

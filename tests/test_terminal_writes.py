@@ -29,7 +29,7 @@ ALLOWED: Final = {
     },
     "cli/doctor.py": {"os.write": "a constant asks the terminal"},
     "cli/reference.py": {"rich.console": "draws into a string, which is printed"},
-    "client/set_aside.py": {"os.pwrite": "a file"},
+    "client/spill.py": {"os.pwrite": "a file"},
     "client/agents/process.py": {"os.write": "a pipe to the agent"},
     "client/agents/starting.py": {"os.fdopen": "pipes to and from the agent"},
     "client/changes/tree.py": {"os.write": "a file"},

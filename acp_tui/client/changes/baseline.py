@@ -16,7 +16,7 @@ from acp_tui.client.changes.git import Git, blob_id
 from acp_tui.client.changes.tree import Listing, Tree, is_within, join, signature, too_large
 from acp_tui.client.changes.values import FileState, Limits
 from acp_tui.client.safe_git import GitFailed
-from acp_tui.client.set_aside import Copies
+from acp_tui.client.spill import Copies
 
 
 class Copied(NamedTuple):

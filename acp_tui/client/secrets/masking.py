@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from acp_tui.client.secrets.looks import has_sign, is_login, look
+from acp_tui.client.secrets.heuristics import find_secrets, has_sign, is_login
 from acp_tui.client.secrets.names import (
     MAX_NAME,
     SCHEMES,
@@ -84,7 +84,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     """The positions of what looks like a secret, from left to right, without overlaps."""
     if not has_sign(text):
         return
-    found = [(find.start, find.end) for find in look(text) if find.kind in _KINDS]
+    found = [(find.start, find.end) for find in find_secrets(text) if find.kind in _KINDS]
     found += ((each.end(1) + len(each[2]), each.end()) for each in found_in(_BEARER, text))
     found += _keys_on_one_line(text)
     begin, at = 0, 0

@@ -19,8 +19,8 @@ from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
 from acp_tui.client.sessions.fitting import fit
 from acp_tui.client.sessions.machine import Machine, OwnCommands
 from acp_tui.client.sessions.prompt_queue import PromptQueue
-from acp_tui.client.set_aside import new_conversation
 from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.client.spill import new_conversation
 from acp_tui.conversation import facts, reducer, updates
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState

@@ -13,7 +13,7 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import Any, BinaryIO, Final, Protocol
 
-from acp_tui.client.secrets.looks import open_block
+from acp_tui.client.secrets.heuristics import open_block
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.transcript import events, extension_updates, lines
 from acp_tui.client.transcript.frame_log import MAX_STDERR_LINE

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, NoReturn
 
-from acp_tui.client.set_aside import new_conversation
+from acp_tui.client.spill import new_conversation
 from acp_tui.client.subagents import Routes
 from acp_tui.conversation import reducer, updates
 from acp_tui.conversation.conversation import Change, Conversation, snapshot

@@ -129,7 +129,7 @@ WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it 
 REMOVE_HINT: Final = "Backspace removes"
 
 
-class _PutAside(NamedTuple):
+class _StashedDraft(NamedTuple):
     text: str = ""
     images: tuple[PastedImage, ...] = ()
 
@@ -192,7 +192,7 @@ class PromptInput(DraftArea):
         """Attached to the next prompt."""
         self._rejection: Rejection | None = None
         """What the reason being written rejects; None for any other prompt."""
-        self._put_aside = _PutAside()
+        self._stashed = _StashedDraft()
         """The draft that comes back after the reason is sent."""
         self._is_agent_gone = False
         self._for_later: str | None = None
@@ -381,19 +381,19 @@ class PromptInput(DraftArea):
         """
         if self.modes is not None:
             self.modes.insert()
-        if not self._put_aside.text:
+        if not self._stashed.text:
             self._pastes.forget()
-        self._go_back_to_put_aside()
+        self._go_back_to_stashed()
 
-    def _go_back_to_put_aside(self) -> None:
-        self.set_draft(self._put_aside.text)
-        self._set_images(self._put_aside.images)
+    def _go_back_to_stashed(self) -> None:
+        self.set_draft(self._stashed.text)
+        self._set_images(self._stashed.images)
         self._ask_no_more()
 
     def discard_draft(self) -> None:
         """Drop the draft. Ctrl+Y brings its text back, with its pastes folded as before."""
         self._killed.keep(self.draft)
-        self._go_back_to_put_aside()
+        self._go_back_to_stashed()
 
     def take_text(self, text: str, keys: Sequence[events.Key | events.Paste] = (), *, is_paste: bool = False) -> None:
         """Get the keyboard from a question, and this text, and the keys that wait behind it there.
@@ -411,7 +411,7 @@ class PromptInput(DraftArea):
     def ask_why(self, rejection: Rejection, typed: str = "", keys: Sequence[events.Key | events.Paste] = ()) -> None:
         """Ask for the reason for this rejection, beginning with `typed` and `keys`. The draft is put aside."""
         if self._rejection is None:
-            self._put_aside = _PutAside(self.text, self.images)
+            self._stashed = _StashedDraft(self.text, self.images)
             self.set_draft("")
             self._set_images(())
         self._rejection = rejection
@@ -460,12 +460,12 @@ class PromptInput(DraftArea):
         """Bring the draft back, with the text of the reason below it. Does nothing if no reason is asked for."""
         if self._rejection is None:
             return
-        self.set_draft("\n".join(filter(None, (self._put_aside.text, self.text))))
-        self._set_images((*self._put_aside.images, *self.images))
+        self.set_draft("\n".join(filter(None, (self._stashed.text, self.text))))
+        self._set_images((*self._stashed.images, *self.images))
         self._ask_no_more()
 
     def _ask_no_more(self) -> None:
-        self._rejection, self._put_aside = None, _PutAside()
+        self._rejection, self._stashed = None, _StashedDraft()
         self.border_title = None
         self._name_keys()
 

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from ipaddress import IPv6Address
 from typing import Final
 
-from acp_tui.client.secrets.looks import Find, look
+from acp_tui.client.secrets.heuristics import Find, find_secrets
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.secrets.shapes import AWS_IDS, shaped
 from acp_tui.values import dataclass
@@ -319,7 +319,7 @@ class Ledger:
 
     def _learn_within(self, value: str) -> None:
         """Record secrets within a value, such as the password in a database URL."""
-        for find in look(value):
+        for find in find_secrets(value):
             if find.kind in ("key", "token", "password") and find.is_known_elsewhere:
                 self.learn(value[find.start : find.end], "variable")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Final, NamedTuple, TypeAlias
 
-from acp_tui.client.secrets.looks import Find, look, open_block
+from acp_tui.client.secrets.heuristics import Find, find_secrets, open_block
 from acp_tui.values import dataclass
 from acp_tui.workbench.redact.ledger import NARROW, Ledger, Secret, addresses, blank, cut_keys, users
 from acp_tui.workbench.redact.places import Piece
@@ -115,7 +115,7 @@ class Redactor:
     def _finds(self, text: str) -> Iterator[Find]:
         yield from users(text)
         yield from addresses(text, self.ledger.users)  # after the users, because a host follows a user
-        yield from look(text)
+        yield from find_secrets(text)
 
     def _over_lines(self, canvas: _Canvas, view: View) -> None:
         whole = unbroken(view)

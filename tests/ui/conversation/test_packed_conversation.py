@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Input
 
 from acp_tui.client.export.outline import ExportFacts, sections
-from acp_tui.client.set_aside import MAX_BYTES, Copies
+from acp_tui.client.spill import MAX_BYTES, Copies
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation import entry_list
 from acp_tui.conversation.content import Text

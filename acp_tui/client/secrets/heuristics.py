@@ -170,7 +170,7 @@ def is_login(value: str) -> bool:
     return bool(user and sign and password) and (user + password).isprintable()
 
 
-def look(text: str) -> Iterator[Find]:
+def find_secrets(text: str) -> Iterator[Find]:
     """What in a text looks like a secret. Results may overlap."""
     small = _in_small_letters(text)
     for start, end, kind in shaped(text):
