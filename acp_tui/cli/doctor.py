@@ -32,8 +32,8 @@ from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, Headless, read
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor import AgentCheck, Finding, Verdict, check_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
-from acp_tui.client.sessions.access import policy_of
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.driver import additions_for
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import Server

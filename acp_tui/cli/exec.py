@@ -26,8 +26,8 @@ from acp_tui.cli.permissions import PermissionDesk
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.access import HEADLESS
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import HEADLESS
 from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session

@@ -37,8 +37,8 @@ from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostNotStarted
 from acp_tui.client.hosting.host import Host
 from acp_tui.client.notices import About, News, NoticeCommand, channels_of
-from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.driver import additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session

@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli.terminal import GUARD_S, Terminal, open_terminal
 from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.loading_variables import call_warnings
-from acp_tui.client.sessions.access import IN_SESSION, UNASKED_OPTION
+from acp_tui.client.sessions.consent import IN_SESSION, UNASKED_OPTION
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation import request_outline

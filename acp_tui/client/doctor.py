@@ -25,8 +25,8 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import CLOSE_GRACE_S
 from acp_tui.client.errors import AgentLost, AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.secrets.masking import Masker
-from acp_tui.client.sessions.access import HEADLESS, Grant, Policy
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import HEADLESS, Grant, Policy
 from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session

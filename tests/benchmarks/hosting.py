@@ -26,7 +26,7 @@ from goals import loop_s
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.hosting.finding import attached
-from acp_tui.client.sessions.access import INTERACTIVE
+from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.tree import RecordingSettings

@@ -9,8 +9,8 @@ import anyio
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor import AgentCheck, Finding, Verdict
 from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
-from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import Grant, Policy
 from support.agents import our_children, scripted
 from support.waiting import LIMIT_S
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.sessions.access import ALLOW
+from acp_tui.client.sessions.consent import ALLOW
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message

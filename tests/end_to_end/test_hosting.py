@@ -23,7 +23,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused, AgentUnreachable
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostNotStarted, HostPaths, attached
-from acp_tui.client.sessions.access import ALLOW
+from acp_tui.client.sessions.consent import ALLOW
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.content import Text

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 import acp_tui
-from acp_tui.client.sessions.access import Policy
+from acp_tui.client.sessions.consent import Policy
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from support.agents import SERVING

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.sessions.access import Grant, Policy
+from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from support.agents import REPLY, SDK_AGENT, agent_texts, running, until
 from support.waiting import LIMIT_S

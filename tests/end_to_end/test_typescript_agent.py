@@ -19,8 +19,8 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired
-from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import (

@@ -19,8 +19,8 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentRefused
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.sessions import agent as agent_module
-from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.plan import RecordingPlan

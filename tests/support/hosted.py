@@ -16,8 +16,8 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.hosting.finding import attached
 from acp_tui.client.hosting.host import LOCAL, Access, Host
 from acp_tui.client.sessions import agent as agent_module
-from acp_tui.client.sessions.access import INTERACTIVE, Policy
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import INTERACTIVE, Policy
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId

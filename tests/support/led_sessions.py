@@ -21,8 +21,8 @@ from anyio.abc import TaskGroup
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired
-from acp_tui.client.sessions.access import Policy
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.driver import logged_in
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session

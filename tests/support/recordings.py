@@ -97,7 +97,7 @@ class User:
         for terminal in self.session.conversation.terminals.values():
             if terminal.is_waiting and terminal.terminal_id not in self.typed:
                 self.typed.add(terminal.terminal_id)
-                self.session.machine.type_into(terminal.terminal_id, b"y\r")
+                self.session.client_tools.type_into(terminal.terminal_id, b"y\r")
 
     async def sees(self, is_so: Callable[[Conversation], bool]) -> None:
         """Wait until the condition holds."""

@@ -145,7 +145,7 @@ def new_session(*updates: SessionUpdate, connection: RecordedConnection | None =
     """An open session in /project that has received these updates."""
     session = Session(SessionId("s"), CWD, cast(Any, connection or RecordedConnection()), Quirks(), _explain)
     session.now = lambda: None  # a picture must not depend on the time of day
-    session.machine.doubts_about = _no_doubts  # type: ignore[method-assign]
+    session.client_tools.doubts_about = _no_doubts  # type: ignore[method-assign]
     for update in updates:
         session.apply(update)
     return session

@@ -232,7 +232,7 @@ async def _type(chat: Chat, argument: str) -> None:
     running.sort(key=lambda state: not state.is_waiting)
     if not running:
         chat.say("no command is running")
-    elif session.machine.type_into(running[0].terminal_id, f"{argument}\r".encode()):
+    elif session.client_tools.type_into(running[0].terminal_id, f"{argument}\r".encode()):
         chat.say(f"typed into {command_of(running[0])}")
 
 

@@ -28,8 +28,8 @@ from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsE
 from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
 from acp_tui.client.loading_variables import rows_of
 from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
-from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.driver import Additions, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.settings import mcp, trust

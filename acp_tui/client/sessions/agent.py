@@ -25,8 +25,8 @@ from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
 from acp_tui.client.agents.process import StderrLines
 from acp_tui.client.extensions import Extensions, require_extension_name
-from acp_tui.client.sessions.access import Policy
 from acp_tui.client.sessions.client_role import ClientRole
+from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Attend, Session
 from acp_tui.client.settings.location import settings_file

@@ -9,8 +9,8 @@ from typing import Any
 
 from acp_tui.client.errors import OpeningInProgress
 from acp_tui.client.extensions import Extensions
+from acp_tui.client.sessions.client_tools import ClientTools
 from acp_tui.client.sessions.elicitations import Elicitations
-from acp_tui.client.sessions.machine import Machine
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.subagents import Routes
 from acp_tui.conversation.elicitation import Elicitation
@@ -134,5 +134,5 @@ class ClientRole(SessionTable):
         session, asked = self.asking(session_id, asked)
         return session.request_permission(asked)
 
-    def machine(self, session_id: SessionId) -> Machine:
-        return self.serving(session_id).machine
+    def client_tools(self, session_id: SessionId) -> ClientTools:
+        return self.serving(session_id).client_tools

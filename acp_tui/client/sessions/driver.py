@@ -17,9 +17,9 @@ from anyio.abc import TaskGroup
 
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentRefused, AgentUnreachable, AuthenticationRequired, SettingsError
-from acp_tui.client.sessions.access import policy_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.allowances import UnaskedKind
+from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session, shown_early
 from acp_tui.client.sessions.session_history import recording_plan

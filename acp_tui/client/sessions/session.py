@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from anyio import Event, create_task_group, get_cancelled_exc_class, sleep
 
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
-from acp_tui.client.sessions.access import FOR_SESSION, NOBODY_ASKED, Access, Grant, Policy, Rules
 from acp_tui.client.sessions.allowances import Allowances
+from acp_tui.client.sessions.client_tools import ClientTools, OwnCommands
+from acp_tui.client.sessions.consent import FOR_SESSION, UNATTENDED, Consent, Grant, Policy, Rules
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
 from acp_tui.client.sessions.fitting import fit
-from acp_tui.client.sessions.machine import Machine, OwnCommands
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.client.spill import new_conversation
@@ -176,19 +176,19 @@ class Session:
         """The waiting questions that are acp-tui's own."""
         self._shown: dict[facts.RequestKey, ToolCall] = {}
         """The tool calls that were just allowed, as they were then."""
-        access = Access(self._ask_for_access, self.apply, self.allowances, agent)
-        self.machine = Machine(
+        consent = Consent(self._ask_for_access, self.apply, self.allowances, agent)
+        self.client_tools = ClientTools(
             cwd,
             additional_directories,
             quirks,
             policy,
             self._rules,
-            access,
+            consent,
             self.apply,
             lambda: self.connection.until_room(),
         )
         """The files and terminals of this machine that the agent gets."""
-        self.commands = OwnCommands(self.machine, self.apply)
+        self.commands = OwnCommands(self.client_tools, self.apply)
         """Commands the user runs there."""
 
     @property
@@ -483,7 +483,7 @@ class Session:
         async with create_task_group() as waiting:
             # An answer counts after 0.4 s. The card must not look as if nothing were in doubt by then.
             waiting.start_soon(self._note_after, SLOW_COMPARISON_S, request, STILL_COMPARING)
-            doubts = await self.machine.doubts_about([item for item in call.content if isinstance(item, TextDiff)])
+            doubts = await self.client_tools.doubts_about([item for item in call.content if isinstance(item, TextDiff)])
             waiting.cancel_scope.cancel()
         self._note(request, *doubts)
 
@@ -516,7 +516,7 @@ class Session:
 
     async def _access_decision(self, key: facts.RequestKey) -> str | None:
         answer = await self._decision(key)
-        return NOBODY_ASKED if key in self._unasked else answer
+        return UNATTENDED if key in self._unasked else answer
 
     @property
     def _is_stopping(self) -> bool:
@@ -542,7 +542,7 @@ class Session:
                 looking.cancel_scope.cancel()
             # Before the agent knows the answer, so that it can't lead the paths elsewhere in between.
             if request is not None and (allowed := self._shown.get(key)) is not None:
-                await self.allowances.note(allowed, self.machine.place_of)
+                await self.allowances.note(allowed, self.client_tools.place_of)
             return answer
         except get_cancelled_exc_class():
             # The agent withdraws requests that cancelling the turn answered while rules or files were being read
@@ -576,7 +576,7 @@ class Session:
 
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
         self.cwd, self.additional_directories = cwd, tuple(additional_directories)
-        self.machine.move(cwd, additional_directories)
+        self.client_tools.move(cwd, additional_directories)
         self.allowances.end_turn()
 
     def cut_off(self) -> str:
@@ -592,13 +592,13 @@ class Session:
         """Withdraw every open question and accept no more prompts (R-SESS-7)."""
         self.is_closed = True
         self._turn_over.set()
-        self.machine.close()
+        self.client_tools.close()
         self._cancel_questions()
 
     async def aclose(self) -> None:
         """Close the session and end its terminals on the user's machine."""
         self.close()
-        await self.machine.aclose()
+        await self.client_tools.aclose()
 
 
 def _is_offered(option: facts.ConfigOption, value: str | bool) -> bool:
@@ -633,6 +633,6 @@ def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
 def _rules_of(policy: Policy, roots: Sequence[Path]) -> Rules:
     if not policy.refuse:
         return Rules(roots)
-    from acp_tui.client.sessions.standing_rules import StandingRules  # its lists of programs take long to load
+    from acp_tui.client.sessions.apply_rules import StandingRules  # its lists of programs take long to load
 
     return StandingRules(policy.refuse, roots)

@@ -205,7 +205,7 @@ class ReplayedSessions(Routes[ReplayedSession]):
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
         _refuse()
 
-    def machine(self, session_id: SessionId) -> NoReturn:
+    def client_tools(self, session_id: SessionId) -> NoReturn:
         _refuse()
 
 

@@ -67,20 +67,20 @@ class ConnectionV1(Connection):
     async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.ReadTextFileRequest, params)
-        machine = self.client.machine(SessionId(request.session_id))
-        content = await machine.read_text_file(request.path, request.line, request.limit)
+        tools = self.client.client_tools(SessionId(request.session_id))
+        content = await tools.read_text_file(request.path, request.line, request.limit)
         return {"content": content}
 
     async def _write_text_file(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.WriteTextFileRequest, params)
-        await self.client.machine(SessionId(request.session_id)).write_text_file(request.path, request.content)
+        await self.client.client_tools(SessionId(request.session_id)).write_text_file(request.path, request.content)
         return {}
 
     async def _create_terminal(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.CreateTerminalRequest, params)
-        terminal_id = await self.client.machine(SessionId(request.session_id)).create_terminal(
+        terminal_id = await self.client.client_tools(SessionId(request.session_id)).create_terminal(
             request.command,
             request.args or (),
             [(variable.name, variable.value) for variable in request.env or ()],
@@ -92,28 +92,28 @@ class ConnectionV1(Connection):
     def _terminal(self, params: Mapping[str, Any]) -> tuple[FilesAndTerminals, TerminalId]:
         with as_invalid_params():
             request = decode(agent_requests.TerminalRequest, params)
-        return self.client.machine(SessionId(request.session_id)), TerminalId(request.terminal_id)
+        return self.client.client_tools(SessionId(request.session_id)), TerminalId(request.terminal_id)
 
     async def _terminal_output(self, params: Mapping[str, Any]) -> Any:
-        machine, terminal_id = self._terminal(params)
-        snapshot = machine.terminal_output(terminal_id)
+        tools, terminal_id = self._terminal(params)
+        snapshot = tools.terminal_output(terminal_id)
         result: dict[str, Any] = {"output": snapshot.output, "truncated": snapshot.truncated}
         if snapshot.exit_status is not None:
             result["exitStatus"] = _exit_status(snapshot.exit_status)
         return result
 
     async def _wait_for_terminal_exit(self, params: Mapping[str, Any]) -> Any:
-        machine, terminal_id = self._terminal(params)
-        return _exit_status(await machine.wait_for_terminal_exit(terminal_id))
+        tools, terminal_id = self._terminal(params)
+        return _exit_status(await tools.wait_for_terminal_exit(terminal_id))
 
     async def _kill_terminal(self, params: Mapping[str, Any]) -> Any:
-        machine, terminal_id = self._terminal(params)
-        await machine.kill_terminal(terminal_id)
+        tools, terminal_id = self._terminal(params)
+        await tools.kill_terminal(terminal_id)
         return {}
 
     async def _release_terminal(self, params: Mapping[str, Any]) -> Any:
-        machine, terminal_id = self._terminal(params)
-        await machine.release_terminal(terminal_id)
+        tools, terminal_id = self._terminal(params)
+        await tools.release_terminal(terminal_id)
         return {}
 
 

@@ -15,8 +15,8 @@ from textual.app import App
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import introduction, recent_file
 from acp_tui.client.errors import AgentStartFailed
-from acp_tui.client.sessions.access import INTERACTIVE, policy_of
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import INTERACTIVE, policy_of
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.tree import Settings

@@ -347,7 +347,7 @@ class TakeOver(Screen[None]):
 
     def on_taken_terminal_typed(self, message: TakenTerminal.Typed) -> None:
         try:
-            self._session.machine.type_into(self._state.terminal_id, message.data)
+            self._session.client_tools.type_into(self._state.terminal_id, message.data)
             self._is_taken = True
         except TerminalInputFull as error:
             if self._is_taken:  # once, not for every key
@@ -355,12 +355,12 @@ class TakeOver(Screen[None]):
                 self.notify(f"{error}. What you type now is lost.", severity="warning", markup=False)
 
     def on_taken_terminal_sized(self, message: TakenTerminal.Sized) -> None:
-        self._session.machine.resize_terminal(self._state.terminal_id, message.columns, message.rows)
+        self._session.client_tools.resize_terminal(self._state.terminal_id, message.columns, message.rows)
 
     def on_taken_terminal_left(self) -> None:
         """Go back to the conversation, and restore the terminal's size there."""
-        machine = self._session.machine
-        machine.resize_terminal(self._state.terminal_id, *machine.terminal_size)
+        tools = self._session.client_tools
+        tools.resize_terminal(self._state.terminal_id, *tools.terminal_size)
         self.dismiss()
 
     def on_click(self, event: events.Click) -> None:

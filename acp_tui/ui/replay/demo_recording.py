@@ -22,8 +22,8 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo_agent import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
-from acp_tui.client.sessions.access import ALLOW, INTERACTIVE, Grant, Policy
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import ALLOW, INTERACTIVE, Grant, Policy
 from acp_tui.client.sessions.driver import Link, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session

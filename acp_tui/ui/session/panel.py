@@ -417,13 +417,13 @@ class SessionPanel(Vertical):
     def _fit_terminals(self) -> None:
         if self.session is None or not self.screen.is_current:
             return  # a terminal that has the keyboard uses the whole screen
-        machine = self.session.machine
+        tools = self.session.client_tools
         width = self.size.width - self.view.styles.margin.width - BESIDE_TERMINALS
         columns = max(20, min(width, 200))
-        machine.terminal_size = (columns, 30)
+        tools.terminal_size = (columns, 30)
         for state in self.conversation.terminals.values():
             if state.is_ours and not state.has_exited and state.columns != columns:
-                machine.resize_terminal(state.terminal_id, columns, state.rows)
+                tools.resize_terminal(state.terminal_id, columns, state.rows)
 
     def _fit_card(self) -> None:
         # The rows that the plan needs, visible or not, with the margin above it.

@@ -397,14 +397,14 @@ class TerminalsController:
         """Press Ctrl+C in a terminal."""
         if chosen := self._choose():
             _, session, state = chosen
-            is_done = session.machine.interrupt(state.terminal_id)
+            is_done = session.client_tools.interrupt(state.terminal_id)
             self._tell(state, "Ctrl+C was pressed in" if is_done else "The agent has released")
 
     async def end(self) -> None:
         """End a terminal's command."""
         if chosen := self._choose():
             _, session, state = chosen
-            is_done = await session.machine.end_terminal(state.terminal_id)
+            is_done = await session.client_tools.end_terminal(state.terminal_id)
             self._tell(state, "You have ended" if is_done else "The agent has released")
 
     def _choose(self) -> tuple[SessionPanel, Session, TerminalState] | None:

@@ -21,8 +21,8 @@ from anyio import to_thread
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import CLOSE_GRACE_S
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, ClientError, UnsupportedProtocol
-from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session

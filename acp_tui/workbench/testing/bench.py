@@ -16,7 +16,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import make_private, replacing
-from acp_tui.client.sessions.access import Grant, Policy
+from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed

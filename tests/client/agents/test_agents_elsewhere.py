@@ -9,7 +9,7 @@ import pytest
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.configured_agents import read_configured_agents
-from acp_tui.client.sessions.access import INTERACTIVE, Grant, Policy
+from acp_tui.client.sessions.consent import INTERACTIVE, Grant, Policy
 from acp_tui.client.sessions.driver import usable_servers
 from acp_tui.client.settings.mcp import ServerList, Skipped, StdioServer
 from acp_tui.protocol.roles import AgentCapabilities

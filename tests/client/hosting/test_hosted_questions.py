@@ -10,7 +10,7 @@ import pytest
 from acp_tui.client.hosting import extension_methods
 from acp_tui.client.hosting import host as host_module
 from acp_tui.client.hosting.host import WHY_AGAIN
-from acp_tui.client.sessions.access import ALLOW, IN_SESSION, NEVER, REFUSE
+from acp_tui.client.sessions.consent import ALLOW, IN_SESSION, NEVER, REFUSE
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.elicitation import Form

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.sessions.access import Policy
+from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.settings.tree import RefusalRule
 from support.agents import SERVING, in_session
 from support.peers import Counterpart, request

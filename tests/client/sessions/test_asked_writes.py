@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.sessions.access import ALLOW, OUTDATED, REFUSE, WHY_OUTSIDE, WHY_SETTINGS, Grant, Policy
-from acp_tui.client.sessions.machine import WHY_AGAIN
+from acp_tui.client.sessions.client_tools import WHY_AGAIN
+from acp_tui.client.sessions.consent import ALLOW, OUTDATED, REFUSE, WHY_OUTSIDE, WHY_SETTINGS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE
 from acp_tui.conversation.content import Text

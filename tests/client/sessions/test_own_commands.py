@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.errors import CommandFailed
-from acp_tui.client.sessions.access import Grant, Policy
+from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import OwnCommand
 from support.agents import SERVING, in_session, until

@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.client.sessions.access import Rules
-from acp_tui.client.sessions.machine import MORE_FILES, NOT_COMPARED
+from acp_tui.client.sessions.client_tools import MORE_FILES, NOT_COMPARED
+from acp_tui.client.sessions.consent import Rules
 from acp_tui.client.sessions.session import STILL_COMPARING, Session
 from acp_tui.client.workspace import Workspace
 from acp_tui.conversation.entries import ToolCallEntry
@@ -271,7 +271,7 @@ async def test_reads_that_are_never_collected_keep_no_doubt_off_the_card(
 async def test_what_takes_too_long_to_compare_is_said_on_the_card(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("acp_tui.client.sessions.machine.COMPARING_S", 0.5)
+    monkeypatch.setattr("acp_tui.client.sessions.client_tools.COMPARING_S", 0.5)
 
     async def wait_forever(*_: Any, **__: Any) -> str:
         return await anyio.Event().wait()  # type: ignore[return-value]
@@ -300,12 +300,12 @@ async def test_files_beyond_the_first_eight_are_said_to_be_not_compared(tmp_path
 
 def _looked(session: Session) -> anyio.Event:
     """Set when the session has checked a request."""
-    done, look = anyio.Event(), session.machine.doubts_about
+    done, look = anyio.Event(), session.client_tools.doubts_about
 
     async def looking(diffs: Sequence[TextDiff]) -> list[str]:
         doubts = await look(diffs)
         done.set()
         return doubts
 
-    session.machine.doubts_about = looking  # type: ignore[method-assign]
+    session.client_tools.doubts_about = looking  # type: ignore[method-assign]
     return done

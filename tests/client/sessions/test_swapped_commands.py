@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from acp_tui.client.loading_variables import HARMLESS, LOADING, loading_effect, loading_warnings
-from acp_tui.client.sessions.access import ALLOW, REFUSE, WHY_SETTINGS, Grant, Policy
+from acp_tui.client.sessions.consent import ALLOW, REFUSE, WHY_SETTINGS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import PermissionRequest
 from support.agents import SERVING, in_session, until

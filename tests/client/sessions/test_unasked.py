@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from anyio import create_task_group
 
-from acp_tui.client.sessions.access import ALLOW, IN_SESSION, NEVER, REFUSE, WHY_UNASKED, Grant, Policy
+from acp_tui.client.sessions.consent import ALLOW, IN_SESSION, NEVER, REFUSE, WHY_UNASKED, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.entries import ToolCallEntry

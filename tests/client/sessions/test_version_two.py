@@ -13,8 +13,8 @@ import pytest
 
 from acp_tui.cli.permissions import question_text
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, Unsupported
-from acp_tui.client.sessions.access import Policy
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.client.settings.tree import RefusalRule

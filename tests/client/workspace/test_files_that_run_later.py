@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from acp_tui.client.sessions.access import ALLOW, REFUSE, Grant, Policy
+from acp_tui.client.sessions.consent import ALLOW, REFUSE, Grant, Policy
 from acp_tui.client.workspace.runs_later import (
     BUILD_FILES,
     HARMLESS,

@@ -107,7 +107,7 @@ async def test_what_a_program_that_reads_nothing_does_not_take_is_said_once(
         def refuse(*_: object) -> None:
             raise TerminalInputFull(5_000_000)
 
-        monkeypatch.setattr(page.session.machine, "type_into", refuse)
+        monkeypatch.setattr(page.session.client_tools, "type_into", refuse)
         await page.pilot.press("a", "b", "c")
         (notice,) = page.pilot.app._notifications
         assert notice.message.endswith("5,000,000 typed bytes are waiting for it. What you type now is lost.")
@@ -178,7 +178,7 @@ async def test_the_program_gets_the_size_of_the_window_and_then_that_of_its_card
         await page.pilot.resize_terminal(70, 20)
         await page.shows("(70, 19)")
         await page.press(LEAVE_KEY)
-        columns, rows = page.session.machine.terminal_size
+        columns, rows = page.session.client_tools.terminal_size
         await page.shows(f"({columns}, {rows})")
         assert not page.is_taken_over
 
@@ -189,7 +189,7 @@ async def test_a_running_program_gets_the_width_of_its_card_when_that_changes(tm
         await page.pilot.resize_terminal(60, 30)
 
         def knows_the_width() -> bool:
-            columns, rows = page.session.machine.terminal_size
+            columns, rows = page.session.client_tools.terminal_size
             return columns == page.view.size.width - BESIDE_TERMINALS and f"({columns}, {rows})" in page.text
 
         await page.until(knows_the_width)
@@ -250,11 +250,11 @@ async def test_an_end_is_told_and_what_is_typed_too_late_does_not_leave(tmp_path
 async def test_a_program_killed_from_outside_is_reported_as_ended(tmp_path: Path) -> None:
     async with running(tmp_path, RAW.format(first="")) as page:
         await page.takes_over()
-        await page.session.machine.end_terminal(page.state.terminal_id)
+        await page.session.client_tools.end_terminal(page.state.terminal_id)
         await page.shows("ended by SIGTERM")
         await page.press(LEAVE_KEY)
         await page.until(lambda: not page.is_taken_over)
-        assert (page.state.columns, page.state.rows) == page.session.machine.terminal_size
+        assert (page.state.columns, page.state.rows) == page.session.client_tools.terminal_size
 
 
 # The agent meanwhile

@@ -1,4 +1,4 @@
-"""The files and terminals of the user's machine that an agent gets through one session. `access` asks first."""
+"""The files and terminals of the user's machine that an agent gets through one session. `consent` asks first."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from anyio import Lock, move_on_after, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
-from acp_tui.client.sessions.access import WHY_LATER, Access, AccessRequest, Grant, Outdated, Policy, Rules
 from acp_tui.client.sessions.allowances import Run
+from acp_tui.client.sessions.consent import WHY_LATER, AccessRequest, Consent, Grant, Outdated, Policy, Rules
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
@@ -77,8 +77,8 @@ class OfferedOutput:
 class OwnCommands:
     """Commands the user runs. They don't need permission, because the user typed them."""
 
-    def __init__(self, machine: Machine, apply: Callable[[updates.SessionUpdate], None]) -> None:
-        self._machine = machine
+    def __init__(self, tools: ClientTools, apply: Callable[[updates.SessionUpdate], None]) -> None:
+        self._tools = tools
         self._apply = apply
         self._offered: list[OfferedOutput] = []
         self._numbers = count(1)
@@ -91,7 +91,7 @@ class OwnCommands:
     async def run(self, line: str) -> None:
         """Start a shell command line and show it in the conversation. Raises CommandFailed."""
         try:
-            terminal_id = await self._machine.run_own(line)
+            terminal_id = await self._tools.run_own(line)
         except TerminalError as error:
             raise CommandFailed(str(error)) from error
         self._apply(updates.CommandRun(line, terminal_id))
@@ -107,7 +107,7 @@ class OwnCommands:
         return tuple(self._resource(one) for one in offered)
 
     def _resource(self, one: OfferedOutput) -> TextResource:
-        snapshot = self._machine.output_of_own(one.terminal_id)
+        snapshot = self._tools.output_of_own(one.terminal_id)
         status = snapshot.exit_status
         if status is None:
             end = "(still running)"
@@ -170,7 +170,7 @@ NOT_COMPARED: Final = "Not compared with the file, because {why}: {path}"
 MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared; not compared: {{more}} more."
 
 
-class Machine:
+class ClientTools:
     """Serves a session's agent and its user. Refusals are raised as error responses for the agent."""
 
     def __init__(
@@ -180,7 +180,7 @@ class Machine:
         quirks: Quirks,
         policy: Policy,
         rules: Rules,
-        access: Access,
+        consent: Consent,
         apply: Callable[[updates.SessionUpdate], None],
         until_room: Callable[[], Awaitable[None]],
     ) -> None:
@@ -191,7 +191,7 @@ class Machine:
         self._quirks = quirks
         self._policy = policy
         self._rules = rules
-        self._access = access
+        self._consent = consent
         self._apply = apply
         self._until_room = until_room
         # If an agent requests many large files and reads no answers, only one of them is in memory.
@@ -212,7 +212,7 @@ class Machine:
             place = await files.locate(path)
             rule = await self._rules.against_read(path, place.path)
             request = AccessRequest("read", f"Read {path}", path, rule, raw_input={"path": path})
-            async with self._access.permit(request, self._policy.read, place):
+            async with self._consent.permit(request, self._policy.read, place):
                 try:
                     async with self._one_read_at_a_time:
                         await self._until_room()
@@ -240,7 +240,7 @@ class Machine:
                         why=shown.why,
                         warnings=shown.differences(before),
                     )
-                    async with self._access.permit(request, self._policy.write, shown.place):
+                    async with self._consent.permit(request, self._policy.write, shown.place):
                         self._require_same(files)
                         try:
                             await files.write_text_file(path, content, allowed_at=shown.place.path, shown=shown.state)
@@ -328,7 +328,7 @@ class Machine:
                     warnings=loading_warnings([name for name, _ in env], _line(command, args)),
                     run=Run(command, tuple(args), tuple(name for name, _ in env)),
                 )
-                async with self._access.permit(request, self._policy.terminals, held.location):
+                async with self._consent.permit(request, self._policy.terminals, held.location):
                     self._require_same(files)
                     await files.require_held(directory, held)
                     limit = self._policy.output_limit_bytes

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.sessions.access import ALLOW, HOW_TO_NARROW, REFUSE, WHY_OUTSIDE, WHY_SETTINGS, Grant, Policy
+from acp_tui.client.sessions.consent import ALLOW, HOW_TO_NARROW, REFUSE, WHY_OUTSIDE, WHY_SETTINGS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation.content import Text

@@ -20,7 +20,7 @@ from acp_tui.client.permissions.rules import (
     subject_of_tool_call,
     subject_of_write,
 )
-from acp_tui.client.sessions.access import Rules
+from acp_tui.client.sessions.consent import Rules
 from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall
 

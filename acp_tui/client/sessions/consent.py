@@ -94,7 +94,7 @@ def policy_of(settings: Settings, unasked: frozenset[UnaskedKind] = frozenset())
 class Rules:
     """The user's rules, which only ever refuse. Each method returns the first rule that refuses, or None.
 
-    These are the rules of a user who has none; `standing_rules` has the others.
+    These are the rules of a user who has none; `apply_rules` has the others.
     """
 
     def __init__(self, roots: Sequence[Path]) -> None:
@@ -128,12 +128,12 @@ IN_SESSION: Final = PermissionOption("allow_in_session", "Allow in this session"
 REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
 NEVER: Final = PermissionOption("never_in_session", "Never in this session", "reject_always")
 FOR_SESSION: Final = (IN_SESSION.option_id, NEVER.option_id)
-NOBODY_ASKED: Final = "nobody-asked"
+UNATTENDED: Final = "nobody-asked"
 """Stands for an option's ID: the request was refused because there was no one to ask."""
 
 _WHY: Final = {
     None: "the question was withdrawn",
-    NOBODY_ASKED: "it needs the user's permission, and there is no terminal to ask on",
+    UNATTENDED: "it needs the user's permission, and there is no terminal to ask on",
 }
 HOW_TO_NARROW: Final = (
     "A rule for a command refuses every line that has its words, even in a text. To narrow it, add words or options."
@@ -155,7 +155,7 @@ _NEVER: Final[Mapping[UnaskedKind, str]] = {
 Ask: TypeAlias = Callable[[tool_calls.ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
 """Shows a question with the reason for it, and returns the ID of the chosen option.
 
-None if the question was withdrawn, NOBODY_ASKED if no one saw it.
+None if the question was withdrawn, UNATTENDED if no one saw it.
 """
 
 
@@ -204,7 +204,7 @@ class Outdated(Exception):
 OUTDATED: Final = "Nothing was written: the file changed while you decided, so acp-tui asks again."
 
 
-class Access:
+class Consent:
     """Asks the user, or follows their rules and what they have allowed. It decides nothing itself."""
 
     def __init__(
@@ -283,7 +283,7 @@ class Access:
         if answer in (ALLOW.option_id, IN_SESSION.option_id):
             return patch.tool_call_id
         self._settle(patch.tool_call_id, tool_calls.CANCELLED if answer is None else tool_calls.FAILED)
-        why = _WHY.get(answer, "the user refused it") + (question.if_nobody if answer == NOBODY_ASKED else "")
+        why = _WHY.get(answer, "the user refused it") + (question.if_nobody if answer == UNATTENDED else "")
         raise _refusal(f"{request.does}: {why}")
 
     def _settle(self, call_id: tool_calls.ToolCallId, status: str) -> None:
