@@ -36,7 +36,7 @@ async def remembers(page: Page) -> Recall:
 
 
 def _recalls(page: Page) -> list[Recall]:
-    return [each for each in page.prompt.assistants if isinstance(each, Recall)]
+    return [each for each in page.prompt.key_helpers if isinstance(each, Recall)]
 
 
 def kept(*texts: str, folder: Path = CWD, at: str = "2026-11-20T12:00:00+00:00") -> None:

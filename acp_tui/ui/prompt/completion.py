@@ -360,7 +360,7 @@ CLOSING: Final = frozenset(" \t.,;:!?)]}>'\"")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class CompletionContext:
     """The context in which a prompt is written."""
 
     cwd: Path
@@ -384,9 +384,9 @@ class _Place:
 class Completion:
     """Completes one prompt. The list is mounted when it's first needed."""
 
-    def __init__(self, prompt: PromptInput, surroundings: Callable[[], Surroundings]) -> None:
+    def __init__(self, prompt: PromptInput, context: Callable[[], CompletionContext]) -> None:
         self._prompt = prompt
-        self._surroundings = surroundings
+        self._context = context
         self._list = SuggestionList(self._choose_clicked)
         self._files: WorkspaceFiles | None = None
         self._is_reading = False
@@ -513,23 +513,23 @@ class Completion:
 
     def _look(self, place: _Place) -> None:
         self._place = place
-        surroundings = self._surroundings()
+        context = self._context()
         if place.mention is None:
-            self._show(place, self._known_commands(surroundings).find(place.command))
+            self._show(place, self._known_commands(context).find(place.command))
             return
-        files = self._files_of(surroundings.cwd)
+        files = self._files_of(context.cwd)
         if files.is_old and not self._is_reading:
             self._run(partial(self._read, files), "completion-reading")
-        self._run(partial(self._look_for_files, place, place.mention, files, surroundings), "completion")
+        self._run(partial(self._look_for_files, place, place.mention, files, context), "completion")
 
     def _run(self, work: Callable[[], Awaitable[None]], group: str) -> None:
         """Run this instead of earlier work in the same group."""
         self._prompt.run_worker(work, group=group, exclusive=True)
 
     async def _look_for_files(
-        self, place: _Place, mention: PartialMention, files: WorkspaceFiles, surroundings: Surroundings
+        self, place: _Place, mention: PartialMention, files: WorkspaceFiles, context: CompletionContext
     ) -> None:
-        conversation = surroundings.conversation
+        conversation = context.conversation
         recent = recent_paths(conversation, files.root) if conversation is not None and not mention.path else ()
         rows = await rows_for(mention, files, recent, lambda: self._place is not place)
         if self._place is place:
@@ -551,11 +551,11 @@ class Completion:
             self._files = WorkspaceFiles(cwd)
         return self._files
 
-    def _known_commands(self, surroundings: Surroundings) -> Commands:
-        conversation = surroundings.conversation
+    def _known_commands(self, context: CompletionContext) -> Commands:
+        conversation = context.conversation
         of_agent = conversation.commands if conversation is not None else ()
         if self._commands is None or self._commands[0] is not of_agent:
-            self._commands = (of_agent, Commands(of_agent, surroundings.agent_title))
+            self._commands = (of_agent, Commands(of_agent, context.agent_title))
         return self._commands[1]
 
     # The list
@@ -597,6 +597,6 @@ class Completion:
         line = document.get_line(0) if document.line_count == 1 else ""
         hint = ""
         if line.startswith("/") and line.endswith(" ") and self._prompt.cursor_location == (0, len(line)):
-            hint = make_visible_line(self._known_commands(self._surroundings()).hint(line))
+            hint = make_visible_line(self._known_commands(self._context()).hint(line))
         if hint or self._ghost:
             self._ghost = self._prompt.suggestion = hint

@@ -89,17 +89,17 @@ def _shown(path: Path, cwd: Path) -> str:
     return f"{shown}/" if path.is_dir() else shown
 
 
-class Assistant(Protocol):
+class KeyHelper(Protocol):
     """Helps the user write a prompt."""
 
     def takes_key(self, event: events.Key) -> bool:
-        """Whether the assistant handled the key. If so, nothing else happens with it."""
+        """Whether the helper handled the key. If so, nothing else happens with it."""
 
     def draft_changed(self) -> None:
         """The draft or the cursor changed. Must be cheap, because it's called on each key."""
 
 
-class Modes(Protocol):
+class EditingMode(Protocol):
     """Gives characters another meaning than text in some modes."""
 
     @property
@@ -197,9 +197,9 @@ class PromptInput(DraftArea):
         self._is_agent_gone = False
         self._for_later: str | None = None
         """The draft to send as soon as that's possible."""
-        self.assistants: list[Assistant] = []
+        self.key_helpers: list[KeyHelper] = []
         """They get each key before it becomes text, in this order."""
-        self.modes: Modes | None = None
+        self.editing_mode: EditingMode | None = None
         """Whether characters are text or commands; None until it's loaded. Then characters are text."""
         self._giving_way: Timer | None = None
         """Looks whether a card that came while the user was busy may have the keyboard by now."""
@@ -215,26 +215,28 @@ class PromptInput(DraftArea):
     # Keys
 
     async def on_key(self, event: events.Key) -> None:
-        """Offer the key to the assistants first: Textual calls the handlers of base classes later."""
+        """Offer the key to the helpers first: Textual calls the handlers of base classes later."""
         self._end_saying()
         if self._is_handled(event):
             event.stop()
             event.prevent_default()
 
     def _is_handled(self, event: events.Key) -> bool:
-        """Whether the modes or an assistant handle the key. What an assistant shows, Esc closes first."""
-        if self.modes is not None and self.modes.takes_key(event):
+        """Whether the editing mode or a helper handles the key. What a helper shows, Esc closes first."""
+        if self.editing_mode is not None and self.editing_mode.takes_key(event):
             return True
-        if any(assistant.takes_key(event) for assistant in self.assistants):
+        if any(helper.takes_key(event) for helper in self.key_helpers):
             return True
-        return event.key == "escape" and self.modes is not None and self.modes.leave_insert()
+        return event.key == "escape" and self.editing_mode is not None and self.editing_mode.leave_insert()
 
     def redoes(self) -> bool:
         """Redo an edit, if that's what Ctrl+R means in the current mode. Returns False if it isn't."""
-        return self.modes is not None and self.has_focus and self.modes.takes_key(events.Key("ctrl+r", None))
+        return (
+            self.editing_mode is not None and self.has_focus and self.editing_mode.takes_key(events.Key("ctrl+r", None))
+        )
 
     def _end_saying(self) -> None:
-        mode = self.modes.words if self.modes is not None else ""
+        mode = self.editing_mode.words if self.editing_mode is not None else ""
         if self.border_subtitle != (mode or None):
             self.show_mode(mode)
 
@@ -244,8 +246,8 @@ class PromptInput(DraftArea):
 
     def insert(self, text: str, *args: Any, **options: Any) -> EditResult:
         """Insert text that was written elsewhere. What follows is text, too."""
-        if self.modes is not None:
-            self.modes.insert()
+        if self.editing_mode is not None:
+            self.editing_mode.insert()
         return super().insert(text, *args, **options)
 
     def action_send(self, *, is_other_way: bool = False) -> None:
@@ -379,8 +381,8 @@ class PromptInput(DraftArea):
 
         After the reason for a rejection, the previous draft comes back.
         """
-        if self.modes is not None:
-            self.modes.insert()
+        if self.editing_mode is not None:
+            self.editing_mode.insert()
         if not self._stashed.text:
             self._pastes.forget()
         self._go_back_to_stashed()
@@ -479,17 +481,17 @@ class PromptInput(DraftArea):
     # How it looks
 
     def on_text_area_changed(self) -> None:
-        self._tell_assistants()
+        self._tell_key_helpers()
         if self._rejection is None:
             title = SHELL if self.text.startswith("!") else None
             if self.border_title != title:
                 self.border_title = title
 
     @on(DraftArea.SelectionChanged)
-    def _tell_assistants(self) -> None:
-        """Tell the assistants: what helps in one place may not in another."""
-        for assistant in self.assistants:
-            assistant.draft_changed()
+    def _tell_key_helpers(self) -> None:
+        """Tell the helpers: what helps in one place may not in another."""
+        for helper in self.key_helpers:
+            helper.draft_changed()
 
     def on_resize(self) -> None:
         self._name_keys()

@@ -297,7 +297,7 @@ class Recall:
         if left:
             self._bring_back(left)
             self._tell_back()
-        self._prompt.assistants.append(self)
+        self._prompt.key_helpers.append(self)
         self.draft_changed()
 
     def show_session(self, session: Session) -> None:

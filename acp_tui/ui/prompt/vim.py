@@ -342,7 +342,7 @@ class VimKeys:
         if line_start(text, target) == line_start(text, at):
             # As with the arrow keys, earlier prompts are beyond the first and the last line.
             key = events.Key("up" if keys == "k" else "down", None)
-            any(assistant.takes_key(key) for assistant in self._prompt.assistants)
+            any(helper.takes_key(key) for helper in self._prompt.key_helpers)
             return
         start = line_start(text, target)
         self._go(min(start + self._column, line_end(text, target)), keeps_column=True)

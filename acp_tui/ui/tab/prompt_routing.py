@@ -55,14 +55,14 @@ class PromptController:
         await preload_in_thread(BEFORE_WRITING)
         from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
 
-        def surroundings() -> completion.Surroundings:
+        def context() -> completion.CompletionContext:
             session, panel = self._tab.session, self._tab.panel
             cwd = session.cwd if session is not None else self._tab.cwd
             conversation = panel.conversation if panel is not None else None
-            return completion.Surroundings(cwd, conversation, self._tab.agent_title)
+            return completion.CompletionContext(cwd, conversation, self._tab.agent_title)
 
-        self._prompt.assistants.insert(0, completion.Completion(self._prompt, surroundings))
-        self._prompt.modes = vim.VimKeys(self._prompt)
+        self._prompt.key_helpers.insert(0, completion.Completion(self._prompt, context))
+        self._prompt.editing_mode = vim.VimKeys(self._prompt)
         memory = self._tab.app.prompt_memory
         await self._begin_to_recall(recall.Recall(self._tab.screen, self._prompt, memory, self._tab.cwd, self._queued))
 

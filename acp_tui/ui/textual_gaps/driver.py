@@ -27,7 +27,7 @@ from textual.screen import Screen
 from acp_tui.ui.textual_gaps.fence import Fence
 from acp_tui.ui.textual_gaps.flow_control import QUESTION, SURE_QUESTION, FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import ShownRows, rows_of
-from acp_tui.ui.textual_gaps.terminal_input import TerminalAnswered, mend_terminal_input
+from acp_tui.ui.textual_gaps.terminal_input import TerminalAnswered, repair_terminal_input
 
 GONE: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
 RETRY_S: Final = 0.01
@@ -229,7 +229,7 @@ class Pacing:
         """Return the paced driver instead of the class it extends."""
         if textuals is not LinuxDriver:
             return textuals
-        mend_terminal_input()
+        repair_terminal_input()
         return PacedDriver
 
     def let_go_of_terminal(self) -> None:

@@ -30,7 +30,7 @@ _ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
 _ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b[\r\x7f1-9]")
 
 
-class Mended:
+class InputRepair:
     """Repairs input for Textual, however it's split into pieces."""
 
     def __init__(self) -> None:
@@ -108,17 +108,17 @@ class InputParser(XTermParser):
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
-        self._mended = Mended()
+        self._repair = InputRepair()
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events for input from the terminal; "" ends the input."""
-        mended = self._mended.feed(data)
-        answers, self._mended.answers = self._mended.answers, []
+        repaired = self._repair.feed(data)
+        answers, self._repair.answers = self._repair.answers, []
         yield from (TerminalAnswered(is_sure=answer != ANSWER) for answer in answers)
-        if mended or not data:
-            yield from super().feed(mended)
+        if repaired or not data:
+            yield from super().feed(repaired)
 
 
-def mend_terminal_input() -> None:
+def repair_terminal_input() -> None:
     """Make Textual's driver use our parser from its next start on."""
     linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, but not exported

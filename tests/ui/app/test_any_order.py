@@ -281,7 +281,7 @@ class World:
             self.press("escape")
             await self.come_to_rest()
         assert tab.screen.focused is tab.prompt, f"{tab.screen.focused} keeps the keyboard"
-        if tab.prompt.modes is None or not tab.prompt.modes.words:
+        if tab.prompt.editing_mode is None or not tab.prompt.editing_mode.words:
             self.press("z")
             await self.come_to_rest()
             assert len(tab.prompt.text) == len(before) + 1 or tab.prompt.text.count("z")

@@ -20,7 +20,7 @@ OWN_HELP = Command("help", "The agent's own help")
 async def page_with(*commands: Command, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
     """A page with an agent that has these commands."""
     async with open_page(CommandsReplaced(commands), size=size) as page:
-        await page.until(lambda: any(isinstance(one, Completion) for one in page.prompt.assistants))
+        await page.until(lambda: any(isinstance(one, Completion) for one in page.prompt.key_helpers))
         yield page
 
 

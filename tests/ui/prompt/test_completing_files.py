@@ -33,7 +33,7 @@ def open_project(project: Path) -> OpenPage:
     async def opened(*, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
         async with open_page(agent("hello"), size=size) as page:
             page.session.cwd = project
-            await page.until(lambda: any(isinstance(one, Completion) for one in page.prompt.assistants))
+            await page.until(lambda: any(isinstance(one, Completion) for one in page.prompt.key_helpers))
             yield page
 
     return opened

@@ -77,7 +77,7 @@ async def _type(page: Page, text: str) -> None:
 
 
 async def _use_vim(page: Page) -> None:
-    await page.until(lambda: page.prompt.modes is not None)
+    await page.until(lambda: page.prompt.editing_mode is not None)
     app = page.pilot.app
     assert isinstance(app, ScreenApp)
     app.use_settings(Settings(appearance=Appearance(DARK.name), keys=(KeyChoice("preset", ("vim", "vim-prompt")),)))
@@ -166,7 +166,7 @@ async def test_a_folded_paste_is_one_character_to_commands() -> None:
 
 async def test_without_the_preset_esc_leaves_no_mode() -> None:
     async with open_page() as page:
-        await page.until(lambda: page.prompt.modes is not None)
+        await page.until(lambda: page.prompt.editing_mode is not None)
         await page.write("draft")
         await page.press("escape", "x")
         assert page.draft == "draftx"
