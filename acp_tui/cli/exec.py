@@ -22,7 +22,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.output import error_text
-from acp_tui.cli.permissions import PermissionDesk
+from acp_tui.cli.permissions import PermissionPrompter
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
@@ -287,7 +287,7 @@ class _Turn:
         self._agent: Agent | None = None
         """The agent, once it has answered."""
         self._session: Session | None = None
-        self._desk: PermissionDesk | None = None
+        self._prompter: PermissionPrompter | None = None
         self._tasks: TaskGroup
         self._scope = anyio.CancelScope()
 
@@ -363,25 +363,25 @@ class _Turn:
         return await SessionDriver(Link(agent, added), front.log_in, self._cwd).begin()
 
     async def _take_turn(self, session: Session) -> None:
-        self._desk = PermissionDesk(session, self._tasks, self._output.say, self._streams.held)
+        self._prompter = PermissionPrompter(session, self._tasks, self._output.say, self._streams.held)
         session.subscribe(self._on_change)
         # What the agent said while the session was opening.
         self._on_change(Change(tuple(map(EntryId, range(len(session.conversation.entries))))))
         try:
             await session.send_prompt([Text(self._prompt)])
         finally:
-            if self._desk.has_rejected:
+            if self._prompter.has_rejected:
                 self._codes.add(ExitCode.PERMISSION_REJECTED)
         self._codes.add(_code_of(session.conversation.last_stop_reason))
 
     def _on_change(self, change: Change) -> None:
         assert self._session is not None
-        assert self._desk is not None
+        assert self._prompter is not None
         conversation = self._session.conversation
         for entry_id in change.entries:
             entry = conversation.entries[entry_id]
             self._output.show(entry_id, entry)
             if isinstance(entry, ToolCallEntry):
-                self._desk.note_decisions(entry)
+                self._prompter.note_decisions(entry)
         if Fact.PERMISSIONS in change.facts:
-            self._desk.look()
+            self._prompter.look()

@@ -135,7 +135,7 @@ async def ask_permission(
             return
 
 
-class PermissionDesk:
+class PermissionPrompter:
     """Handles the requests of an `exec` session: asks on the terminal, or rejects if there isn't one."""
 
     def __init__(

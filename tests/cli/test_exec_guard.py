@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from acp_tui.cli import permissions
-from acp_tui.cli.permissions import PermissionDesk
+from acp_tui.cli.permissions import PermissionPrompter
 from acp_tui.cli.terminal import GUARD_S, Terminal, has_typed
 from acp_tui.conversation.tool_calls import ToolCallId
 from support.agents import asked, in_session, in_turn, until
@@ -80,7 +80,7 @@ async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
         anyio.create_task_group() as tasks,
     ):
         asking.session = session
-        desk = PermissionDesk(session, tasks, lambda _: None, asking.hold, asking.sleep)
+        desk = PermissionPrompter(session, tasks, lambda _: None, asking.hold, asking.sleep)
         await wire.send(asked(7, "first", "second"))
         await until(session, lambda: bool(session.conversation.permissions))
         session.subscribe(lambda _: desk.look())

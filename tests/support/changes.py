@@ -16,7 +16,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from acp_tui.client.changes import Limits
-from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, stylesheets
 from support.dialogs import DialogPage
@@ -61,14 +61,14 @@ class ChangesApp(App[None]):
         super().__init__()
         self._root = root
         self._limits = limits
-        self.desk: ChangesDesk
+        self.desk: FolderChanges
         for own in OWN_THEMES:
             self.register_theme(own)
         self.theme = theme
 
     def on_mount(self) -> None:
         """Start to follow."""
-        self.desk = ChangesDesk(self, self._root, self._limits, now=lambda: BEGAN)
+        self.desk = FolderChanges(self, self._root, self._limits, now=lambda: BEGAN)
         self.desk.start()
 
 

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from acp_tui.client.transcript.record_to import RecordTo
     from acp_tui.ui.app.dialogs import Dialogs
     from acp_tui.ui.app.notifier import Notifier
-    from acp_tui.ui.app.settings.follower import SettingsDesk
-    from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.app.settings.follower import LiveSettings
+    from acp_tui.ui.changes.follower import FolderChanges
     from acp_tui.ui.tab.reopening import LeftSession
 
 
@@ -87,8 +87,8 @@ class AcpTuiApp(BaseApp):
         self.tabs = Tabs(self)
         self._cwd = cwd
         self._settings_file = settings_file
-        self._settings_desk: SettingsDesk | None = None
-        self._changes: dict[Path, ChangesDesk] = {}
+        self._live_settings: LiveSettings | None = None
+        self._changes: dict[Path, FolderChanges] = {}
         """For the folders of the tabs."""
         self._memory: PromptMemory | None = None
         self._hub = hub
@@ -338,15 +338,15 @@ class AcpTuiApp(BaseApp):
         await self.tabs.open(tab)
         return tab
 
-    def changes_in(self, cwd: Path) -> ChangesDesk:
+    def changes_in(self, cwd: Path) -> FolderChanges:
         """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
-        from acp_tui.ui.changes.follower import changes_desk  # loading point: BEFORE_TRACKING_CHANGES
+        from acp_tui.ui.changes.follower import folder_changes  # loading point: BEFORE_TRACKING_CHANGES
 
-        desk = self._changes.get(cwd)
-        if desk is None:
-            desk = self._changes[cwd] = changes_desk(self, cwd, self.settings.changes)
-            desk.start()
-        return desk
+        changes = self._changes.get(cwd)
+        if changes is None:
+            changes = self._changes[cwd] = folder_changes(self, cwd, self.settings.changes)
+            changes.start()
+        return changes
 
     @property
     def followed_folders(self) -> Sequence[Path]:
@@ -385,8 +385,8 @@ class AcpTuiApp(BaseApp):
         """Remove a tab, and stop following changes that no other tab needs."""
         await self.tabs.close(tab)
         followed = [tab.changes for tab in self.tabs]
-        for cwd, desk in tuple(self._changes.items()):
-            if desk not in followed:
+        for cwd, changes in tuple(self._changes.items()):
+            if changes not in followed:
                 self._changes.pop(cwd).end()
 
     @work
@@ -409,14 +409,14 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def show_settings(self) -> None:
-        desk = await self._loaded_settings_desk()
-        await self._dialogs.show_settings(desk, self.looks.choose_theme)
+        live = await self._loaded_live_settings()
+        await self._dialogs.show_settings(live, self.looks.choose_theme)
 
     async def keep_theme(self, name: str) -> None:
         """Write the theme to the user's settings."""
-        desk = await self._loaded_settings_desk()
+        live = await self._loaded_live_settings()
         try:
-            await desk.set("appearance.theme", name)
+            await live.set("appearance.theme", name)
         except SettingsError as error:
             self.say(f"{error}; {error.hint}" if error.hint else str(error), is_wrong=True)
 
@@ -424,36 +424,36 @@ class AcpTuiApp(BaseApp):
     async def follow_settings(self) -> None:
         """Apply changes of the settings files, as long as the app runs."""
         if self._settings_file is not None:
-            desk = await self._desk_of_settings()
-            await desk.open()
+            live = await self._made_live_settings()
+            await live.open()
             say = partial(self.say, is_wrong=True)
-            self.run_worker(desk.follow_styles(self, say))
-            self.run_worker(desk.follow_themes(self.looks.user_themes, say))
-            await desk.follow()
+            self.run_worker(live.follow_styles(self, say))
+            self.run_worker(live.follow_themes(self.looks.user_themes, say))
+            await live.follow()
 
     async def settings_in_force(self) -> Settings:
         """The settings once the files are read and the user has decided whether to use the project's."""
         project = project_settings_file(self._cwd)
         if self._settings_file is not None and await to_thread.run_sync(os.path.lexists, project):
             self.begin_to_follow()
-            await (await self._desk_of_settings()).ready()
+            await (await self._made_live_settings()).ready()
         return self.settings
 
-    async def _loaded_settings_desk(self) -> SettingsDesk:
-        """The settings desk. Reads the files if nothing follows them."""
-        desk = await self._desk_of_settings()
+    async def _loaded_live_settings(self) -> LiveSettings:
+        """The settings in force. Reads the files if nothing follows them."""
+        live = await self._made_live_settings()
         if self._settings_file is None:
-            await desk.open()
-        return desk
+            await live.open()
+        return live
 
-    async def _desk_of_settings(self) -> SettingsDesk:
+    async def _made_live_settings(self) -> LiveSettings:
         await preload_in_thread(["acp_tui.ui.app.settings.follower"])
-        from acp_tui.ui.app.settings.follower import SettingsDesk  # loading point: after the first frame
+        from acp_tui.ui.app.settings.follower import LiveSettings  # loading point: after the first frame
 
-        if self._settings_desk is None:
+        if self._live_settings is None:
             file = self._settings_file or settings_file()
-            self._settings_desk = SettingsDesk(self, file, self._cwd, self.settings)
-        return self._settings_desk
+            self._live_settings = LiveSettings(self, file, self._cwd, self.settings)
+        return self._live_settings
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
         """Ask the user whether to use a project's settings."""
@@ -461,7 +461,7 @@ class AcpTuiApp(BaseApp):
 
     def use_settings(self, settings: Settings) -> Sequence[str]:
         """Apply these settings. Returns problems with them."""
-        if not settings.appearance.theme and self._settings_desk is not None and not self._settings_desk.is_open:
+        if not settings.appearance.theme and self._live_settings is not None and not self._live_settings.is_open:
             self.looks.note_terminal_theme()
         appearance = self.looks.fitted(settings.appearance)
         before, self.settings = self.settings, replace(settings, appearance=appearance)

@@ -26,7 +26,7 @@ from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.app.settings.follower import SettingsDesk
+from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.keys import keys_in_force
@@ -194,8 +194,8 @@ class Dialogs:
         else:
             tab.say("There is no agent to inspect yet.")
 
-    async def show_settings(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
-        await self._app.push_screen_wait(SettingsScreen(desk, choose_theme))
+    async def show_settings(self, live: LiveSettings, choose_theme: ChooseTheme) -> None:
+        await self._app.push_screen_wait(SettingsScreen(live, choose_theme))
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
         return await self._app.push_screen_wait(TrustSettingsDialog(project, user))

@@ -48,7 +48,7 @@ WATCHER: Final = "watchfiles"
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-class ChangesDesk:
+class FolderChanges:
     """The changes in a folder since it was started, whoever made them."""
 
     class Changed(Message):
@@ -213,9 +213,9 @@ class ChangesDesk:
         self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
 
 
-def changes_desk(app: App[Any], cwd: Path, kept: Changes) -> ChangesDesk:
-    """Create a desk with the limits from the settings. It isn't started."""
-    return ChangesDesk(app, cwd, Limits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files))
+def folder_changes(app: App[Any], cwd: Path, kept: Changes) -> FolderChanges:
+    """Create it with the limits from the settings. It isn't started."""
+    return FolderChanges(app, cwd, Limits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files))
 
 
 def summary_of(changes: Mapping[str, FileChange]) -> str:
@@ -242,7 +242,7 @@ class TurnMoments:
     """Remembers the state of the changed files at each prompt of one session."""
 
     def __init__(
-        self, session: Session, changes: ChangesDesk, run: Callable[[Coroutine[Any, Any, None]], object]
+        self, session: Session, changes: FolderChanges, run: Callable[[Coroutine[Any, Any, None]], object]
     ) -> None:
         """`run` runs work as long as the tab exists."""
         self._changes = changes
@@ -279,48 +279,48 @@ class TurnMoments:
 
 
 class ChangesSince:
-    """The changes since one moment, with the interface of `ChangesDesk` for the list and the review."""
+    """The changes since one moment, with the interface of `FolderChanges` for the list and the review."""
 
-    def __init__(self, desk: ChangesDesk, moment: Moment, since: str) -> None:
-        self.root: Path = desk.root
+    def __init__(self, folder: FolderChanges, moment: Moment, since: str) -> None:
+        self.root: Path = folder.root
         self.since = since
         self.changes: Mapping[str, FileChange] = {}
-        self._desk = desk
+        self._folder = folder
         self._moment = moment
 
     @property
     def notes(self) -> Sequence[str]:
-        return (*self._desk.notes, ONLY_FILES)
+        return (*self._folder.notes, ONLY_FILES)
 
     def summary(self) -> str:
         return summary_of(self.changes)
 
     async def rescan(self) -> None:
         """Read all files now. Raises ChangesError."""
-        await self._desk.rescan()
+        await self._folder.rescan()
         await self._list()
 
     async def _list(self) -> None:
-        self.changes = await self._desk.changes_since(self._moment)
+        self.changes = await self._folder.changes_since(self._moment)
 
     async def review(self, path: str) -> Review:
         """The two states of a file. Raises ChangesError."""
-        return await self._desk.review(path, self._moment)
+        return await self._folder.review(path, self._moment)
 
     async def revert_file(self, shown: Review) -> None:
         """Revert a file. Raises ChangesError."""
-        await self._desk.revert_file(shown)
+        await self._folder.revert_file(shown)
         await self._list()
 
     async def revert_hunk(self, shown: Review, hunk: line_comparison.Change) -> None:
         """Revert a hunk. Raises ChangesError."""
-        await self._desk.revert_hunk(shown, hunk)
+        await self._folder.revert_hunk(shown, hunk)
         await self._list()
 
     async def undo(self, path: str | None = None) -> str:
-        undone = await self._desk.undo(path)
+        undone = await self._folder.undo(path)
         await self._list()
         return undone
 
     def edit(self, path: str) -> str:
-        return self._desk.edit(path)
+        return self._folder.edit(path)

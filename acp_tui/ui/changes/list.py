@@ -31,7 +31,7 @@ from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
-    from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
+    from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
 
 KEYS: Final = (
     "Enter review · {changes_revert} revert · {changes_revert_all} revert all · {changes_undo} undo"
@@ -107,9 +107,9 @@ class ChangesScreen(ModalScreen[None]):
         *bindings_of(place=PLACE),
     ]
 
-    def __init__(self, desk: ChangesDesk | ChangesSince) -> None:
+    def __init__(self, folder: FolderChanges | ChangesSince) -> None:
         super().__init__()
-        self._desk = desk
+        self._folder = folder
         self._list = ChangeList()
         self._title = Static(classes="changes-title", markup=False)
         self._since = Static(classes="changes-since", markup=False)
@@ -133,20 +133,20 @@ class ChangesScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.set_focus(self._list)
-        self.on_changes_desk_changed()
+        self.on_folder_changes_changed()
 
-    def on_changes_desk_changed(self) -> None:
+    def on_folder_changes_changed(self) -> None:
         self._show_list()
 
     def _show_list(self, wanted: str = "") -> None:
-        changes = self._desk.changes
+        changes = self._folder.changes
         self._list.show_changes([changes[path] for path in sorted(changes)], wanted)
-        since = self._desk.since
-        self._title.update(f"Changes  {self._desk.summary()}" if changes else "Changes")
+        since = self._folder.since
+        self._title.update(f"Changes  {self._folder.summary()}" if changes else "Changes")
         who = f"since {since}, by anyone"
         self._since.update(who if changes else f"Nothing has changed since {since}.")
-        self._notes.update(make_visible("\n".join(self._desk.notes)))
-        self._notes.display = bool(self._desk.notes)
+        self._notes.update(make_visible("\n".join(self._folder.notes)))
+        self._notes.display = bool(self._folder.notes)
         if not self._is_saying:
             self._show_about()
 
@@ -170,7 +170,7 @@ class ChangesScreen(ModalScreen[None]):
         self.on_change_list_moved()
         if self._list.change is not None:
             self._reviewed = self._list.change.path
-            self.app.push_screen(ReviewScreen(self._desk, self._reviewed))
+            self.app.push_screen(ReviewScreen(self._folder, self._reviewed))
 
     def on_screen_resume(self) -> None:
         """Show the effects of the review."""
@@ -207,7 +207,7 @@ class ChangesScreen(ModalScreen[None]):
             self._say(f"{name} can't be reverted: {UNKNOWN}: {change.before_unknown}.", "$text-warning")
             return
         try:
-            review = await self._desk.review(change.path)
+            review = await self._folder.review(change.path)
         except ChangesError as error:
             self._say(str(error), "$text-error")
             return
@@ -221,37 +221,37 @@ class ChangesScreen(ModalScreen[None]):
 
     async def _revert(self, doomed: Review) -> str:
         try:
-            await self._desk.revert_file(doomed)
+            await self._folder.revert_file(doomed)
         except ChangedMeanwhile:
-            self.app.push_screen(ReviewScreen(self._desk, doomed.path, earlier=doomed, note=NOT_REVERTED))
+            self.app.push_screen(ReviewScreen(self._folder, doomed.path, earlier=doomed, note=NOT_REVERTED))
             return ""
         undo = keys_in_force(self).hint("; {changes_undo} undoes this")
-        return f"{make_visible_path(doomed.path)} is back to what it was at {self._desk.since}{undo}"
+        return f"{make_visible_path(doomed.path)} is back to what it was at {self._folder.since}{undo}"
 
     def action_revert_all(self) -> None:
         """Ask first; then revert every file that can be reverted."""
         if self._all_doomed:
             self._all_doomed = False
             self._write(self._revert_all)
-        elif self._desk.changes:
+        elif self._folder.changes:
             self.on_change_list_moved()
             self._all_doomed = True
             self._guard.arm()
             again = keys_in_force(self).hint("press {changes_revert_all} again")
-            self._say(f"{again} to revert {_files(len(self._desk.changes))}", "$text-warning")
+            self._say(f"{again} to revert {_files(len(self._folder.changes))}", "$text-warning")
 
     async def _revert_all(self) -> str:
-        paths, failures = sorted(self._desk.changes), []
+        paths, failures = sorted(self._folder.changes), []
         for path in paths:
             try:
-                await self._desk.revert_file(await self._desk.review(path))
+                await self._folder.revert_file(await self._folder.review(path))
             except ChangesError as error:
                 failures.append(str(error))
         if failures:
             done = _files(len(paths) - len(failures))
             raise ChangesError("", f"{done} reverted. {failures[0]}" + _more(len(failures) - 1))
         undo = keys_in_force(self).hint("; press {changes_undo} to undo them one by one")
-        return f"{_files(len(paths))} as at {self._desk.since}{undo}"
+        return f"{_files(len(paths))} as at {self._folder.since}{undo}"
 
     def action_undo(self) -> None:
         self._doomed = None
@@ -259,9 +259,9 @@ class ChangesScreen(ModalScreen[None]):
 
     async def _undo(self) -> str:
         try:
-            path = await self._desk.undo()
+            path = await self._folder.undo()
         except ChangedMeanwhile as error:
-            self.app.push_screen(ReviewScreen(self._desk, error.path, note=NOT_UNDONE))
+            self.app.push_screen(ReviewScreen(self._folder, error.path, note=NOT_UNDONE))
             return ""
         return f"{make_visible_path(path)} has its changes back" if path else "Nothing to undo."
 
@@ -277,7 +277,7 @@ class ChangesScreen(ModalScreen[None]):
             said, style = str(error), "$text-error"
         finally:
             self._is_writing = False
-        self.on_changes_desk_changed()
+        self.on_folder_changes_changed()
         if said:
             self._say(said, style)
 
@@ -285,11 +285,11 @@ class ChangesScreen(ModalScreen[None]):
     async def action_rescan(self) -> None:
         self._say("Reading all files …")
         try:
-            await self._desk.rescan()
+            await self._folder.rescan()
         except ChangesError as error:
             self._say(str(error), "$text-error")
         else:
-            self.on_changes_desk_changed()
+            self.on_folder_changes_changed()
             self._say("Read all files.")
 
     def action_back(self) -> None:

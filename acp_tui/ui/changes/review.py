@@ -47,7 +47,7 @@ from acp_tui.ui.rendering.wrapping import Lines, wrap
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
-    from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
+    from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
 
 
 class ReviewDrawing:
@@ -283,11 +283,11 @@ class ReviewScreen(ModalScreen[None]):
     ]
 
     def __init__(
-        self, desk: ChangesDesk | ChangesSince, path: str, *, earlier: Review | None = None, note: str = ""
+        self, folder: FolderChanges | ChangesSince, path: str, *, earlier: Review | None = None, note: str = ""
     ) -> None:
         """`earlier` is a previous state of the file that was shown; `note` says what happened."""
         super().__init__()
-        self._desk = desk
+        self._folder = folder
         self._path = path
         self._now: ReviewDrawing | None = None
         self._earlier: ReviewDrawing | None = None
@@ -317,11 +317,11 @@ class ReviewScreen(ModalScreen[None]):
     def on_resize(self) -> None:
         self.call_after_refresh(self.redraw)
 
-    def on_changes_desk_changed(self) -> None:
+    def on_folder_changes_changed(self) -> None:
         """Show a note if the file has changed. The shown state isn't replaced while the user reads it."""
         if self._now is None or self._is_writing:
             return
-        listed = self._desk.changes.get(self._path)
+        listed = self._folder.changes.get(self._path)
         # The list may be older than what was just read from the disk.
         is_outdated = listed not in (self._listed, self._now.review.change)
         if is_outdated != self._is_outdated:
@@ -343,7 +343,7 @@ class ReviewScreen(ModalScreen[None]):
 
     async def _show(self, path: str, note: str, hunk: int = 0) -> None:
         try:
-            review = await self._desk.review(path)
+            review = await self._folder.review(path)
         except ChangesError as error:
             self._fail(error)
             return
@@ -351,7 +351,7 @@ class ReviewScreen(ModalScreen[None]):
         if path != self._path:
             self._earlier = None
         self._path, self._note = path, note
-        self._listed = self._desk.changes.get(path)
+        self._listed = self._folder.changes.get(path)
         self._sees_earlier = self._is_outdated = False
         self.redraw()
         self._view.go_to(hunk)
@@ -410,11 +410,11 @@ class ReviewScreen(ModalScreen[None]):
         return f"{note} {hint(WAY_TO_EARLIER)}" if note and self._earlier is not None else note
 
     def _position(self, review: Review) -> str:
-        changes = self._desk.changes
+        changes = self._folder.changes
         parts = [f"hunk {self._view.hunk + 1}/{len(review.hunks)}"] * bool(review.hunks)
         if review.path in changes:
             parts.append(f"file {sum(path <= review.path for path in changes):,}/{len(changes):,}")
-        return " · ".join([*parts, f"since {self._desk.since}, by anyone"])
+        return " · ".join([*parts, f"since {self._folder.since}, by anyone"])
 
     def _keys(self) -> list[Strip]:
         is_brief = self._width < BRIEF_CELLS
@@ -472,9 +472,9 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_go_to_file(self, step: int) -> None:
         if step > 0:
-            path = min((path for path in self._desk.changes if path > self._path), default="")
+            path = min((path for path in self._folder.changes if path > self._path), default="")
         else:
-            path = max((path for path in self._desk.changes if path < self._path), default="")
+            path = max((path for path in self._folder.changes if path < self._path), default="")
         if path:
             self._load(path)
         else:
@@ -506,7 +506,7 @@ class ReviewScreen(ModalScreen[None]):
         if self._now is None or self._now.review.after is None:
             self._say("There is no file to open.")
             return
-        problem = self._desk.edit(self._path)
+        problem = self._folder.edit(self._path)
         self._load(self._path, make_visible(problem), self._view.hunk)
 
     # What the user changes
@@ -531,7 +531,7 @@ class ReviewScreen(ModalScreen[None]):
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
             done = keys_in_force(self).hint("Reverted the hunk. Press {diff_undo} to undo.")
-            self._write(partial(self._desk.revert_hunk, shown, hunk), done)
+            self._write(partial(self._folder.revert_hunk, shown, hunk), done)
         elif shown is not None:
             self._say(keys_in_force(self).hint("There is no hunk. Press {diff_revert_file} to revert the file."))
 
@@ -539,14 +539,14 @@ class ReviewScreen(ModalScreen[None]):
         shown = self._revertible
         if shown is not None:
             done = keys_in_force(self).hint("Reverted the file. Press {diff_undo} to undo.")
-            self._write(partial(self._desk.revert_file, shown), done)
+            self._write(partial(self._folder.revert_file, shown), done)
 
     def action_undo(self) -> None:
         if self._now is not None and not self._sees_earlier:
             self._write(self._undo, refusal=NOT_UNDONE)
 
     async def _undo(self) -> str:
-        undone = await self._desk.undo(self._path)
+        undone = await self._folder.undo(self._path)
         return "Undid the revert." if undone else "This file has no revert to undo."
 
     @work

@@ -25,7 +25,7 @@ from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, EntryId, TerminalState
 from acp_tui.conversation.facts import SelectOption
-from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import Command
@@ -370,7 +370,7 @@ class Actions:
         if had_changes and not since.changes:
             await self._go_on_from(session, prompt)
 
-    def review(self, changes: ChangesDesk, path: str) -> None:
+    def review(self, changes: FolderChanges, path: str) -> None:
         """Show how the file has changed."""
         self.tab.app.push_screen(ReviewScreen(changes, path))
 

@@ -277,7 +277,7 @@ class SessionScreen(Screen[None]):
         if tab.panel is not None:
             tab.questions.look_for_questions(tab.session)
 
-    def on_changes_desk_changed(self) -> None:
+    def on_folder_changes_changed(self) -> None:
         """Show how much has changed, and what."""
         panel = self.tab.panel
         if panel is not None and panel.status_command is not None:

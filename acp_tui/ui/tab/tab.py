@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.app.app import AcpTuiApp
-    from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
+    from acp_tui.ui.changes.follower import FolderChanges, TurnMoments
     from acp_tui.ui.prompt import PromptInput
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.tab.actions import Actions
@@ -83,7 +83,7 @@ class Tab:
         """The agent's name, once it is known, safe to show on one line."""
         self.stage: Stage = Starting()
         """Its session, or why there is none."""
-        self.changes: ChangesDesk | None = None
+        self.changes: FolderChanges | None = None
         """What has changed in its folder; None if nothing follows the changes."""
         self.moments: TurnMoments | None = None
         """The files as they were at each prompt; None if nothing follows them."""

@@ -14,7 +14,7 @@ from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.app.settings.follower import PROGRAMS, SettingsDesk
+from acp_tui.ui.app.settings.follower import PROGRAMS, LiveSettings
 from support.waiting import LIMIT_S
 
 
@@ -56,18 +56,18 @@ def app() -> App:
 
 
 @pytest.fixture
-def desk(app: App, tmp_path: Path) -> SettingsDesk:
+def desk(app: App, tmp_path: Path) -> LiveSettings:
     (tmp_path / "config").mkdir()
     (tmp_path / "project").mkdir()
-    return SettingsDesk(app, tmp_path / "config" / "settings.toml", tmp_path / "project")
+    return LiveSettings(app, tmp_path / "config" / "settings.toml", tmp_path / "project")
 
 
-def project(desk: SettingsDesk, text: str) -> None:
+def project(desk: LiveSettings, text: str) -> None:
     (desk.project_file.parent / FILE_NAME).write_text(text)
 
 
 @asynccontextmanager
-async def following(desk: SettingsDesk) -> AsyncIterator[None]:
+async def following(desk: LiveSettings) -> AsyncIterator[None]:
     await desk.open()
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
@@ -80,7 +80,7 @@ async def following(desk: SettingsDesk) -> AsyncIterator[None]:
 # What applies
 
 
-async def test_what_stands_in_the_users_file_holds_from_the_start(app: App, desk: SettingsDesk) -> None:
+async def test_what_stands_in_the_users_file_holds_from_the_start(app: App, desk: LiveSettings) -> None:
     desk.file.write_text("appearance.ascii = true\nconversation.diff_lines = 'x'")
 
     await desk.open()
@@ -91,11 +91,11 @@ async def test_what_stands_in_the_users_file_holds_from_the_start(app: App, desk
     assert app.asked == []
 
 
-async def test_a_project_is_asked_about_once_and_narrows(app: App, desk: SettingsDesk) -> None:
+async def test_a_project_is_asked_about_once_and_narrows(app: App, desk: LiveSettings) -> None:
     project(desk, "workspace.write = 'off'")
 
     await desk.open()
-    again = SettingsDesk(app, desk.file, desk.project_file.parent)
+    again = LiveSettings(app, desk.file, desk.project_file.parent)
     await again.open()
 
     assert len(app.asked) == 1
@@ -103,7 +103,7 @@ async def test_a_project_is_asked_about_once_and_narrows(app: App, desk: Setting
     assert again.origin("workspace.write") == "project"
 
 
-async def test_a_project_that_is_not_trusted_changes_nothing(app: App, desk: SettingsDesk) -> None:
+async def test_a_project_that_is_not_trusted_changes_nothing(app: App, desk: LiveSettings) -> None:
     project(desk, "workspace.write = 'off'")
     app.is_trusting = False
 
@@ -112,7 +112,7 @@ async def test_a_project_that_is_not_trusted_changes_nothing(app: App, desk: Set
     assert (app.settings, desk.pending) == (Settings(), None)
 
 
-async def test_nothing_waits_where_the_files_cannot_be_read(desk: SettingsDesk) -> None:
+async def test_nothing_waits_where_the_files_cannot_be_read(desk: LiveSettings) -> None:
     desk.file.write_text("[")
     project(desk, "[")
 
@@ -126,7 +126,7 @@ async def test_nothing_waits_where_the_files_cannot_be_read(desk: SettingsDesk) 
 # As they change
 
 
-async def test_an_edit_counts_at_once(app: App, desk: SettingsDesk) -> None:
+async def test_an_edit_counts_at_once(app: App, desk: LiveSettings) -> None:
     async with following(desk):
         changed = app.changed
         desk.file.write_text("appearance.theme = 'nord'")
@@ -135,7 +135,7 @@ async def test_an_edit_counts_at_once(app: App, desk: SettingsDesk) -> None:
     assert app.settings.appearance.theme == "nord"
 
 
-async def test_after_a_wrong_edit_the_last_good_value_stays_and_the_others_count(app: App, desk: SettingsDesk) -> None:
+async def test_after_a_wrong_edit_the_last_good_value_stays_and_the_others_count(app: App, desk: LiveSettings) -> None:
     desk.file.write_text("conversation.diff_lines = 3")
     await desk.open()
     desk.file.write_text("conversation.diff_lines = 'x'\nconversation.text_lines = 4")
@@ -148,7 +148,7 @@ async def test_after_a_wrong_edit_the_last_good_value_stays_and_the_others_count
     assert app.notes[0].endswith("; the previous value stays in effect")
 
 
-async def test_a_file_that_is_no_toml_any_more_changes_nothing(app: App, desk: SettingsDesk) -> None:
+async def test_a_file_that_is_no_toml_any_more_changes_nothing(app: App, desk: LiveSettings) -> None:
     desk.file.write_text("conversation.diff_lines = 3")
     await desk.open()
     desk.file.write_text("conversation.diff_lines = ")
@@ -159,7 +159,7 @@ async def test_a_file_that_is_no_toml_any_more_changes_nothing(app: App, desk: S
     assert "can't be read" in app.notes[0]
 
 
-async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(app: App, desk: SettingsDesk) -> None:
+async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(app: App, desk: LiveSettings) -> None:
     """The file may have been written by an agent."""
     desk.file.write_text("notifications.command = ['mine']")
     await desk.open()
@@ -173,7 +173,7 @@ async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(a
     assert "notifications.command has changed" in app.notes[0]
 
 
-async def test_a_program_that_the_user_sets_on_the_screen_counts_at_once(app: App, desk: SettingsDesk) -> None:
+async def test_a_program_that_the_user_sets_on_the_screen_counts_at_once(app: App, desk: LiveSettings) -> None:
     await desk.open()
     await desk.set("notifications.command", ["mine"])
 
@@ -183,7 +183,7 @@ async def test_a_program_that_the_user_sets_on_the_screen_counts_at_once(app: Ap
 
 async def test_a_program_that_is_named_right_after_the_start_is_not_run(app: App, tmp_path: Path) -> None:
     """The file is read again when there is time; by then an agent is running."""
-    desk = SettingsDesk(app, tmp_path / "settings.toml", tmp_path, started_with=Settings())
+    desk = LiveSettings(app, tmp_path / "settings.toml", tmp_path, started_with=Settings())
     desk.file.write_text("notifications.command = ['evil']")
     await desk.open()
 
@@ -198,7 +198,7 @@ def test_the_settings_that_run_programs_are_known() -> None:
     assert named == set(PROGRAMS)
 
 
-async def test_what_counts_later_is_said(app: App, desk: SettingsDesk) -> None:
+async def test_what_counts_later_is_said(app: App, desk: LiveSettings) -> None:
     await desk.open()
     desk.file.write_text("workspace.write = 'ask'\nappearance.ascii = true")
 
@@ -209,7 +209,7 @@ async def test_what_counts_later_is_said(app: App, desk: SettingsDesk) -> None:
 
 @pytest.mark.parametrize("text", ["workspace.write = 'on'", None])
 async def test_what_a_trusted_project_said_holds_until_the_user_agrees_to_another(
-    text: str | None, app: App, desk: SettingsDesk
+    text: str | None, app: App, desk: LiveSettings
 ) -> None:
     project(desk, "workspace.write = 'off'")
     async with following(desk):
@@ -225,7 +225,7 @@ async def test_what_a_trusted_project_said_holds_until_the_user_agrees_to_anothe
     assert (desk.pending is not None) == (text is not None)
 
 
-async def test_the_user_decides_on_a_changed_project_when_they_like(app: App, desk: SettingsDesk) -> None:
+async def test_the_user_decides_on_a_changed_project_when_they_like(app: App, desk: LiveSettings) -> None:
     project(desk, "workspace.write = 'off'")
     async with following(desk):
         changed = app.changed
@@ -240,7 +240,7 @@ async def test_the_user_decides_on_a_changed_project_when_they_like(app: App, de
 # Writing
 
 
-async def test_what_is_set_is_written_and_holds(app: App, desk: SettingsDesk) -> None:
+async def test_what_is_set_is_written_and_holds(app: App, desk: LiveSettings) -> None:
     await desk.open()
 
     await desk.set("appearance.theme", "nord")
@@ -249,7 +249,7 @@ async def test_what_is_set_is_written_and_holds(app: App, desk: SettingsDesk) ->
     assert desk.file.read_text() == '[appearance]\ntheme = "nord"\n'
 
 
-async def test_a_reset_brings_the_default_back(app: App, desk: SettingsDesk) -> None:
+async def test_a_reset_brings_the_default_back(app: App, desk: LiveSettings) -> None:
     desk.file.write_text("[keys]\nfind = 'ctrl+f'\n")
     await desk.open()
     assert desk.origin("keys.find") == "yours"
@@ -260,7 +260,7 @@ async def test_a_reset_brings_the_default_back(app: App, desk: SettingsDesk) -> 
     assert desk.origin("keys.find") == "default"
 
 
-async def test_what_cannot_be_written_changes_nothing(app: App, desk: SettingsDesk) -> None:
+async def test_what_cannot_be_written_changes_nothing(app: App, desk: LiveSettings) -> None:
     desk.file.write_text("[")
     await desk.open()
 

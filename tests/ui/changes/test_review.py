@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.changes import Limits
-from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.review import ReviewScreen
 from support.changes import LOOKS, ChangesPage, looks_as_it_did, make_repository, open_changes, write
 
@@ -198,7 +198,7 @@ async def test_a_file_that_changed_meanwhile_is_left_alone_and_both_states_are_s
         await page.press_until("The file has changed in the meantime, so nothing was reverted", key)
         assert (root / "a.py").read_bytes() == OLD + b"later\n"
         assert "+ later" in page.text
-        page.app.screen.post_message(ChangesDesk.Changed())  # the list may not know about it yet
+        page.app.screen.post_message(FolderChanges.Changed())  # the list may not know about it yet
         await page.settled()
         assert "The file has changed since it was shown" not in page.words
         await page.press("o")

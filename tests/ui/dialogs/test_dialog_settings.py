@@ -13,7 +13,7 @@ from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.app.settings.follower import SettingsDesk
+from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import SettingsScreen, explanation, item_rows
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID
 from support.dialogs import SIZE, DialogPage, open_dialog
@@ -38,8 +38,8 @@ class App:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> SettingsDesk:
-    return SettingsDesk(App(), tmp_path / "settings.toml", tmp_path)
+def desk(tmp_path: Path) -> LiveSettings:
+    return LiveSettings(App(), tmp_path / "settings.toml", tmp_path)
 
 
 async def _choose_no_theme(chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
@@ -47,7 +47,7 @@ async def _choose_no_theme(chosen: str, keep: Callable[[str], Awaitable[None]]) 
 
 
 @asynccontextmanager
-async def opened(desk: SettingsDesk, size: tuple[int, int] = SIZE) -> AsyncIterator[DialogPage]:
+async def opened(desk: LiveSettings, size: tuple[int, int] = SIZE) -> AsyncIterator[DialogPage]:
     await desk.open()
     async with open_dialog(SettingsScreen(desk, _choose_no_theme), size=size) as page:
         yield page
@@ -61,14 +61,14 @@ async def look_for(page: DialogPage, words: str) -> None:
 # What shows
 
 
-def test_every_setting_and_every_commands_keys_have_a_row(desk: SettingsDesk) -> None:
+def test_every_setting_and_every_commands_keys_have_a_row(desk: LiveSettings) -> None:
     items = {row.value.key for row in item_rows(desk, Settings(), AS_BUILT)}
 
     assert {key for key, _ in leaves()} - items == {"keys"}
     assert {f"keys.{id_}" for id_, command in BY_ID.items() if not command.typed} <= items
 
 
-def test_every_row_says_what_it_is_about(desk: SettingsDesk) -> None:
+def test_every_row_says_what_it_is_about(desk: LiveSettings) -> None:
     rows = list(item_rows(desk, Settings(), AS_BUILT))
 
     assert all(row.aside and explanation(row.value, desk, AS_BUILT)[0] for row in rows)
@@ -76,7 +76,7 @@ def test_every_row_says_what_it_is_about(desk: SettingsDesk) -> None:
 
 @pytest.mark.parametrize("size", [(40, 24), (80, 24), SIZE])
 async def test_a_setting_is_found_with_its_limits_its_default_and_when_it_counts(
-    size: tuple[int, int], desk: SettingsDesk
+    size: tuple[int, int], desk: LiveSettings
 ) -> None:
     async with opened(desk, size) as page:
         await look_for(page, "workspace.write")
@@ -85,7 +85,7 @@ async def test_a_setting_is_found_with_its_limits_its_default_and_when_it_counts
         assert 'default: "unasked"' in page.words
 
 
-async def test_it_is_said_whose_a_value_is(desk: SettingsDesk) -> None:
+async def test_it_is_said_whose_a_value_is(desk: LiveSettings) -> None:
     desk.file.write_text("workspace.read = 'ask'\nworkspace.write = 'ask'")
     (desk.file.parent / FILE_NAME).write_text("workspace.write = 'off'")
     async with opened(desk) as page:
@@ -96,7 +96,7 @@ async def test_it_is_said_whose_a_value_is(desk: SettingsDesk) -> None:
         assert 'yours: "ask"' in page.words
 
 
-async def test_what_is_wrong_stands_on_top_and_can_be_read_whole(desk: SettingsDesk) -> None:
+async def test_what_is_wrong_stands_on_top_and_can_be_read_whole(desk: LiveSettings) -> None:
     desk.file.write_text("workspace.read = 3\nappearance.asci = true")
     async with opened(desk) as page:
         assert "workspace.read is 3" in page.words
@@ -108,7 +108,7 @@ async def test_what_is_wrong_stands_on_top_and_can_be_read_whole(desk: SettingsD
 # What the user changes
 
 
-async def test_a_choice_is_written(desk: SettingsDesk) -> None:
+async def test_a_choice_is_written(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "agent writes")
         await page.press("enter", "down", "enter")
@@ -116,7 +116,7 @@ async def test_a_choice_is_written(desk: SettingsDesk) -> None:
         assert desk.file.read_text() == '[workspace]\nwrite = "ask"\n'
 
 
-async def test_a_number_out_of_its_limits_is_refused_where_it_is_written(desk: SettingsDesk) -> None:
+async def test_a_number_out_of_its_limits_is_refused_where_it_is_written(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "of a diff")
         await page.press("enter", "9", "9", "9", "9")
@@ -126,7 +126,7 @@ async def test_a_number_out_of_its_limits_is_refused_where_it_is_written(desk: S
         await page.until(lambda: "yours · 249" in page.text)
 
 
-async def test_a_list_has_an_item_a_line(desk: SettingsDesk) -> None:
+async def test_a_list_has_an_item_a_line(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "addition to the session")
         await page.press("enter")
@@ -135,7 +135,7 @@ async def test_a_list_has_an_item_a_line(desk: SettingsDesk) -> None:
         await page.until(lambda: '["/a", "/b c"]' in page.text)
 
 
-async def test_several_of_some_are_chosen_with_space(desk: SettingsDesk) -> None:
+async def test_several_of_some_are_chosen_with_space(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "calls to fold")
         await page.press("enter", "space", "enter")
@@ -143,7 +143,7 @@ async def test_several_of_some_are_chosen_with_space(desk: SettingsDesk) -> None
         assert 'fold_kinds = ["search", "think", "fetch"]' in desk.file.read_text()
 
 
-async def test_keys_are_changed_and_a_conflict_is_named(desk: SettingsDesk) -> None:
+async def test_keys_are_changed_and_a_conflict_is_named(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "toggle_plan")
         await page.press("enter", "ctrl+u")
@@ -158,7 +158,7 @@ async def test_keys_are_changed_and_a_conflict_is_named(desk: SettingsDesk) -> N
 
 
 @pytest.mark.parametrize("keys", [("ctrl+r",), ("enter", "ctrl+r")])
-async def test_a_reset_takes_it_out_of_the_file_again(keys: tuple[str, ...], desk: SettingsDesk) -> None:
+async def test_a_reset_takes_it_out_of_the_file_again(keys: tuple[str, ...], desk: LiveSettings) -> None:
     desk.file.write_text('[workspace]\nwrite = "ask"\n')
     async with opened(desk) as page:
         await look_for(page, "agent writes")
@@ -167,7 +167,7 @@ async def test_a_reset_takes_it_out_of_the_file_again(keys: tuple[str, ...], des
         assert desk.file.read_text() == "[workspace]\n"
 
 
-async def test_escape_leaves_everything_as_it_is(desk: SettingsDesk) -> None:
+async def test_escape_leaves_everything_as_it_is(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "agent writes")
         await page.press("enter", "down", "escape", "escape")
@@ -175,7 +175,7 @@ async def test_escape_leaves_everything_as_it_is(desk: SettingsDesk) -> None:
         assert not desk.file.exists()
 
 
-async def test_a_file_that_cannot_be_changed_is_said(desk: SettingsDesk) -> None:
+async def test_a_file_that_cannot_be_changed_is_said(desk: LiveSettings) -> None:
     desk.file.write_text("[")
     async with opened(desk) as page:
         await look_for(page, "agent writes")

@@ -18,7 +18,7 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
     UsageReported,
 )
-from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.sidebar import MAX_FILES, Section, Sidebar, SidebarState, section_lines
@@ -29,7 +29,7 @@ PLAN = PlanReplaced((PlanStep("Read the parser", status="completed"), PlanStep("
 MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask first"),), "mode")
 
 
-class KnownChanges(ChangesDesk):
+class KnownChanges(FolderChanges):
     """Lists what a test says, and never finishes reading a file."""
 
     listed: tuple[FileChange, ...] = ()
@@ -48,7 +48,7 @@ async def _change(page: Page, *changes: FileChange) -> None:
     if not isinstance(page.tab.changes, KnownChanges):
         page.tab.changes = KnownChanges(page.pilot.app, Path("/project"))
     page.tab.changes.listed = changes
-    page.tab.screen.post_message(ChangesDesk.Changed())
+    page.tab.screen.post_message(FolderChanges.Changed())
     await page.settled()
 
 

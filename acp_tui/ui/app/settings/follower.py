@@ -39,7 +39,7 @@ HELD_BACK: Final = f"has changed and names a program, so it takes effect at the 
 PROGRAMS: Final = tuple(key for key, one in leaves() if one.setting.runs_program)
 
 
-class SettingsDesk:
+class LiveSettings:
     """Holds the current settings and where they come from."""
 
     def __init__(self, app: AcpTuiApp, file: Path, cwd: Path, started_with: Settings | None = None) -> None:

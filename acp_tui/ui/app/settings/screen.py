@@ -30,7 +30,7 @@ from acp_tui.client.settings.tree import READ_ELSEWHERE, KeyChoice, Settings
 from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.app.settings.follower import Origin, SettingsDesk
+from acp_tui.ui.app.settings.follower import LiveSettings, Origin
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.help import key_notes
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, keymap_of, parse_key, shown_key, written_key
@@ -62,25 +62,25 @@ class Item:
         return self.command is not None or (self.one is not None and not is_dataclass(self.one.kind))
 
 
-def item_rows(desk: SettingsDesk, settings: Settings, keymap: Keymap) -> Iterator[PickerRow[Item]]:
+def item_rows(live: LiveSettings, settings: Settings, keymap: Keymap) -> Iterator[PickerRow[Item]]:
     """A row for each item under its section: name, value, and where the value comes from."""
     for key, one in leaves():
         if key == "keys":
             continue
         section, _, name = key.rpartition(".")
         value = _short_value(one, value_at(settings, key))
-        yield _row(desk, Item(key, one), section or "rules", name, value, one.setting.doc)
+        yield _row(live, Item(key, one), section or "rules", name, value, one.setting.doc)
     for key, doc in READ_ELSEWHERE.items():
         yield PickerRow(Item(key), key, doc, key, aside="in the file")
     for command in COMMANDS:
         if not command.typed:
             item = Item(f"keys.{command.id}", command=command)
             keys = keymap.all_shown(command.id) or "none"
-            yield _row(desk, item, f"keys · {PLACES[command.where].lower()}", command.id, keys, command.title)
+            yield _row(live, item, f"keys · {PLACES[command.where].lower()}", command.id, keys, command.title)
 
 
-def _row(desk: SettingsDesk, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
-    aside = " · ".join(filter(None, (_ORIGINS[desk.origin(item.key)], cut(value, MAX_VALUE_CELLS))))
+def _row(live: LiveSettings, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
+    aside = " · ".join(filter(None, (_ORIGINS[live.origin(item.key)], cut(value, MAX_VALUE_CELLS))))
     return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside)  # this is what the search matches
 
 
@@ -90,7 +90,7 @@ def _short_value(one: DeclaredSetting, value: object) -> str:
     return set_value(value)
 
 
-def explanation(item: Item, desk: SettingsDesk, keymap: Keymap) -> list[str]:
+def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
     """What the item is, its allowed values, and where its value comes from, as lines."""
     if item.command is not None:
         return _about_keys(item.command, keymap)
@@ -101,9 +101,9 @@ def explanation(item: Item, desk: SettingsDesk, keymap: Keymap) -> list[str]:
     default = "" if is_dataclass(item.one.kind) else f"default: {set_value(item.one.default)}"
     applies = "" if about.applies == "at once" else f"takes effect with the {about.applies}"
     lines.append(" · ".join(filter(None, (allowed_values(item.one), default, applies))))
-    if desk.origin(item.key) == "project":
-        yours = set_value(value_at(desk.user.settings, item.key))
-        lines.append(f"{desk.project_file} decides here; yours: {yours}")
+    if live.origin(item.key) == "project":
+        yours = set_value(value_at(live.user.settings, item.key))
+        lines.append(f"{live.project_file} decides here; yours: {yours}")
     return lines if item.is_editable else [*lines, "Enter opens the file in your editor."]
 
 
@@ -276,37 +276,37 @@ class SettingsScreen(ModalScreen[None]):
         *bindings_of(place=PLACE),
     ]
 
-    def __init__(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
+    def __init__(self, live: LiveSettings, choose_theme: ChooseTheme) -> None:
         """`choose_theme` lets the user preview themes, and saves the chosen one."""
         super().__init__(classes="dialog")
         self._choose_theme = choose_theme
-        self._desk = desk
+        self._live = live
         self._notes = Static(classes="settings-notes", markup=False)
         self._list = FilteredList()
         self._about = Static(classes="setting-about", markup=False)
 
     def compose(self) -> ComposeResult:
         keys = keys_in_force(self).hint(KEYS)
-        yield Frame(shown_line(f"Settings · {self._desk.file}"), keys, self._notes, self._list, self._about)
+        yield Frame(shown_line(f"Settings · {self._live.file}"), keys, self._notes, self._list, self._about)
 
     def on_mount(self) -> None:
-        self._desk.listeners.append(self._show)
+        self._live.listeners.append(self._show)
         self._show()
 
     def on_unmount(self) -> None:
-        self._desk.listeners.remove(self._show)
+        self._live.listeners.remove(self._show)
 
     def _show(self) -> None:
         keymap = keys_in_force(self)
         self.query_one(Frame).show_keys(keymap.hint(KEYS))
-        self._list.show_rows(item_rows(self._desk, self._desk.settings, keymap))
-        notes = self._desk.notes
+        self._list.show_rows(item_rows(self._live, self._live.settings, keymap))
+        notes = self._live.notes
         problems = "1 problem" if len(notes) == 1 else f"{len(notes)} problems"
         key = keymap.hint(" ({settings_notes})")
         lines = [f"✗ {problems}{key}: {make_visible_line(notes[0])}"] if notes else []
-        if self._desk.pending is not None:
+        if self._live.pending is not None:
             what_now = keymap.hint(": press {settings_project} to decide whether to use it")
-            lines.insert(0, f"? {self._desk.project_file.name} has changed{what_now}")
+            lines.insert(0, f"? {self._live.project_file.name} has changed{what_now}")
         self._notes.update(Content.styled("\n".join(lines), "$text-warning"))
         self._notes.display = bool(lines)
         self._show_about()
@@ -314,7 +314,7 @@ class SettingsScreen(ModalScreen[None]):
     @on(FilteredList.Moved)
     def _show_about(self) -> None:
         item = self._item
-        lines = explanation(item, self._desk, keys_in_force(self)) if item is not None else ["No setting matches."]
+        lines = explanation(item, self._live, keys_in_force(self)) if item is not None else ["No setting matches."]
         self._about.update(shown("\n".join(lines)))
 
     @property
@@ -332,14 +332,14 @@ class SettingsScreen(ModalScreen[None]):
 
     @work
     async def _change(self, item: Item) -> None:
-        keymap, settings = keys_in_force(self), self._desk.settings
+        keymap, settings = keys_in_force(self), self._live.settings
         if item.key == "appearance.theme":
             await self._choose_theme(settings.appearance.theme, partial(self._write, item))
             return
         editor = SettingEditor(
             item,
-            explanation(item, self._desk, keymap),
-            written_value(item, self._desk.user.settings, keymap),
+            explanation(item, self._live, keymap),
+            written_value(item, self._live.user.settings, keymap),
             lambda answer: judged(item, answer, settings),
         )
         value = await self.app.push_screen_wait(editor)
@@ -350,13 +350,13 @@ class SettingsScreen(ModalScreen[None]):
 
     async def _write(self, item: Item, value: TomlValue) -> None:
         try:
-            await self._desk.set(item.key, value)
+            await self._live.set(item.key, value)
         except SettingsError as error:
             self._say_error(error)
 
     async def _reset(self, item: Item) -> None:
         try:
-            await self._desk.set(item.key, None)
+            await self._live.set(item.key, None)
         except SettingsError as error:
             self._say_error(error)
 
@@ -372,16 +372,16 @@ class SettingsScreen(ModalScreen[None]):
     @work
     async def action_open_file(self) -> None:
         """Let the user edit the file, and read it again."""
-        make_private(self._desk.file.parent)
-        wrong = edit(self.app, self._desk.file)
+        make_private(self._live.file.parent)
+        wrong = edit(self.app, self._live.file)
         if wrong:
             self.notify(wrong, severity="error", markup=False)
-        await self._desk.read_again()
+        await self._live.read_again()
 
     def action_show_notes(self) -> None:
-        text = "\n\n".join(self._desk.notes) or "The settings have no problems."
+        text = "\n\n".join(self._live.notes) or "The settings have no problems."
         self.app.push_screen(ReadingScreen("Settings", text))
 
     @work
     async def action_ask_for_project(self) -> None:
-        await self._desk.ask()
+        await self._live.ask()
