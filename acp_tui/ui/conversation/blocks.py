@@ -20,7 +20,7 @@ from acp_tui.conversation.content import (
     shown_uri,
 )
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.conversation.drawing import Drawing, Joined, Scene
+from acp_tui.ui.conversation.drawing import DrawContext, Drawing, Joined
 from acp_tui.ui.conversation.images import Found
 from acp_tui.ui.rendering.links import to_file, to_page
 from acp_tui.ui.rendering.pictures import Picture
@@ -40,19 +40,19 @@ class BlockLines:
     def __init__(self, block: ContentBlock, drawing: Drawing) -> None:
         self._block = block
         self._drawing = drawing
-        self._drawn: tuple[Scene, int, Found, Sequence[Strip]] | None = None
+        self._drawn: tuple[DrawContext, int, Found, Sequence[Strip]] | None = None
 
-    def lines(self, scene: Scene, width: int, style: Style) -> Sequence[Strip]:
+    def lines(self, context: DrawContext, width: int, style: Style) -> Sequence[Strip]:
         """The block in at most `width` cells, with text in `style`."""
-        found = self._find(scene)
-        if self._drawn is None or self._drawn[:3] != (scene, width, found):
-            self._drawn = (scene, width, found, _draw(self._block, found, width, style, scene.palette.folder))
+        found = self._find(context)
+        if self._drawn is None or self._drawn[:3] != (context, width, found):
+            self._drawn = (context, width, found, _draw(self._block, found, width, style, context.palette.folder))
         return self._drawn[3]
 
-    def _find(self, scene: Scene) -> Found:
-        if scene.pictures is None or not isinstance(self._block, Image):
+    def _find(self, context: DrawContext) -> Found:
+        if context.pictures is None or not isinstance(self._block, Image):
             return None
-        return scene.pictures.find(self._block.data, self._drawing)
+        return context.pictures.find(self._block.data, self._drawing)
 
 
 def _draw(block: ContentBlock, found: Found, width: int, style: Style, folder: str) -> Sequence[Strip]:

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, EntryId, Message, OwnCommand, Question, Subagent, ToolCallEntry
 from acp_tui.conversation.facts import Turn
-from acp_tui.ui.conversation.drawing import Drawing, Scene
+from acp_tui.ui.conversation.drawing import DrawContext, Drawing
 from acp_tui.ui.conversation.messages import AgentMessage, Thought, UserMessage
 from acp_tui.ui.conversation.notes import NoteDrawing, QuestionDrawing, Undrawable
 from acp_tui.ui.conversation.subagents import SubagentDrawing
@@ -111,7 +111,7 @@ class _Run:
     is_open: bool
     is_first_open: bool
     """Whether the first call is unfolded too."""
-    drawn: tuple[tuple[Scene, int, int], Sequence[Strip]] | None = None
+    drawn: tuple[tuple[DrawContext, int, int], Sequence[Strip]] | None = None
 
     @property
     def is_folded(self) -> bool:
@@ -122,26 +122,26 @@ class _Run:
 class Column:
     """The drawings of a conversation and their heights.
 
-    `scene` returns what to draw with now. `on_measured` is called with each entry that is laid out. A height may be a
+    `context` returns what to draw with now. `on_measured` is called with each entry that is laid out. A height may be a
     guess until the entry's turn comes or `measure_guesses` or `read` asks for it: laying out thousands of entries
     takes seconds, but those in view take milliseconds.
     """
 
     def __init__(
         self,
-        scene: Callable[[], Scene],
+        context: Callable[[], DrawContext],
         on_measured: Callable[[int], None] = lambda _: None,
-        look: Callable[[int, Scene], Scene] = lambda _, scene: scene,
+        context_of: Callable[[int, DrawContext], DrawContext] = lambda _, context: context,
     ) -> None:
-        """`look` returns the scene of one entry, which has the same layout but may have other colors."""
-        self._scene = scene
-        self._look = look
-        self._looks: dict[int, tuple[Scene, Scene]] = {}
-        """For each entry that was drawn: the base scene, and the entry's scene derived from it."""
+        """`context_of` returns the context of one entry, which has the same layout but may have other colors."""
+        self._draw_context = context
+        self._context_for = context_of
+        self._contexts: dict[int, tuple[DrawContext, DrawContext]] = {}
+        """For each entry that was drawn: the base context, and the entry's own derived from it."""
         self._on_measured = on_measured
         self._conversation = Conversation()
         self._is_all_open = False
-        self._measured_for: Scene | None = None
+        self._measured_for: DrawContext | None = None
         self._guesses: set[int] = set()
         self._partly: set[int] = set()
         """Entries of which some lines are only counted roughly."""
@@ -165,7 +165,7 @@ class Column:
         self._guesses = set()
         self._partly = set()
         self._recent = {}
-        self._looks = {}
+        self._contexts = {}
         self._toggled = set()
         self._runs = {}
         self.drawings = []
@@ -187,13 +187,13 @@ class Column:
         self.dirty.add(entry_id)
         return entry_id
 
-    def mark_scene(self) -> bool:
-        """Mark everything for drawing if the scene has changed. Returns whether it has."""
-        before, scene = self._measured_for, self._scene()
-        if scene is before:
+    def mark_context(self) -> bool:
+        """Mark everything for drawing if the context has changed. Returns whether it has."""
+        before, context = self._measured_for, self._draw_context()
+        if context is before:
             return False
-        self._measured_for = scene
-        if before is not None and scene.is_laid_out_as(before):
+        self._measured_for = context
+        if before is not None and context.is_laid_out_as(before):
             # The heights are the same. Entries with other colors are drawn when they come into view.
             self._guesses = set(range(len(self.drawings)))
         else:
@@ -202,14 +202,14 @@ class Column:
 
     def forget_looks(self) -> None:
         """Forget the entries' colors, which may have changed. Heights stay the same."""
-        self._looks.clear()
+        self._contexts.clear()
         self._guesses = set(range(len(self.drawings)))
 
-    def look(self, index: int) -> Scene:
-        scene = self._scene()
-        kept = self._looks.get(index)
-        if kept is None or kept[0] is not scene:
-            kept = self._looks[index] = (scene, self._look(index, scene))
+    def context_of(self, index: int) -> DrawContext:
+        context = self._draw_context()
+        kept = self._contexts.get(index)
+        if kept is None or kept[0] is not context:
+            kept = self._contexts[index] = (context, self._context_for(index, context))
         return kept[1]
 
     def _mark_all(self) -> None:
@@ -270,7 +270,7 @@ class Column:
     def _refresh(self, index: int) -> bool:
         """Read an entry again, or a piece of a long one. Returns False if there is more of it."""
         drawing = self._drawing(index)
-        self._looks.pop(index, None)
+        self._contexts.pop(index, None)
         is_done = drawing.refresh()
         if is_done:
             self.dirty.discard(EntryId(index))
@@ -305,13 +305,13 @@ class Column:
             is_as_made = index not in self._toggled and index < len(self.drawings) - 1
             if is_short and is_as_made and self.is_read(index) and self.is_whole(index):
                 self.drawings[index] = None
-                self._looks.pop(index, None)
+                self._contexts.pop(index, None)
 
     def _settle(self, index: int) -> None:
         """Draw the part of an entry that stays the same when the next piece is read."""
 
-        def draw(drawing: Drawing, scene: Scene) -> Sequence[Strip]:
-            drawing.settle(scene)
+        def draw(drawing: Drawing, context: DrawContext) -> Sequence[Strip]:
+            drawing.settle(context)
             return ()
 
         self._drawn(index, draw)
@@ -344,7 +344,7 @@ class Column:
         return has_changed
 
     def _measure_lines(self, index: int, rows: range | None) -> None:
-        def draw(drawing: Drawing, _: Scene) -> Sequence[Strip]:
+        def draw(drawing: Drawing, _: DrawContext) -> Sequence[Strip]:
             place = self.anchor[1] if self.anchor is not None and self.anchor[0] == index else 0
             place = drawing.measure(rows, place)
             if self.anchor is not None and self.anchor[0] == index:
@@ -359,22 +359,22 @@ class Column:
         if run is not None and run.is_folded:
             if index != run.first:
                 return ()
-            return self._drawn(index, lambda _, scene: self._run_lines(run, scene))
-        return self._drawn(index, lambda drawing, scene: drawing.lines(scene))
+            return self._drawn(index, lambda _, context: self._run_lines(run, context))
+        return self._drawn(index, lambda drawing, context: drawing.lines(context))
 
     def whole(self, index: int) -> Sequence[Strip]:
         """The entry's lines when it's unfolded; the same as `lines` if nothing is hidden."""
-        return self._drawn(index, lambda drawing, scene: drawing.whole(scene))
+        return self._drawn(index, lambda drawing, context: drawing.whole(context))
 
-    def _drawn(self, index: int, draw: Callable[[Drawing, Scene], Sequence[Strip]]) -> Sequence[Strip]:
+    def _drawn(self, index: int, draw: Callable[[Drawing, DrawContext], Sequence[Strip]]) -> Sequence[Strip]:
         self._let_go()
         try:
-            return draw(self._drawing(index), self.look(index))
+            return draw(self._drawing(index), self.context_of(index))
         except Exception:
             # Nothing an agent sends may crash the screen; the rest of the conversation stays readable.
             log.exception("entry %d can't be drawn", index)
             undrawable = self.drawings[index] = Undrawable()
-            return undrawable.lines(self._scene())
+            return undrawable.lines(self._draw_context())
 
     def open_to(self, last: int) -> None:
         """Reserve places up to this entry. Drawings are made when their turn comes."""
@@ -402,7 +402,7 @@ class Column:
         """Update whether the entry belongs to a run. The caller measures the entry itself."""
         run = self._runs.get(index)
         entry = self._conversation.entries[index]
-        if is_run_member(entry, self._scene().folds.kinds) == (run is not None):
+        if is_run_member(entry, self._draw_context().folds.kinds) == (run is not None):
             if run is not None:
                 run.drawn = None
             return
@@ -439,13 +439,13 @@ class Column:
         run = self._runs.get(index)
         return run is not None and run.is_folded and index == run.first
 
-    def _run_lines(self, run: _Run, scene: Scene) -> Sequence[Strip]:
-        """The run as one line, kept until the run or the scene changes."""
-        key = (scene, run.first, run.last)
+    def _run_lines(self, run: _Run, context: DrawContext) -> Sequence[Strip]:
+        """The run as one line, kept until the run or the context changes."""
+        key = (context, run.first, run.last)
         if run.drawn is None or run.drawn[0] != key:
             members = self._conversation.entries[run.first : run.last + 1]
             calls = [entry for entry in members if isinstance(entry, ToolCallEntry)]
-            run.drawn = (key, run_lines(calls, scene))
+            run.drawn = (key, run_lines(calls, context))
         return run.drawn[1]
 
     def _open_run(self, run: _Run, is_open: bool) -> None:

@@ -38,7 +38,7 @@ class Folds:
     are_thoughts_open: bool = False
 
 
-AS_BY_DEFAULT: Final = Folds()
+DEFAULT_FOLDS: Final = Folds()
 
 
 def folds_of(shown: ConversationSettings) -> Folds:
@@ -63,7 +63,7 @@ def folded(lines: Sequence[Strip], limit: int, palette: Palette, *, keep_end: bo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class DrawContext:
     """What drawings share: the available width, the colors, and facts from outside the entry."""
 
     width: int
@@ -75,12 +75,12 @@ class Scene:
     """The session's directory. Paths inside it are shown relative to it."""
     pictures: Pictures | None = None
     """None if pictures are only named, not shown."""
-    folds: Folds = AS_BY_DEFAULT
+    folds: Folds = DEFAULT_FOLDS
     subagents: Mapping[SessionId, SubagentState] = field(default_factory=dict)
     take_over_key: str = ""
     """The key with which the user types into a running command; "" if there is none."""
 
-    def is_laid_out_as(self, other: Scene) -> bool:
+    def is_laid_out_as(self, other: DrawContext) -> bool:
         """Whether only the colors differ, so that every entry has the same height in both."""
         mine = self.width, self.folds, self.cwd, self.take_over_key
         others = other.width, other.folds, other.cwd, other.take_over_key
@@ -101,7 +101,7 @@ class Drawing(Protocol):
     def refresh(self) -> bool:
         """Read what changed in the entry, or part of it. Returns False if there is more to read."""
 
-    def settle(self, scene: Scene) -> None:
+    def settle(self, context: DrawContext) -> None:
         """Draw what was read and can't change anymore. The next part is read before `lines` is called."""
 
     def close(self) -> None:
@@ -117,10 +117,10 @@ class Drawing(Protocol):
         Returns where the row `place` is now.
         """
 
-    def lines(self, scene: Scene) -> Sequence[Strip]:
-        """The lines, at their natural length and at most as wide as the scene."""
+    def lines(self, context: DrawContext) -> Sequence[Strip]:
+        """The lines, at their natural length and at most as wide as the context."""
 
-    def whole(self, scene: Scene) -> Sequence[Strip]:
+    def whole(self, context: DrawContext) -> Sequence[Strip]:
         """The lines when the entry is unfolded; the same as `lines` if it is, or if it doesn't fold."""
 
     def toggle(self) -> bool:
@@ -131,11 +131,11 @@ class Drawing(Protocol):
 
 
 class KeptDrawing(ABC):
-    """A drawing that is redrawn as a whole when its entry, scene, or fold changes, and cached until then."""
+    """A drawing that is redrawn as a whole when its entry, context, or fold changes, and cached until then."""
 
     def __init__(self) -> None:
         self._is_open = False
-        self._drawn: tuple[Scene, Sequence[Strip]] | None = None
+        self._drawn: tuple[DrawContext, Sequence[Strip]] | None = None
         self.cut_text = ""
 
     @property
@@ -143,7 +143,7 @@ class KeptDrawing(ABC):
         return self._is_open
 
     @abstractmethod
-    def _draw(self, scene: Scene) -> Sequence[Strip]:
+    def _draw(self, context: DrawContext) -> Sequence[Strip]:
         """Draw the lines as they are now."""
 
     def refresh(self) -> bool:
@@ -151,7 +151,7 @@ class KeptDrawing(ABC):
         self._drawn = None
         return True
 
-    def settle(self, scene: Scene) -> None:  # noqa: B027 - not every drawing is made in pieces
+    def settle(self, context: DrawContext) -> None:  # noqa: B027 - not every drawing is made in pieces
         """Do nothing: it is drawn as a whole."""
 
     def close(self) -> None:  # noqa: B027 - not every drawing has something to close
@@ -163,17 +163,17 @@ class KeptDrawing(ABC):
         """Do nothing: it is drawn as a whole."""
         return place
 
-    def lines(self, scene: Scene) -> Sequence[Strip]:
-        if self._drawn is None or self._drawn[0] is not scene:
-            self._drawn = (scene, self._draw(scene))
+    def lines(self, context: DrawContext) -> Sequence[Strip]:
+        if self._drawn is None or self._drawn[0] is not context:
+            self._drawn = (context, self._draw(context))
         return self._drawn[1]
 
-    def whole(self, scene: Scene) -> Sequence[Strip]:
+    def whole(self, context: DrawContext) -> Sequence[Strip]:
         if self._is_open:
-            return self.lines(scene)
+            return self.lines(context)
         self._is_open = True
         try:
-            return self._draw(scene)
+            return self._draw(context)
         finally:
             self._is_open = False
 

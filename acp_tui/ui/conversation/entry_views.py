@@ -24,9 +24,9 @@ from textual.widget import Widget
 from acp_tui.conversation import tool_calls
 from acp_tui.conversation.entries import Entry, Message, OwnCommand, Question, Subagent, TerminalState, ToolCallEntry
 from acp_tui.conversation.tool_calls import TerminalContent, TextDiff, ToolCallContent
-from acp_tui.ui.conversation.drawing import Scene
+from acp_tui.ui.conversation.drawing import DrawContext
 from acp_tui.ui.conversation.notes import NOTE_STATES
-from acp_tui.ui.conversation.pool import LiveView
+from acp_tui.ui.conversation.spare_widgets import LiveView
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.textual_gaps.placing import rules_for
 
@@ -273,19 +273,19 @@ THEME_COLORS: Final = {
 """Theme colors, and the palette fields that have them with enough contrast on every background."""
 
 
-class EntryScenes:
-    """The scenes to draw entries in, one for each kind and state."""
+class EntryContexts:
+    """The contexts to draw entries in, one for each kind and state."""
 
     def __init__(self, parent: Widget) -> None:
         self._parent = parent
-        self._base: Scene | None = None
-        self._scenes: dict[Kind, Scene] = {}
-        self._by_styles: dict[frozenset[tuple[str, Style]], Scene] = {}
+        self._base: DrawContext | None = None
+        self._scenes: dict[Kind, DrawContext] = {}
+        self._by_styles: dict[frozenset[tuple[str, Style]], DrawContext] = {}
         self._rules: dict[Kind, dict[str, Style]] = {}
         self._legible: Mapping[Color, Style] = {}
 
-    def scene(self, kind: Kind, base: Scene) -> Scene:
-        """`base` with the palette of this kind of entry. Kinds that look the same share one scene."""
+    def context(self, kind: Kind, base: DrawContext) -> DrawContext:
+        """`base` with the palette of this kind of entry. Kinds that look the same share one context."""
         if self._base is not base:
             self._scenes.clear()
             self._by_styles.clear()
@@ -293,16 +293,16 @@ class EntryScenes:
                 self._rules.clear()
                 self._legible = _legible_colors(self._parent.app.current_theme, base.palette)
             self._base = base
-        scene = self._scenes.get(kind)
-        if scene is None:
-            scene = self._scenes[kind] = self._resolve(kind, base)
-        return scene
+        context = self._scenes.get(kind)
+        if context is None:
+            context = self._scenes[kind] = self._resolve(kind, base)
+        return context
 
     def forget(self) -> None:
         """Read the stylesheet again: it may have changed."""
         self._base = None
 
-    def _resolve(self, kind: Kind, base: Scene) -> Scene:
+    def _resolve(self, kind: Kind, base: DrawContext) -> DrawContext:
         if kind not in self._rules:
             self._rules[kind] = self._read(kind, base)
         styles = self._rules[kind]
@@ -313,7 +313,7 @@ class EntryScenes:
             self._by_styles[key] = replace(base, palette=base.palette.with_styles(styles))
         return self._by_styles[key]
 
-    def _read(self, kind: Kind, base: Scene) -> dict[str, Style]:
+    def _read(self, kind: Kind, base: DrawContext) -> dict[str, Style]:
         styles: dict[str, Style] = {}
         for part, rules in rules_for(self._parent, *kind, PARTS):
             name = PARTS[part] if part else "text"

@@ -12,7 +12,7 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.entries import Message
 from acp_tui.ui.conversation.blocks import BlockLines
-from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
+from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.plain import PlainStream, plain_lines
 from acp_tui.ui.rendering.wrapping import BLANK, Gutter
@@ -80,10 +80,10 @@ class AgentMessage:
         for renderer in self._renderers.values():
             renderer.finish()
 
-    def settle(self, scene: Scene) -> None:
+    def settle(self, context: DrawContext) -> None:
         """Draw what was read, except for the open end, which may be long and changes with the next piece."""
         for renderer in self._renderers.values():
-            renderer.settle(_text_width(scene), scene.palette)
+            renderer.settle(_text_width(context), context.palette)
 
     @property
     def is_measured(self) -> bool:
@@ -107,38 +107,38 @@ class AgentMessage:
         above = [len(self._indented[at][1]) for at in range(index)]
         return sum(above) + len(GAP) * sum(map(bool, above))
 
-    def lines(self, scene: Scene) -> Sequence[Strip]:
-        width = _text_width(scene)
-        parts = [self._with_margin(index, width, scene) for index in range(len(self._message.parts))]
+    def lines(self, context: DrawContext) -> Sequence[Strip]:
+        width = _text_width(context)
+        parts = [self._with_margin(index, width, context) for index in range(len(self._message.parts))]
         if len(parts) == 1:
             return parts[0]
         return Joined(*[run for part in parts if part for run in (GAP, part)][1:])
 
-    def whole(self, scene: Scene) -> Sequence[Strip]:
+    def whole(self, context: DrawContext) -> Sequence[Strip]:
         """The message, which doesn't fold."""
-        return self.lines(scene)
+        return self.lines(context)
 
-    def _with_margin(self, index: int, width: int, scene: Scene) -> Indented:
-        lines = self._part(index, self._message.parts[index], width, scene)
+    def _with_margin(self, index: int, width: int, context: DrawContext) -> Indented:
+        lines = self._part(index, self._message.parts[index], width, context)
         kept = self._indented.get(index)
         # A part returns the same object while it doesn't change, so the lines with the margin stay the same too.
         if kept is None or kept[0] is not lines:
             kept = self._indented[index] = (lines, Indented(lines, Gutter(INDENT)))
         return kept[1]
 
-    def _part(self, index: int, part: TextBuffer | ContentBlock, width: int, scene: Scene) -> Sequence[Strip]:
+    def _part(self, index: int, part: TextBuffer | ContentBlock, width: int, context: DrawContext) -> Sequence[Strip]:
         if isinstance(part, TextBuffer):
-            lines = self._renderers[index].lines(width, scene.palette) if index in self._renderers else ()
-            return lines if part.length <= MAX_SHOWN_CHARACTERS else self._cut(index, lines, width, scene)
+            lines = self._renderers[index].lines(width, context.palette) if index in self._renderers else ()
+            return lines if part.length <= MAX_SHOWN_CHARACTERS else self._cut(index, lines, width, context)
         if not is_for_user(part):
             return ()
         block = self._blocks.setdefault(index, BlockLines(part, self))
-        return block.lines(scene, width, scene.palette.muted)
+        return block.lines(context, width, context.palette.muted)
 
-    def _cut(self, index: int, lines: Sequence[Strip], width: int, scene: Scene) -> Sequence[Strip]:
+    def _cut(self, index: int, lines: Sequence[Strip], width: int, context: DrawContext) -> Sequence[Strip]:
         kept = self._too_long.get(index)
         if kept is None or kept[0] is not lines:
-            note = plain_lines(CUT_NOTE, width, scene.palette.warning)
+            note = plain_lines(CUT_NOTE, width, context.palette.warning)
             kept = self._too_long[index] = (lines, Joined(lines, GAP, note))
         return kept[1]
 
@@ -150,8 +150,8 @@ class AgentMessage:
         """Do nothing: a message doesn't fold."""
 
 
-def _text_width(scene: Scene) -> int:
-    return min(scene.width - 2 * len(INDENT), MAX_TEXT_CELLS)
+def _text_width(context: DrawContext) -> int:
+    return min(context.width - 2 * len(INDENT), MAX_TEXT_CELLS)
 
 
 class UserMessage(KeptDrawing):
@@ -165,30 +165,30 @@ class UserMessage(KeptDrawing):
         self._message = message
         self._is_long = False
 
-    def _draw(self, scene: Scene) -> Sequence[Strip]:
-        style, width = scene.palette.user, scene.width - 4
+    def _draw(self, context: DrawContext) -> Sequence[Strip]:
+        style, width = context.palette.user, context.width - 4
         runs: list[Sequence[Strip]] = []
         self._is_long = False
         for part in self._message.parts:
             if isinstance(part, TextBuffer):
-                runs += self._text(plain_lines(part.text, width, style), scene)
+                runs += self._text(plain_lines(part.text, width, style), context)
             elif is_for_user(part):
-                runs.append(BlockLines(part, self).lines(scene, width, style + scene.palette.muted))
+                runs.append(BlockLines(part, self).lines(context, width, style + context.palette.muted))
         for note in self._message.notes:
-            runs.append(plain_lines(f"! {note}", width, style + scene.palette.warning))
-        bar = Gutter("▌ ", scene.palette.accent + style.background_style)
-        return Indented(Joined(*runs), bar, ground=style, width=scene.width)
+            runs.append(plain_lines(f"! {note}", width, style + context.palette.warning))
+        bar = Gutter("▌ ", context.palette.accent + style.background_style)
+        return Indented(Joined(*runs), bar, ground=style, width=context.width)
 
-    def _text(self, lines: Sequence[Strip], scene: Scene) -> list[Sequence[Strip]]:
-        runs = folded(lines, scene.folds.prompt_lines, scene.palette)
+    def _text(self, lines: Sequence[Strip], context: DrawContext) -> list[Sequence[Strip]]:
+        runs = folded(lines, context.folds.prompt_lines, context.palette)
         if len(runs) == 1:
             return runs
         self._is_long = True
         return [lines] if self._is_open else runs
 
-    def whole(self, scene: Scene) -> Sequence[Strip]:
-        lines = self.lines(scene)
-        return super().whole(scene) if self._is_long else lines
+    def whole(self, context: DrawContext) -> Sequence[Strip]:
+        lines = self.lines(context)
+        return super().whole(context) if self._is_long else lines
 
     @property
     def is_open(self) -> bool:
@@ -230,26 +230,26 @@ class Thought(KeptDrawing):
         super().set_open(is_open)
         self._is_shut = False
 
-    def _draw(self, scene: Scene) -> Sequence[Strip]:
-        self._is_whole = self._is_open or (scene.folds.are_thoughts_open and not self._is_shut)
+    def _draw(self, context: DrawContext) -> Sequence[Strip]:
+        self._is_whole = self._is_open or (context.folds.are_thoughts_open and not self._is_shut)
         if self._is_whole:
             self.cut_text = ""
-            return self._all(scene)
+            return self._all(context)
         self._whole = None
-        return self._first_line(scene)
+        return self._first_line(context)
 
-    def whole(self, scene: Scene) -> Sequence[Strip]:
-        lines = self.lines(scene)
-        return lines if self._is_whole else WholeThought(self._message, scene).lines(is_closed=True)
+    def whole(self, context: DrawContext) -> Sequence[Strip]:
+        lines = self.lines(context)
+        return lines if self._is_whole else WholeThought(self._message, context).lines(is_closed=True)
 
-    def _all(self, scene: Scene) -> Sequence[Strip]:
+    def _all(self, context: DrawContext) -> Sequence[Strip]:
         whole = self._whole
-        if whole is None or whole.scene is not scene or whole.parts is not self._message.parts:
-            whole = self._whole = WholeThought(self._message, scene)
+        if whole is None or whole.context is not context or whole.parts is not self._message.parts:
+            whole = self._whole = WholeThought(self._message, context)
         return whole.lines(is_closed=self._is_closed)
 
-    def _first_line(self, scene: Scene) -> list[Strip]:
-        width, style = thought_width(scene), scene.palette.thought
+    def _first_line(self, context: DrawContext) -> list[Strip]:
+        width, style = thought_width(context), context.palette.thought
         text = self._message.text.strip()
         # Wrap only the beginning when only the first line is shown: thoughts can be long.
         lines = plain_lines(text[: width * 4], width, style)
@@ -257,19 +257,19 @@ class Thought(KeptDrawing):
         if len(lines) > 1 or len(text) > width * 4:
             self.cut_text = text[:MAX_TOLD]
             lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]
-        marker = Gutter(f"{INDENT}▸ ", scene.palette.muted)
+        marker = Gutter(f"{INDENT}▸ ", context.palette.muted)
         return [Strip([marker, *line]) for line in lines]
 
 
 class WholeThought:
-    """A whole thought in one scene. Only the text that came last is drawn again."""
+    """A whole thought in one context. Only the text that came last is drawn again."""
 
-    def __init__(self, message: Message, scene: Scene) -> None:
-        self.scene = scene
+    def __init__(self, message: Message, context: DrawContext) -> None:
+        self.context = context
         self.parts = message.parts
         self._read: dict[int, int] = {}
-        self._stream = PlainStream(thought_width(scene), scene.palette.thought)
-        marker = Gutter(f"{INDENT}▾ ", scene.palette.muted)
+        self._stream = PlainStream(thought_width(context), context.palette.thought)
+        marker = Gutter(f"{INDENT}▾ ", context.palette.muted)
         self._lines = Indented(self._stream.rows, Gutter(INDENT + "  "), first=marker)
 
     def lines(self, *, is_closed: bool) -> Sequence[Strip]:
@@ -284,6 +284,6 @@ class WholeThought:
         return self._lines
 
 
-def thought_width(scene: Scene) -> int:
+def thought_width(context: DrawContext) -> int:
     """How many cells the text of a thought may take."""
-    return max(min(scene.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS), 2)
+    return max(min(context.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS), 2)

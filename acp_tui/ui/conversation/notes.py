@@ -17,7 +17,7 @@ from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.conversation.web_address import host_of
 from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
 from acp_tui.ui.conversation.blocks import block_label
-from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
+from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.conversation.messages import MAX_TEXT_CELLS
 from acp_tui.ui.conversation.tool_calls import RAIL, when
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
@@ -36,12 +36,12 @@ class QuestionDrawing(KeptDrawing):
         super().__init__()
         self._question = question
 
-    def _draw(self, scene: Scene) -> Sequence[Strip]:
-        question, palette = self._question, scene.palette
-        width = scene.width - len(RAIL) - 2
+    def _draw(self, context: DrawContext) -> Sequence[Strip]:
+        question, palette = self._question, context.palette
+        width = context.width - len(RAIL) - 2
         message = plain_lines(cut_shown(question.message.strip()), width, palette.text)
         below = [line for span in self._told(palette) for line in wrap(span, width)]
-        runs = [below] if self._is_open else folded(below, scene.folds.text_lines, palette)
+        runs = [below] if self._is_open else folded(below, context.folds.text_lines, palette)
         outcome = wrap([_outcome(question, palette)], width)
         return Joined(
             Indented(message, Gutter(" " * len(SIGN)), first=Gutter(SIGN, palette.muted)),
@@ -99,14 +99,14 @@ class NoteDrawing(KeptDrawing):
         super().__init__()
         self._note = note
 
-    def _draw(self, scene: Scene) -> Sequence[Strip]:
-        head, *rest = self._spans(scene)
-        below = [_part(text, style, scene, level=2) for text, style in rest]
-        return Joined(_part(*head, scene, level=1), *below, Indented(self._summary(scene), Gutter(2 * INDENT)))
+    def _draw(self, context: DrawContext) -> Sequence[Strip]:
+        head, *rest = self._spans(context)
+        below = [_part(text, style, context, level=2) for text, style in rest]
+        return Joined(_part(*head, context, level=1), *below, Indented(self._summary(context), Gutter(2 * INDENT)))
 
-    def _spans(self, scene: Scene) -> list[tuple[str, Style]]:
+    def _spans(self, context: DrawContext) -> list[tuple[str, Style]]:
         """The heading, with a mark before it, and the details."""
-        palette = scene.palette
+        palette = context.palette
         match self._note:
             case TurnEnd(stop_reason):
                 style = palette.muted if stop_reason == "cancelled" else palette.warning
@@ -116,7 +116,7 @@ class NoteDrawing(KeptDrawing):
             case ClientRemark(text):
                 return [(f"! {make_visible_line(text)}", palette.warning)]
             case Failure() as failure:
-                return self._failure(failure, scene)
+                return self._failure(failure, context)
             case Compaction(_, status, summary, error):
                 mark = ("▾" if self._is_open else "▸") if summary else "↻"
                 words = make_visible_line(status.replace("_", " "))
@@ -128,10 +128,10 @@ class NoteDrawing(KeptDrawing):
                     lines.append((json.dumps(raw, ensure_ascii=False, indent=2, default=str), palette.muted))
                 return lines
 
-    def _failure(self, failure: Failure, scene: Scene) -> list[tuple[str, Style]]:
-        spans = [(f"✗ {failure.message}", scene.palette.error)]
+    def _failure(self, failure: Failure, context: DrawContext) -> list[tuple[str, Style]]:
+        spans = [(f"✗ {failure.message}", context.palette.error)]
         if failure.detail:
-            spans.append((failure.detail, scene.palette.text))
+            spans.append((failure.detail, context.palette.text))
         tail = failure.stderr_tail.strip().split("\n") if failure.stderr_tail.strip() else []
         shown = tail if self._is_open else tail[-MAX_STDERR_LINES:]
         if shown:
@@ -139,20 +139,20 @@ class NoteDrawing(KeptDrawing):
             title = (
                 "its last lines on stderr:" if not left_out else f"its last lines on stderr ({left_out} lines above):"
             )
-            spans += [(title, scene.palette.muted), ("\n".join(shown), scene.palette.muted)]
+            spans += [(title, context.palette.muted), ("\n".join(shown), context.palette.muted)]
         return spans
 
-    def _summary(self, scene: Scene) -> Sequence[Strip]:
+    def _summary(self, context: DrawContext) -> Sequence[Strip]:
         """The summary that the agent keeps in place of the conversation so far."""
         blocks = self._note.summary if isinstance(self._note, Compaction) and self._is_open else ()
         if not blocks:
             return ()
-        width = min(scene.width - 3 * len(INDENT), MAX_TEXT_CELLS)
+        width = min(context.width - 3 * len(INDENT), MAX_TEXT_CELLS)
         text = MarkdownRenderer("".join(block.text for block in blocks if isinstance(block, Text)))
         text.finish()
         labels = [block_label(block) for block in blocks if not isinstance(block, Text)]
-        others = [wrap([(label, scene.palette.muted)], width) for label in labels]
-        return Joined(text.lines(width, scene.palette), *others)
+        others = [wrap([(label, context.palette.muted)], width) for label in labels]
+        return Joined(text.lines(width, context.palette), *others)
 
     def toggle(self) -> bool:
         """Show the note whole, or its summary. A note of one line doesn't fold."""
@@ -170,9 +170,9 @@ def _restart(restart: Reconnected, palette: Palette) -> list[tuple[str, Style]]:
     return spans + ([(restart.why, palette.text)] if restart.why else [])
 
 
-def _part(text: str, style: Style, scene: Scene, *, level: int) -> Sequence[Strip]:
+def _part(text: str, style: Style, context: DrawContext, *, level: int) -> Sequence[Strip]:
     """The text's lines, indented by `level` steps."""
-    width = scene.width - (level + 1) * len(INDENT)
+    width = context.width - (level + 1) * len(INDENT)
     return Indented(plain_lines(cut_shown(text), width, style), Gutter(level * INDENT))
 
 
@@ -186,7 +186,7 @@ class Undrawable:
         """Do nothing: it never changes."""
         return True
 
-    def settle(self, scene: Scene) -> None:
+    def settle(self, context: DrawContext) -> None:
         """Do nothing: there is nothing to draw."""
 
     def close(self) -> None:
@@ -198,11 +198,11 @@ class Undrawable:
         """Do nothing: it has one line."""
         return place
 
-    def lines(self, scene: Scene) -> Sequence[Strip]:
-        return wrap([("  ✗ acp-tui failed to draw this entry", scene.palette.error)], scene.width)[:1]
+    def lines(self, context: DrawContext) -> Sequence[Strip]:
+        return wrap([("  ✗ acp-tui failed to draw this entry", context.palette.error)], context.width)[:1]
 
-    def whole(self, scene: Scene) -> Sequence[Strip]:
-        return self.lines(scene)
+    def whole(self, context: DrawContext) -> Sequence[Strip]:
+        return self.lines(context)
 
     def toggle(self) -> bool:
         """Return False: it doesn't fold."""

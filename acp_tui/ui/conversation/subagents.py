@@ -14,7 +14,7 @@ from acp_tui.conversation.entries import Message, Subagent, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state
-from acp_tui.ui.conversation.drawing import KeptDrawing, Scene
+from acp_tui.ui.conversation.drawing import DrawContext, KeptDrawing
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Gutter, cut, width_cells, wrap
@@ -70,9 +70,9 @@ class SubagentDrawing(KeptDrawing):
         super().__init__()
         self._entry = entry
 
-    def _draw(self, scene: Scene) -> Sequence[Strip]:
-        subagent = scene.subagents[SessionId(self._entry.session_id)]
-        palette, width = scene.palette, scene.width - len(RAIL) - 2
+    def _draw(self, context: DrawContext) -> Sequence[Strip]:
+        subagent = context.subagents[SessionId(self._entry.session_id)]
+        palette, width = context.palette, context.width - len(RAIL) - 2
         said = subagent.conversation
         state = subagent_state(subagent)
         aside = " · ".join(filter(None, (state, _steps(said), spent_words(said))))

@@ -40,7 +40,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.conversation.blocks import BlockLines
-from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
+from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
 from acp_tui.ui.rendering.diff import Comparisons
 from acp_tui.ui.rendering.links import NO_LINK, to_file, to_page
@@ -114,18 +114,18 @@ def is_run_member(entry: object, kinds: AbstractSet[str]) -> bool:
     )
 
 
-def run_lines(entries: Sequence[ToolCallEntry], scene: Scene) -> list[Strip]:
+def run_lines(entries: Sequence[ToolCallEntry], context: DrawContext) -> list[Strip]:
     """A run of quiet calls in one line: how many of each kind, and as many of their files as fit."""
     icons = [
-        Gutter(f"  {STATUS_GLYPHS[tool_calls.COMPLETED]} ", scene.palette.success),
-        Gutter(f"{KIND_ICONS.get(entries[0].call.kind, OTHER_ICON)} ", scene.palette.muted),
+        Gutter(f"  {STATUS_GLYPHS[tool_calls.COMPLETED]} ", context.palette.success),
+        Gutter(f"{KIND_ICONS.get(entries[0].call.kind, OTHER_ICON)} ", context.palette.muted),
     ]
-    width = scene.width - len(RAIL) - 2
+    width = context.width - len(RAIL) - 2
     words = run_words(entries)
     worked_on = make_visible_path(", ".join(dict.fromkeys(filter(None, map(_file_of, entries)))))
     room = width - width_cells(words) - 2
     aside = f"  {cut(worked_on, room)}" if worked_on and room >= MIN_SUBJECT_CELLS else ""
-    lines = wrap([(words, scene.palette.text), (aside, scene.palette.muted)], width)
+    lines = wrap([(words, context.palette.text), (aside, context.palette.muted)], width)
     return [Strip([*(icons if row == 0 else [Gutter(" " * len(RAIL))]), *line]) for row, line in enumerate(lines)]
 
 
@@ -179,19 +179,19 @@ class ToolCallDrawing(KeptDrawing):
         self._diffs.keep(item for item in self._entry.call.content if isinstance(item, TextDiff))
         return self._diffs.advance()
 
-    def _draw(self, scene: Scene) -> Sequence[Strip]:
-        width = scene.width - len(RAIL) - 2
+    def _draw(self, context: DrawContext) -> Sequence[Strip]:
+        width = context.width - len(RAIL) - 2
         call = self._entry.call
         # The permission card shows a call whole while it waits for a decision.
         content = call.content if self._is_open or not self._entry.waiting else ()
-        body = [run for item in content for run in self._item(item, scene, width)]
+        body = [run for item in content for run in self._item(item, context, width)]
         if self._is_open:
-            body += self._raw(call, scene, width)
-        rail = Gutter(RAIL, scene.palette.quote_bar)
-        return Joined(self._header(scene), *(Indented(run, rail) for run in body), self._decisions(scene))
+            body += self._raw(call, context, width)
+        rail = Gutter(RAIL, context.palette.quote_bar)
+        return Joined(self._header(context), *(Indented(run, rail) for run in body), self._decisions(context))
 
-    def _header(self, scene: Scene) -> list[Strip]:
-        call, palette = self._entry.call, scene.palette
+    def _header(self, context: DrawContext) -> list[Strip]:
+        call, palette = self._entry.call, context.palette
         glyph = STATUS_GLYPHS.get(call.status, "◌")
         word = (
             "needs your decision"
@@ -202,13 +202,13 @@ class ToolCallDrawing(KeptDrawing):
             Gutter(f"  {glyph} ", palette.status),
             Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
         ]
-        width = scene.width - len(RAIL) - 2
+        width = context.width - len(RAIL) - 2
         ends = [(f"  {word}", palette.status_word)] if word else []
         title = make_visible_line(call.shown_title if self._is_open else call.shown_title[: 2 * MAX_TOLD])
-        subject, link = self._subject(scene, width - width_cells(title) - sum(len(text) for text, _ in ends))
+        subject, link = self._subject(context, width - width_cells(title) - sum(len(text) for text, _ in ends))
         asides = [("  ", palette.muted), (subject, palette.muted + link)] if subject else []
         between = "  "
-        for place, link in self._places(scene).items():
+        for place, link in self._places(context).items():
             if place not in call.shown_title + subject:
                 asides += [(between, palette.muted), (make_visible_path(place), palette.muted + link)]
                 between = ", "
@@ -216,21 +216,21 @@ class ToolCallDrawing(KeptDrawing):
         # The agent chooses the title, which may be very long. Show it whole only when the call is unfolded.
         lines = wrap(spans, width)
         shown = lines if self._is_open else lines[:2]
-        self.cut_text = "" if len(shown) == len(lines) and not self._is_cut else self._told(title, scene)
+        self.cut_text = "" if len(shown) == len(lines) and not self._is_cut else self._told(title, context)
         indent = [Gutter(" " * len(RAIL))]
         return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
 
-    def _subject(self, scene: Scene, room: int) -> tuple[str, Style]:
+    def _subject(self, context: DrawContext, room: int) -> tuple[str, Style]:
         """What the call works on or runs, cut to one line, and its link; "" if the title or a diff below says it."""
         self._is_cut = False
-        subject = subject_of(self._entry.call, scene.terminals)
+        subject = subject_of(self._entry.call, context.terminals)
         if subject is None:
             return "", NO_LINK
         link = NO_LINK
         if not subject.is_command:
             link = to_page(subject.text)
-            subject = Subject(shown_path(subject.text, scene.cwd))
-            named = (*self._diffed(scene), *self._places(scene))
+            subject = Subject(shown_path(subject.text, context.cwd))
+            named = (*self._diffed(context), *self._places(context))
             if subject.text in named or subject.text in self._entry.call.shown_title:
                 return "", NO_LINK
         if self._is_open:
@@ -239,49 +239,51 @@ class ToolCallDrawing(KeptDrawing):
         self._is_cut = shown != subject.visible
         return shown, link
 
-    def _told(self, title: str, scene: Scene) -> str:
+    def _told(self, title: str, context: DrawContext) -> str:
         """The full text of the header, without cuts."""
-        subject = subject_of(self._entry.call, scene.terminals)
+        subject = subject_of(self._entry.call, context.terminals)
         words = title if subject is None else f"{title}\n{subject.visible}"
         return words[:MAX_TOLD]
 
-    def _diffed(self, scene: Scene) -> list[str]:
-        return [shown_path(path, scene.cwd) for path in changed_paths(self._entry.call.content)]
+    def _diffed(self, context: DrawContext) -> list[str]:
+        return [shown_path(path, context.cwd) for path in changed_paths(self._entry.call.content)]
 
-    def _places(self, scene: Scene) -> dict[str, Style]:
+    def _places(self, context: DrawContext) -> dict[str, Style]:
         """The first places that the call works on, without those that diffs below name, and their links."""
-        call, folder = self._entry.call, scene.palette.folder
-        places = {shown_location(each, scene.cwd): to_file(folder, each.path, each.line) for each in call.locations[:3]}
+        call, folder = self._entry.call, context.palette.folder
+        places = {
+            shown_location(each, context.cwd): to_file(folder, each.path, each.line) for each in call.locations[:3]
+        }
         if call.kind == "execute":  # that's where commands run anyway
             places.pop(HERE, None)
-        diffed = self._diffed(scene)
-        if self._shown(scene.folds.diff_lines, scene) == 0:
+        diffed = self._diffed(context)
+        if self._shown(context.folds.diff_lines, context) == 0:
             return places or {path: to_file(folder, path) for path in diffed[:3]}
         return {place: link for place, link in places.items() if place not in diffed}
 
-    def _item(self, item: ToolCallContent, scene: Scene, width: int) -> list[Sequence[Strip]]:
+    def _item(self, item: ToolCallContent, context: DrawContext, width: int) -> list[Sequence[Strip]]:
         match item:
             case TextDiff():
-                return self._folded(self._diff(item, scene, width), scene.folds.diff_lines, scene)
+                return self._folded(self._diff(item, context, width), context.folds.diff_lines, context)
             case TerminalContent(terminal_id):
-                limit = self._shown(scene.folds.terminal_lines, scene)
-                return terminal_runs(scene.terminals.get(terminal_id), scene, width, limit)
+                limit = self._shown(context.folds.terminal_lines, context)
+                return terminal_runs(context.terminals.get(terminal_id), context, width, limit)
             case BlockContent(block) if not is_for_user(block):
                 return []
             case BlockContent(Text(text)):
-                return self._folded(self._text(text).lines(width, scene.palette), scene.folds.text_lines, scene)
-            case BlockContent(block) if not self._is_quiet(scene):
-                return [BlockLines(block, self).lines(scene, width, scene.palette.muted)]
+                return self._folded(self._text(text).lines(width, context.palette), context.folds.text_lines, context)
+            case BlockContent(block) if not self._is_quiet(context):
+                return [BlockLines(block, self).lines(context, width, context.palette.muted)]
             case _:
-                return [wrap([(described(item).label, scene.palette.muted)], width)]
+                return [wrap([(described(item).label, context.palette.muted)], width)]
 
-    def _diff(self, diff: TextDiff, scene: Scene, width: int) -> Sequence[Strip]:
-        renderer = self._diffs.renderer(diff, scene.cwd)
+    def _diff(self, diff: TextDiff, context: DrawContext, width: int) -> Sequence[Strip]:
+        renderer = self._diffs.renderer(diff, context.cwd)
         if renderer.is_ready:
-            return renderer.lines(width, scene.palette)
+            return renderer.lines(width, context.palette)
         # While an agent writes a diff bit by bit, keep showing the previous one so that the view doesn't jump.
         before = self._diffs.before(diff)
-        return (before.lines if before else renderer.waiting_lines)(width, scene.palette)
+        return (before.lines if before else renderer.waiting_lines)(width, context.palette)
 
     def _text(self, text: str) -> ToolText:
         if text not in self._texts:
@@ -294,40 +296,40 @@ class ToolCallDrawing(KeptDrawing):
             self._texts[text] = ToolText(text)
         return self._texts[text]
 
-    def _is_quiet(self, scene: Scene) -> bool:
+    def _is_quiet(self, context: DrawContext) -> bool:
         """Whether the content is folded away."""
         call = self._entry.call
         # The reason for a failure is for the user, whatever the kind.
         if self._is_open or call.status == tool_calls.FAILED:
             return False
-        return call.kind in scene.folds.kinds
+        return call.kind in context.folds.kinds
 
-    def _shown(self, lines: int, scene: Scene) -> int | None:
+    def _shown(self, lines: int, context: DrawContext) -> int | None:
         """How many lines to show if `lines` are shown when folded; None for all."""
         if self._is_open:
             return None
-        return 0 if self._is_quiet(scene) else lines
+        return 0 if self._is_quiet(context) else lines
 
-    def _folded(self, lines: Sequence[Strip], limit: int, scene: Scene) -> list[Sequence[Strip]]:
-        shown = self._shown(limit, scene)
-        return [lines] if shown is None else folded(lines, shown, scene.palette)
+    def _folded(self, lines: Sequence[Strip], limit: int, context: DrawContext) -> list[Sequence[Strip]]:
+        shown = self._shown(limit, context)
+        return [lines] if shown is None else folded(lines, shown, context.palette)
 
-    def _raw(self, call: ToolCall, scene: Scene, width: int) -> list[Sequence[Strip]]:
+    def _raw(self, call: ToolCall, context: DrawContext, width: int) -> list[Sequence[Strip]]:
         runs: list[Sequence[Strip]] = []
         for label, value in (("input", call.raw_input), ("output", call.raw_output)):
             if value is UNSET:
                 continue
             text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-            runs.append(wrap([(f"raw {label}:", scene.palette.muted)], width))
-            runs.append(plain_lines(cut_shown(text), width, scene.palette.muted))
+            runs.append(wrap([(f"raw {label}:", context.palette.muted)], width))
+            runs.append(plain_lines(cut_shown(text), width, context.palette.muted))
         return runs
 
-    def _decisions(self, scene: Scene) -> list[Strip]:
+    def _decisions(self, context: DrawContext) -> list[Strip]:
         lines = []
         for decision in self._entry.decisions:
-            text, style = _decision(decision, scene.palette)
-            for row, line in enumerate(wrap([(text, style)], scene.width - len(RAIL) - 2)):
-                lines.append(Strip([Gutter("      " if row else "    ╰ ", scene.palette.quote_bar), *line]))
+            text, style = _decision(decision, context.palette)
+            for row, line in enumerate(wrap([(text, style)], context.width - len(RAIL) - 2)):
+                lines.append(Strip([Gutter("      " if row else "    ╰ ", context.palette.quote_bar), *line]))
         return lines
 
 
@@ -349,18 +351,20 @@ OUTPUT_RAIL: Final = "  │ "
 COMMAND_SIGN: Final = "$ "
 
 
-def terminal_runs(state: TerminalState | None, scene: Scene, width: int, limit: int | None) -> list[Sequence[Strip]]:
+def terminal_runs(
+    state: TerminalState | None, context: DrawContext, width: int, limit: int | None
+) -> list[Sequence[Strip]]:
     """The last `limit` lines of the terminal (all if None), and the state of its command."""
-    palette = scene.palette
+    palette = context.palette
     if state is None:
         return [wrap([("a terminal acp-tui doesn't know", palette.muted)], width)]
-    screen = scene.screens.screen(state)
+    screen = context.screens.screen(state)
     if screen is None:
         return [wrap([("…", palette.muted)], width)]
     screen.update()
     lines = TerminalLines(screen, width)
     runs = [lines] if limit is None else folded(lines, limit, palette, keep_end=True)
-    return [*runs, *(wrap([span], width) for span in state_of_command(state, palette, scene.take_over_key))]
+    return [*runs, *(wrap([span], width) for span in state_of_command(state, palette, context.take_over_key))]
 
 
 class OwnCommandDrawing(KeptDrawing):
@@ -370,16 +374,16 @@ class OwnCommandDrawing(KeptDrawing):
         super().__init__()
         self._entry = entry
 
-    def _draw(self, scene: Scene) -> Sequence[Strip]:
-        style = scene.palette.user
-        sign = Segment(COMMAND_SIGN, scene.palette.accent + style.background_style)
+    def _draw(self, context: DrawContext) -> Sequence[Strip]:
+        style = context.palette.user
+        sign = Segment(COMMAND_SIGN, context.palette.accent + style.background_style)
         line = make_visible_command(self._entry.line)
         heads = [
-            Strip([sign, *strip], strip.cell_length + len(COMMAND_SIGN)).adjust_cell_length(scene.width, style)
-            for strip in plain_lines(line, scene.width - len(COMMAND_SIGN) - 2, style)
+            Strip([sign, *strip], strip.cell_length + len(COMMAND_SIGN)).adjust_cell_length(context.width, style)
+            for strip in plain_lines(line, context.width - len(COMMAND_SIGN) - 2, style)
         ]
-        state = scene.terminals.get(self._entry.terminal_id)
-        width = scene.width - len(OUTPUT_RAIL) - 2
-        runs = terminal_runs(state, scene, width, None if self._is_open else scene.folds.terminal_lines)
-        rail = Gutter(OUTPUT_RAIL, scene.palette.quote_bar)
+        state = context.terminals.get(self._entry.terminal_id)
+        width = context.width - len(OUTPUT_RAIL) - 2
+        runs = terminal_runs(state, context, width, None if self._is_open else context.folds.terminal_lines)
+        rail = Gutter(OUTPUT_RAIL, context.palette.quote_bar)
         return Joined(heads, *(Indented(run, rail) for run in runs))

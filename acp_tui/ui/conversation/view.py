@@ -1,7 +1,7 @@
 """The conversation view: draws the entries in view, and lets the user scroll, navigate, fold, select, and search.
 
-`column` has all lines, `scrolling` knows which are in view, and `pool` has the entries' widgets. Changes are read in
-slices of a few milliseconds, so that a flood of output never delays a key.
+`column` has all lines, `scrolling` knows which are in view, and `spare_widgets` has the entries' widgets. Changes are
+read in slices of a few milliseconds, so that a flood of output never delays a key.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, Scene
-from acp_tui.ui.conversation.entry_views import EntryScenes, EntryView, Kind, command_state, kind_of
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext, Folds
+from acp_tui.ui.conversation.entry_views import EntryContexts, EntryView, Kind, command_state, kind_of
 from acp_tui.ui.conversation.images import Pictures, Wanted, pictures_for
-from acp_tui.ui.conversation.pool import Pool, Slot
 from acp_tui.ui.conversation.searching import Searching, SearchState, may_hide
 from acp_tui.ui.conversation.selecting import Selecting
+from acp_tui.ui.conversation.spare_widgets import Slot, SpareWidgets
 from acp_tui.ui.conversation.terminals import FLOOD_S, TerminalScreens
 from acp_tui.ui.conversation.window import LineFinisher, Scrolling
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
-from acp_tui.ui.kit.line_window import WHEEL_LINES, line_at
+from acp_tui.ui.kit.line_view import WHEEL_LINES, line_at
 from acp_tui.ui.kit.themes import palette_for, stylesheet
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.palette import Palette
@@ -113,7 +113,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         self,
         *,
         images: Wanted = "auto",
-        folds: Folds = AS_BY_DEFAULT,
+        folds: Folds = DEFAULT_FOLDS,
         is_of_subagent: bool = False,
         id: str | None = None,  # noqa: A002 - Textual's own name
     ) -> None:
@@ -126,24 +126,24 @@ class ConversationView(DetachedOwner, can_focus=True):
         self.folds = folds
         """How many lines are shown of folded content."""
         self._pictures: Pictures | None = None
-        self._scene: Scene | None = None
+        self._draw_context: DrawContext | None = None
         self._colors: Palette | None = None
-        """The theme's palette that the scene was made with."""
+        """The theme's palette that the context was made with."""
         self.frames = Frames(self, self._draw_frame, self.frame_s)
         self._shown_lines = 0
         self._flooded_at = float("-inf")
         """When a frame last had more new lines than anyone can read."""
         self.terminal_screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         """The screens of the conversation's terminals. Each terminal has one emulator, whatever shows it."""
-        self._looks = EntryScenes(self)
-        self.column = Column(self.current_scene, lambda entry: self._searching.mark(entry), self._look)
+        self._entry_contexts = EntryContexts(self)
+        self.column = Column(self.current_context, lambda entry: self._searching.mark(entry), self._context_for)
         self.scrolling = Scrolling(self.column, lambda: self.outer_size.height, self._tell_following)
         self.selecting = Selecting(self.column)
         self._searching = Searching(self.column, self._may_hide)
         self._told: SearchState | None = None
         """The state of the search that was last posted."""
-        self._pool = Pool(self)
-        self._bakery = LineFinisher()
+        self._spare = SpareWidgets(self)
+        self._finisher = LineFinisher()
         self._background: tuple[Style, Color] | None = None
         """The background from the stylesheet, cached because looking it up takes longer than drawing a line."""
         self._painted: list[Strip | None] = []
@@ -169,7 +169,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         self._cwd = cwd
         self.column.show(conversation)
         self.scrolling.begin()
-        self._scene = None
+        self._draw_context = None
         self.selecting.clear()
         self._searching.begin("")
         self._cursor = None
@@ -222,7 +222,7 @@ class ConversationView(DetachedOwner, can_focus=True):
                 self._pictures.close()
             self._pictures = pictures_for(self, images, self._mark_drawing)
         self.folds, self.images = folds, images
-        self._scene = None
+        self._draw_context = None
         self._redraw()
 
     def _fitted(self, images: Wanted) -> Wanted:
@@ -234,14 +234,14 @@ class ConversationView(DetachedOwner, can_focus=True):
         """Draw everything again after a change of width, colors, or folds. The top line stays in place."""
         if not self.outer_size.width:
             return
-        self.column.mark_scene()
+        self.column.mark_context()
         self.show_length()
         self.frames.schedule()
 
     def on_resize(self, event: events.Resize) -> None:
         """Draw for the new width, and clear the selection, whose places have changed."""
         self._redraw()
-        if self._scene is not None and self._scene.width != self.outer_size.width - 1:
+        if self._draw_context is not None and self._draw_context.width != self.outer_size.width - 1:
             self.selecting.clear()
 
     def _mark_terminals(self) -> None:
@@ -277,12 +277,12 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.frames.schedule(max(held_s, RETRY_S))
             return
         is_time_up = self.frames.time_slice(SLICE_S)
-        is_at_rest = not (self.column.mark_scene() or self.column.dirty)
+        is_at_rest = not (self.column.mark_context() or self.column.dirty)
         is_done = self._work_ahead(is_time_up)
         if is_done:
             with self.scrolling.standing_still():
                 is_done = self.column.read_dirty(is_time_up)
-        is_done = is_done and self.work_on(is_time_up)
+        is_done = is_done and self.work_ahead(is_time_up)
         if is_done and is_at_rest:
             with self.scrolling.standing_still():
                 is_done = self.column.measure_rest(is_time_up)
@@ -321,7 +321,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         else:
             self.scroll_to_row(index, row, above=self.outer_size.height // 3)
 
-    def work_on(self, is_time_up: Callable[[], bool]) -> bool:
+    def work_ahead(self, is_time_up: Callable[[], bool]) -> bool:
         is_done = self._searching.work(is_time_up)
         self._tell_standing()
         return is_done
@@ -331,17 +331,17 @@ class ConversationView(DetachedOwner, can_focus=True):
             self._told = standing
             self.post_message(self.Searched(standing))
 
-    def current_scene(self) -> Scene:
+    def current_context(self) -> DrawContext:
         width = self.outer_size.width - 1  # minus the scroll bar
         theme = self.app.current_theme
         colors = palette_for(theme)
-        key, scene = keys_in_force(self).shown("take_over"), self._scene
-        if scene is None or (scene.width, scene.take_over_key) != (width, key) or self._colors is not colors:
+        key, context = keys_in_force(self).shown("take_over"), self._draw_context
+        if context is None or (context.width, context.take_over_key) != (width, key) or self._colors is not colors:
             self._colors = colors
             # The terminal's own 16 colors aren't enough for pictures.
             pictures = None if theme.ansi else self._pictures
             terminals = self.conversation.terminals
-            scene = self._scene = Scene(
+            context = self._draw_context = DrawContext(
                 width,
                 replace(colors, folder=self._cwd),
                 terminals,
@@ -352,7 +352,7 @@ class ConversationView(DetachedOwner, can_focus=True):
                 self.conversation.subagents,
                 key,
             )
-        return scene
+        return context
 
     def show_length(self) -> None:
         """Adapt the view to the current lines, and paint it."""
@@ -379,16 +379,16 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     @property
     def layout(self) -> Layout:
-        """A layout that puts entries where the pool has placed them."""
-        return self._pool.layout
+        """A layout that puts entries where they were placed."""
+        return self._spare.layout
 
     def place_entries(self) -> None:
         """Place the entries' widgets again: another one is ready."""
-        self._pool.place()
+        self._spare.place()
 
     @property
     def detached(self) -> Iterable[Widget]:
-        return self._pool.idle
+        return self._spare.idle
 
     def _slots(self) -> list[Slot]:
         """The entries in view, and the focused one, wherever it is."""
@@ -415,13 +415,13 @@ class ConversationView(DetachedOwner, can_focus=True):
             command = command_state(self.conversation.terminals.get(entry.terminal_id))
         return kind_of(entry, is_run=self.column.is_run(index), command=command)
 
-    def _look(self, index: int, scene: Scene) -> Scene:
-        return self._looks.scene(self._kind(index), scene)
+    def _context_for(self, index: int, context: DrawContext) -> DrawContext:
+        return self._entry_contexts.context(self._kind(index), context)
 
     # Drawing the rows
 
     def render_entry(self, view: EntryView[Entry], crop: Region) -> list[Strip]:
-        region = self._pool.layout.regions.get(view)
+        region = self._spare.layout.regions.get(view)
         if region is None:
             return [Strip.blank(crop.width)] * crop.height
         return self.render_lines(crop.translate((0, region.y)))
@@ -444,13 +444,13 @@ class ConversationView(DetachedOwner, can_focus=True):
         """Refresh only the rows that have changed; other rows aren't sent to the terminal."""
         if not self.is_attached:
             return  # not mounted yet (the user may already send a prompt), or just removed
-        focused = self._pool.views.get(self._cursor) if self.has_focus_within else None
-        if self._pool.show(self._slots()):
-            successor = self._pool.views.get(self._cursor)
+        focused = self._spare.views.get(self._cursor) if self.has_focus_within else None
+        if self._spare.show(self._slots()):
+            successor = self._spare.views.get(self._cursor)
             if focused is not None and successor is not focused:
                 self.screen.set_focus(successor, scroll_visible=False)  # the entry is of another kind now
-            if self._pool.is_lacking:
-                self.set_timer(PREPARING_S, self._pool.prepare)
+            if self._spare.is_lacking:
+                self.set_timer(PREPARING_S, self._spare.prepare)
         if self._focus_due is not None:
             self._give_focus()
         strips = self._rows(range(self.outer_size.height))
@@ -461,10 +461,10 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.refresh(*(Region(0, y, self.outer_size.width, 1) for y in changed))
 
     def _rows(self, rows: range) -> list[Strip]:
-        self._bakery.use(*self._surface())
-        if self.column.mark_scene():  # Textual draws before it reports a new size
+        self._finisher.use(*self._surface())
+        if self.column.mark_context():  # Textual draws before it reports a new size
             self.scrolling.measure_near()
-        scene, heights, thumb_rows = self.current_scene(), self.column.heights, self.scrolling.thumb
+        context, heights, thumb_rows = self.current_context(), self.column.heights, self.scrolling.thumb
         strips: list[Strip] = []
         y = rows.start
         while y < rows.stop:
@@ -472,14 +472,14 @@ class ConversationView(DetachedOwner, can_focus=True):
             lines = self.column.lines(index) if index >= 0 else ()
             shown = lines[row : row + rows.stop - y]
             if not shown:
-                strips.append(self._bakery.blank(scene.width, scene.palette.rule if y in thumb_rows else None))
+                strips.append(self._finisher.blank(context.width, context.palette.rule if y in thumb_rows else None))
                 y += 1
                 continue
-            marker, ground = self._marker(index, scene), self._ground(index)
+            marker, ground = self._marker(index, context), self._ground(index)
             for at, line in enumerate(shown):
-                thumb = scene.palette.rule if y + at in thumb_rows else None
-                strip = self._bakery.bake(line, scene.width, thumb, marker, ground)
-                strips.append(self._marked(strip, index, row + at, line.cell_length, scene))
+                thumb = context.palette.rule if y + at in thumb_rows else None
+                strip = self._finisher.finish(line, context.width, thumb, marker, ground)
+                strips.append(self._marked(strip, index, row + at, line.cell_length, context))
             y += len(shown)
         return strips
 
@@ -494,25 +494,25 @@ class ConversationView(DetachedOwner, can_focus=True):
         super().notify_style_update()
         self._background = None
         if self.is_mounted:
-            self._pool.note_styles()
-            self._looks.forget()
+            self._spare.note_styles()
+            self._entry_contexts.forget()
             self.column.forget_looks()
 
-    def _marker(self, index: int, scene: Scene) -> Style | None:
-        return scene.palette.accent if index == self._cursor and self.has_focus_within else None
+    def _marker(self, index: int, context: DrawContext) -> Style | None:
+        return context.palette.accent if index == self._cursor and self.has_focus_within else None
 
-    def _marked(self, strip: Strip, index: int, row: int, length: int, scene: Scene) -> Strip:
+    def _marked(self, strip: Strip, index: int, row: int, length: int, context: DrawContext) -> Strip:
         """The strip with the matches and the selection highlighted."""
         if self._searching.is_active:
             for is_current, spans in self._searching.spans(index, row).items():
-                style = scene.palette.match_at if is_current else scene.palette.match
+                style = context.palette.match_at if is_current else context.palette.match
                 for cells in spans:
                     strip = _styled(strip, cells, style)
         selected = self.selecting.cells(index, row, length)
-        return _styled(strip, selected, scene.palette.selection) if selected else strip
+        return _styled(strip, selected, context.palette.selection) if selected else strip
 
     def _ground(self, index: int) -> Style | None:
-        view = self._pool.views.get(index)
+        view = self._spare.views.get(index)
         return view.ground if isinstance(view, EntryView) else None
 
     # Scrolling
@@ -640,7 +640,7 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
-        stop = self._pool.views.get(self.tab_stop)
+        stop = self._spare.views.get(self.tab_stop)
         self.screen.set_focus(self if stop is None else stop, scroll_visible=False)
         return self
 
@@ -649,7 +649,7 @@ class ConversationView(DetachedOwner, can_focus=True):
 
         Not below a welcome, where it is hidden: the keyboard would be nowhere.
         """
-        return self.display and self.tab_stop not in self._pool.views
+        return self.display and self.tab_stop not in self._spare.views
 
     def note_focus(self, view: EntryView[Entry] | None) -> None:
         """Move the cursor to the entry that got the focus. None means that an entry lost it."""
@@ -680,7 +680,7 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     def _give_focus(self) -> None:
         """Focus the entry that `_focus_due` names, once it is in view."""
-        view = self._pool.views.get(self._focus_due)
+        view = self._spare.views.get(self._focus_due)
         if view is not None:
             self.tab_stop, self._focus_due = self._focus_due, None
             if self.has_focus_within or self.screen.focused is None:
@@ -735,7 +735,7 @@ class ConversationView(DetachedOwner, can_focus=True):
             return
         self._searching.keep_unfolded()
         if self.column.toggle(index):
-            if isinstance(view := self._pool.views.get(index), EntryView):
+            if isinstance(view := self._spare.views.get(index), EntryView):
                 view.post_message(view.Toggled(view, view.entry))
             self.post_message(self.Folded(self))
             # An unfolded entry is read from its beginning, so don't follow the end, unless everything fits.

@@ -16,7 +16,7 @@ from textual.filter import LineFilter
 from textual.strip import Strip
 
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.kit.line_window import handle_rows
+from acp_tui.ui.kit.line_view import handle_rows
 
 
 class Scrolling:
@@ -111,7 +111,7 @@ class Scrolling:
 
 
 MAX_KEPT: Final = 1_000
-"""A dozen screens. A baked strip takes about 2 KB."""
+"""A dozen screens. A finished strip takes about 2 KB."""
 
 _Key: TypeAlias = tuple[int, int, Style | None, Style | None, Style | None]
 
@@ -124,15 +124,15 @@ class LineFinisher:
         self._filters: Sequence[LineFilter] = ()
         self._color = Color(0, 0, 0)
         # The source line is kept with its strip: while it exists, no other line can have its ID.
-        self._baked: dict[_Key, tuple[Strip | None, Strip]] = {}
+        self._finished: dict[_Key, tuple[Strip | None, Strip]] = {}
 
     def use(self, background: Style, filters: Sequence[LineFilter], color: Color) -> None:
         """Use these from now on. `color` is the background color, which some filters need."""
         if (background, filters, color) != (self._background, self._filters, self._color):
             self._background, self._filters, self._color = background, filters, color
-            self._baked.clear()
+            self._finished.clear()
 
-    def bake(
+    def finish(
         self, line: Strip, width: int, thumb: Style | None, marker: Style | None, ground: Style | None = None
     ) -> Strip:
         """`line` in `width` cells, plus one for the scroll bar. A `marker` is drawn over the first cell.
@@ -140,7 +140,7 @@ class LineFinisher:
         `ground` is the entry's own background, if it has one.
         """
         key = (id(line), width, thumb, marker, ground)
-        found = self._baked.get(key)
+        found = self._finished.get(key)
         if found is None:
             content = line.adjust_cell_length(width)
             if marker is not None:
@@ -150,7 +150,7 @@ class LineFinisher:
 
     def blank(self, width: int, thumb: Style | None) -> Strip:
         key = (0, width, thumb, None, None)
-        found = self._baked.get(key)
+        found = self._finished.get(key)
         if found is None:
             found = self._keep(key, None, self._finish(Strip([Segment(" " * width)], width), width, thumb))
         return found[1]
@@ -165,9 +165,9 @@ class LineFinisher:
         return strip
 
     def _keep(self, key: _Key, line: Strip | None, strip: Strip) -> tuple[Strip | None, Strip]:
-        if len(self._baked) >= MAX_KEPT:
-            # Drop the oldest half: what is in view is baked again within a frame.
-            for old in list(self._baked)[: MAX_KEPT // 2]:
-                del self._baked[old]
-        kept = self._baked[key] = (line, strip)
+        if len(self._finished) >= MAX_KEPT:
+            # Drop the oldest half: what is in view is finished again within a frame.
+            for old in list(self._finished)[: MAX_KEPT // 2]:
+                del self._finished[old]
+        kept = self._finished[key] = (line, strip)
         return kept

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.line_window import LineView
+from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import BLANK, cut, width_cells

@@ -19,7 +19,7 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.line_window import StripView
+from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.permission import request_drawing as drawings

@@ -24,7 +24,7 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state, value_name
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, folds_of
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, Folds, folds_of
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
@@ -94,7 +94,7 @@ class SessionPanel(Vertical):
         session: Session | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
-        folds: Folds = AS_BY_DEFAULT,
+        folds: Folds = DEFAULT_FOLDS,
         images: Wanted = "auto",
         agent: str = "",
         greeting: str = "",

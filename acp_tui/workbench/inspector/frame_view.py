@@ -18,7 +18,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.line_window import LineView
+from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap

@@ -13,7 +13,7 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
 from acp_tui.conversation.updates import PromptSent, SessionUpdate
 from acp_tui.ui.conversation.column import drawing_of
-from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Drawing, Folds, Scene
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext, Drawing, Folds
 from acp_tui.ui.rendering.palette import PLAIN
 from support.desks import SESSION, OpenDesk
 from support.folding import call, fold, prompt, thought
@@ -49,13 +49,13 @@ class Printed:
         return [[Span(f"line {number}")] for number in range(start, stop)]
 
 
-def _scene(folds: Folds) -> Scene:
+def _draw_context(folds: Folds) -> DrawContext:
     terminals = {TERMINAL: TerminalState(TERMINAL)}
-    return Scene(80, PLAIN, terminals, cast(Any, Printed()), "/project", folds=folds)
+    return DrawContext(80, PLAIN, terminals, cast(Any, Printed()), "/project", folds=folds)
 
 
 def _shown(drawing: Drawing, folds: Folds) -> list[str]:
-    return [strip.text.rstrip() for strip in drawing.lines(_scene(folds))]
+    return [strip.text.rstrip() for strip in drawing.lines(_draw_context(folds))]
 
 
 def _reported(*content: Any, kind: str = "other", status: str = "completed") -> Drawing:
@@ -117,7 +117,7 @@ def test_a_long_prompt_shows_its_beginning_and_how_much_more_there_is() -> None:
         *(f"▌ line {number}" for number in range(20)),
         "▌ … 480 more lines",
     ]
-    assert len(drawing.whole(_scene(Folds()))) == 500
+    assert len(drawing.whole(_draw_context(Folds()))) == 500
     assert drawing.toggle()
     assert len(_shown(drawing, Folds())) == 500
     assert drawing.toggle()
@@ -128,8 +128,8 @@ def test_a_prompt_that_is_not_long_does_not_fold() -> None:
     drawing = _drawing(prompt("".join(f"line {number}\n" for number in range(21))))
     assert len(_shown(drawing, Folds())) == 21
     assert not drawing.toggle()
-    scene = _scene(Folds())
-    assert drawing.whole(scene) is drawing.lines(scene)
+    context = _draw_context(Folds())
+    assert drawing.whole(context) is drawing.lines(context)
 
 
 def test_what_is_to_be_known_of_a_prompt_is_not_folded_away() -> None:
@@ -199,7 +199,7 @@ def test_what_holds_without_settings_is_what_the_settings_have_as_defaults() -> 
             shown.prompt_lines,
             shown.terminal_lines,
         )
-        == AS_BY_DEFAULT
+        == DEFAULT_FOLDS
     )
     assert shown.thoughts == "folded"
 

@@ -62,7 +62,7 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.conversation.visible import hidden_characters, make_visible
 from acp_tui.ui.conversation.column import drawing_of
-from acp_tui.ui.conversation.drawing import Scene
+from acp_tui.ui.conversation.drawing import DrawContext
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, option_lines, title_lines
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
@@ -249,7 +249,7 @@ async def test_markup_is_shown_as_it_was_written() -> None:
 def _drawn(*updates: SessionUpdate, width: int = 100) -> Iterator[Strip]:
     """Everything drawn of a conversation: folded and open, and each request as on its card."""
     conversation = fold(*updates)
-    scene = Scene(width, PLAIN, {}, cast(Any, None), "/project")
+    context = DrawContext(width, PLAIN, {}, cast(Any, None), "/project")
     for entry in conversation.entries:
         drawing = drawing_of(entry)
         while not drawing.refresh():
@@ -257,7 +257,7 @@ def _drawn(*updates: SessionUpdate, width: int = 100) -> Iterator[Strip]:
         drawing.close()
         for is_open in (False, True):
             drawing.set_open(is_open)
-            yield from drawing.lines(scene)
+            yield from drawing.lines(context)
     for update in updates:
         if isinstance(update, PermissionAsked):
             yield from _card(update, width)

@@ -14,7 +14,7 @@ from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Imag
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
 from acp_tui.ui.conversation import images
-from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS
 from acp_tui.ui.conversation.images import way_for
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.rendering.ascii import Ascii
@@ -122,7 +122,7 @@ async def test_a_picture_is_decoded_once_for_many_places_and_frames(decoder: Dec
 async def test_a_message_that_grows_keeps_the_lines_of_its_picture() -> None:
     async with open_page(_says(Text("Look:")), _says(_image()), _says(Text("and"))) as page:
         await _drawn(page)
-        scene = page.view.current_scene()
+        scene = page.view.current_context()
         before = list(page.view.column.drawings[0].lines(scene))
         await page.apply(_says(Text(" more")))
         after = list(page.view.column.drawings[0].lines(scene))
@@ -188,7 +188,7 @@ async def test_sounds_and_files_are_boxes_with_kind_and_size() -> None:
 async def test_a_box_in_little_room_has_no_frame_and_no_line_is_too_long() -> None:
     async with open_page(_says(Audio("aGVsbG8=", "audio/wav")), _says(_image()), size=(12, 40)) as page:
         await _drawn(page)
-        scene = page.view.current_scene()
+        scene = page.view.current_context()
         lines = page.view.column.drawings[0].lines(scene)
         assert max(line.cell_length for line in lines) <= scene.width
 
@@ -273,5 +273,5 @@ async def test_where_only_ascii_is_shown_pictures_are_named(monkeypatch: pytest.
         assert LABEL in page.text
         assert PIXELS not in page.text
         monkeypatch.undo()
-        page.view.show_as(AS_BY_DEFAULT, "auto")
+        page.view.show_as(DEFAULT_FOLDS, "auto")
         await page.until(lambda: PIXELS in page.text)

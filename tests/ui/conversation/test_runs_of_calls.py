@@ -13,7 +13,7 @@ from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import BlockContent, Location
 from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, Scene
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext, Folds
 from acp_tui.ui.conversation.searching import Searching
 from acp_tui.ui.rendering.palette import PLAIN
 from support.folding import agent, ask, call, fold
@@ -22,10 +22,10 @@ from support.folding import agent, ask, call, fold
 class Shown:
     """A column of 80 cells and what it shows."""
 
-    def __init__(self, conversation: Conversation, folds: Folds = AS_BY_DEFAULT) -> None:
-        scene = Scene(80, PLAIN, {}, cast(Any, None), "/project", folds=folds)
+    def __init__(self, conversation: Conversation, folds: Folds = DEFAULT_FOLDS) -> None:
+        context = DrawContext(80, PLAIN, {}, cast(Any, None), "/project", folds=folds)
         self.conversation = conversation
-        self.column = Column(lambda: scene)
+        self.column = Column(lambda: context)
         self.column.show(conversation)
 
     def hear(self, update: SessionUpdate) -> None:

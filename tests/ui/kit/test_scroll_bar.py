@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.ui.kit.line_window import handle_rows, line_at
+from acp_tui.ui.kit.line_view import handle_rows, line_at
 
 
 def test_there_is_no_handle_where_everything_is_in_view() -> None:

@@ -46,7 +46,7 @@ class Slot(NamedTuple):
     """The part of the parent it covers in view; None if it isn't in view."""
 
 
-class Pool:
+class SpareWidgets:
     """The live children of one widget, which uses `layout` as its layout."""
 
     def __init__(self, parent: Widget) -> None:
