@@ -384,4 +384,4 @@ class _Turn:
             if isinstance(entry, ToolCallEntry):
                 self._prompter.note_decisions(entry)
         if Fact.PERMISSIONS in change.facts:
-            self._prompter.look()
+            self._prompter.check_requests()

@@ -50,7 +50,7 @@ class OneByOne(Generic[T]):
         self._asked: RequestKey | None = None
         self._asking = anyio.CancelScope()
 
-    def look(self, tasks: TaskGroup) -> None:
+    def check_requests(self, tasks: TaskGroup) -> None:
         """Ask new questions, and drop those that no longer wait."""
         if self._asked is None:
             if self._next() is not None:
@@ -155,9 +155,9 @@ class PermissionPrompter:
         self._sleep = sleep
         self._requests = OneByOne(lambda: session.conversation.permissions, self._decide, self._say_withdrawn)
 
-    def look(self) -> None:
+    def check_requests(self) -> None:
         """Handle new requests, and drop the question on the terminal if its request is gone."""
-        self._requests.look(self._tasks)
+        self._requests.check_requests(self._tasks)
 
     def note_decisions(self, entry: ToolCallEntry) -> None:
         """Check whether a permission about this call was rejected."""

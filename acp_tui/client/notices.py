@@ -67,7 +67,7 @@ class Watch:
         self._state: _State = "idle"
         self._begin_s = 0.0
 
-    def look(self, conversation: Conversation, now_s: float) -> News | None:
+    def news_in(self, conversation: Conversation, now_s: float) -> News | None:
         """What is new since the last call; None if nothing is, or the user did it."""
         before, self._state = self._state, _state_of(conversation)
         if self._state == "working" and before == "idle":

@@ -83,8 +83,8 @@ async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
         desk = PermissionPrompter(session, tasks, lambda _: None, asking.hold, asking.sleep)
         await wire.send(asked(7, "first", "second"))
         await until(session, lambda: bool(session.conversation.permissions))
-        session.subscribe(lambda _: desk.look())
-        desk.look()
+        session.subscribe(lambda _: desk.check_requests())
+        desk.check_requests()
         yield wire
 
 

@@ -159,7 +159,7 @@ class Chat:
         """Ask the agent's questions outside of any session, which may come before it has identified itself."""
         if self._outside is None:
             self._outside = Questions(agent, agent.title, self.console, self._outbox)
-        self._outside.waiting.look(self._tasks)
+        self._outside.waiting.check_requests(self._tasks)
 
     async def begin(self) -> None:
         """Begin a new session. Raises ClientError."""
@@ -235,9 +235,9 @@ class Chat:
         self._look_for_news()
         facts = change.facts
         if Fact.PERMISSIONS in facts:
-            self._permissions.waiting.look(self._tasks)
+            self._permissions.waiting.check_requests(self._tasks)
         if Fact.ELICITATIONS in facts:
-            self._questions.waiting.look(self._tasks)
+            self._questions.waiting.check_requests(self._tasks)
         is_lost = self.session is not None and not self.session.conversation.is_connected
         if is_lost and self.agent.may_come_back and not self._is_reconnecting:
             self._is_reconnecting = True
@@ -250,7 +250,7 @@ class Chat:
     def _look_for_news(self) -> None:
         """Ring the bell for what the settings want it for. Whether the user looks isn't known here."""
         assert self.session is not None
-        news = self._watch.look(self.session.conversation, time.monotonic())
+        news = self._watch.news_in(self.session.conversation, time.monotonic())
         if news is not None and "bell" in channels_of(news, self.settings.notifications):
             self._tasks.start_soon(partial(to_thread.run_sync, ring, abandon_on_cancel=True))
 

@@ -208,7 +208,7 @@ class Host:
             self.tell_attendance()  # watchers see in it what waits
         if is_about_questions or told.conversation.permissions:
             self._look_at_questions()
-        news = self._watches[told.session_id].look(told.conversation, time.monotonic())
+        news = self._watches[told.session_id].news_in(told.conversation, time.monotonic())
         if news is not None and not self._is_attended(told):
             self.on_news(told, news)
         if isinstance(update, updates.Disconnected):

@@ -173,7 +173,7 @@ class Known:
 
     def reap(self) -> list[tuple[int, int]]:
         """Let the leader go if it has ended. Returns its ID and exit code then."""
-        self._look()  # as long as it isn't reaped, its ID, which is that of its group, can't be another's
+        self._follow_children()  # as long as it isn't reaped, its ID, which is that of its group, can't be another's
         if self._was_reaped:
             return []
         pid, status = os.waitpid(self._leader, os.WNOHANG)
@@ -191,7 +191,7 @@ class Known:
                 signal_group(self._leader, each)  # as a group, so that nothing forks between two signals
             signal_each([row for row in self.processes if row.group != self._leader], each)
 
-    def _look(self) -> None:
+    def _follow_children(self) -> None:
         table = process_table()
         members = [row for row in table if any(map(row.is_same, self.processes))]
         if not self._was_reaped or any(self._leader in (row.group, row.session) for row in members):

@@ -254,7 +254,7 @@ class ClientTools:
         place = await files.locate(path)
         reason = await to_thread.run_sync(why_it_runs_later, path, place.path, self._roots, abandon_on_cancel=True)
         is_asked = self._policy.write is not Grant.ON or not place.inside or reason is not None
-        state = await files.look(path, allowed_at=place.path) if is_asked else None
+        state = await files.state_of(path, allowed_at=place.path) if is_asked else None
         return _BeforeWrite(place, state, reason)
 
     async def doubts_about(self, diffs: Sequence[TextDiff]) -> list[str]:

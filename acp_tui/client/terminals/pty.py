@@ -103,26 +103,26 @@ class InputWatch:
             self._is_waiting = False
             self._on_change(False)
         if self._timer is None:
-            self._look_in(QUIET_S)
+            self._check_in(QUIET_S)
 
     def stop(self) -> None:
         """The command has ended: stop checking."""
         if self._timer is not None:
             self._timer.cancel()
 
-    def _look_in(self, pause_s: float) -> None:
-        self._timer = self._loop.call_later(pause_s, self._look)
+    def _check_in(self, pause_s: float) -> None:
+        self._timer = self._loop.call_later(pause_s, self._check)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         self._timer = None
         silent_s = self._loop.time() - self._last_sign
         if silent_s < QUIET_S:
-            self._look_in(QUIET_S - silent_s)
+            self._check_in(QUIET_S - silent_s)
         elif self._waits():
             self._is_waiting = True
             self._on_change(True)
         else:
-            self._look_in(min(silent_s, LONGEST_PAUSE_S))
+            self._check_in(min(silent_s, LONGEST_PAUSE_S))
 
 
 def waits_for_input(leader: int, terminal_fd: int, terminal: str) -> bool:

@@ -491,12 +491,12 @@ class Workspace:
         read = partial(self._read, path, LineRange.of_request(line, limit), allowed_at)
         return await to_thread.run_sync(read, abandon_on_cancel=True)
 
-    async def look(self, path: str, *, allowed_at: Path) -> FileState:
+    async def state_of(self, path: str, *, allowed_at: Path) -> FileState:
         """The state of the file at `allowed_at`, which `path` leads to, to show it and compare it when writing.
 
         Raises: WorkspaceError, including PathChanged if it now leads elsewhere.
         """
-        return await to_thread.run_sync(partial(self._look, path, allowed_at), abandon_on_cancel=True)
+        return await to_thread.run_sync(partial(self._file_state, path, allowed_at), abandon_on_cancel=True)
 
     async def write_text_file(
         self, path: str, content: str, *, allowed_at: Path | None = None, shown: FileState | None = None
@@ -529,7 +529,7 @@ class Workspace:
         with self._reach("read", path, allowed_at) as place:
             return read_text(place, lines, self._max_read_bytes)
 
-    def _look(self, path: str, allowed_at: Path) -> FileState:
+    def _file_state(self, path: str, allowed_at: Path) -> FileState:
         with self._reach("read", path, allowed_at) as place:
             return look_at(place, self._max_read_bytes)
 

@@ -233,8 +233,8 @@ class AcpTuiApp(BaseApp):
 
         if not self.is_headless:
             self._notifier = Notifier(self, partial(write_to_terminal, self))
-            self.tabs.listeners.append(self._notifier.look)
-            self._notifier.look()
+            self.tabs.listeners.append(self._notifier.check_tabs)
+            self._notifier.check_tabs()
 
     def on_resize(self, event: events.Resize) -> None:
         for agent in self._hub.agents:

@@ -127,12 +127,12 @@ class Notifier:
         self._progress = NO_PROGRESS
         self._command = NoticeCommand(lambda problem: app.notify(problem, severity="warning", markup=False))
 
-    def look(self) -> None:
+    def check_tabs(self) -> None:
         """Check the tabs, and report what is new."""
         tabs = tuple(self._app.tabs)
         self._watches = {tab: self._watches.get(tab) or Watch() for tab in tabs}
         for tab, watch in self._watches.items():
-            news = watch.look(tab.conversation, time.monotonic()) if tab.conversation is not None else None
+            news = watch.news_in(tab.conversation, time.monotonic()) if tab.conversation is not None else None
             if news is not None and not self._app.app_focus:
                 self._tell(tab, news)
         self._show_title()

@@ -160,7 +160,7 @@ class Searching:
         self._may_hide = may_hide
         self._query = ""
         self._pattern: re.Pattern[str] | None = None
-        self._looked: dict[int, EntryMatches] = {}
+        self._matches: dict[int, EntryMatches] = {}
         """The entries with matches."""
         self._left: set[int] = set()
         self._current: MatchIndex | None = None
@@ -184,7 +184,7 @@ class Searching:
             self.keep_unfolded()
         else:
             self._fold_again()
-        self._looked, self._current = {}, None
+        self._matches, self._current = {}, None
         self._steps_due = 0
         self._is_nearest_due = self._pattern is not None
         self._left = set(range(len(self._column.drawings))) if self._pattern is not None else set()
@@ -197,27 +197,27 @@ class Searching:
     def work(self, is_time_up: IsTimeUp) -> bool:
         """Search entries, oldest first. Returns False if the time wasn't enough."""
         for entry in sorted(self._left):
-            if not self._look_through(entry, is_time_up) or (self._left and is_time_up()):
+            if not self._search_entry(entry, is_time_up) or (self._left and is_time_up()):
                 return False
         return True
 
-    def _look_through(self, entry: int, is_time_up: IsTimeUp) -> bool:
+    def _search_entry(self, entry: int, is_time_up: IsTimeUp) -> bool:
         """Search an entry as it is now. Returns False if the time wasn't enough to draw it."""
         if entry in self._left and not self._column.read(entry, is_time_up):
             return False
-        self._look(entry)
+        self._matches_in(entry)
         return True
 
-    def _look(self, entry: int) -> EntryMatches:
+    def _matches_in(self, entry: int) -> EntryMatches:
         """Search an entry as it is drawn, or return what was found before if it isn't measured."""
         if entry in self._left and self._column.is_whole(entry):
             self._left.discard(entry)
-            looked = self._find(entry)
-            if looked.count:
-                self._looked[entry] = looked
+            matches = self._find(entry)
+            if matches.count:
+                self._matches[entry] = matches
             else:
-                self._looked.pop(entry, None)
-        return self._looked.get(entry, NOTHING)
+                self._matches.pop(entry, None)
+        return self._matches.get(entry, NOTHING)
 
     def _find(self, entry: int) -> EntryMatches:
         assert self._pattern is not None
@@ -231,13 +231,13 @@ class Searching:
 
     # From match to match
 
-    def standing(self) -> SearchState:
+    def state(self) -> SearchState:
         """The number of the current match, and how many there are."""
-        total = sum(looked.count for looked in self._looked.values())
+        total = sum(matches.count for matches in self._matches.values())
         current = 0
         if self._current is not None:
             entry, number = self._current
-            before = sum(looked.count for at, looked in self._looked.items() if at < entry)
+            before = sum(matches.count for at, matches in self._matches.items() if at < entry)
             current = min(before + number + 1, total)
         return SearchState(current, total, not self._left)
 
@@ -270,16 +270,16 @@ class Searching:
 
     def _walk(self, direction: int, near: int, is_time_up: IsTimeUp) -> bool:
         if self._current is not None:
-            if not self._look_through(self._current.entry, is_time_up):
+            if not self._search_entry(self._current.entry, is_time_up):
                 return False
             number = self._current.number + direction
-            if 0 <= number < self._look(self._current.entry).count:
+            if 0 <= number < self._matches_in(self._current.entry).count:
                 self._current = self._current._replace(number=number)
                 return True
         for entry in self._ahead(direction, near):
-            if not self._look_through(entry, is_time_up):
+            if not self._search_entry(entry, is_time_up):
                 return False
-            if count := self._look(entry).count:
+            if count := self._matches_in(entry).count:
                 is_reached_from_below = direction < 0 or (self._current is None and entry < near)
                 self._current = MatchIndex(entry, count - 1 if is_reached_from_below else 0)
                 return True
@@ -293,7 +293,7 @@ class Searching:
 
         Without a current match, the entries above `near` come last, the nearest first.
         """
-        entries = sorted(self._looked.keys() | self._left)
+        entries = sorted(self._matches.keys() | self._left)
         at = near if self._current is None else self._current.entry
         is_beyond = (direction > 0) == (self._current is not None)
         middle = bisect_right(entries, at) if is_beyond else bisect_left(entries, at)
@@ -310,10 +310,10 @@ class Searching:
         entry, number = self._current
         if self._unfolded != entry:
             self._fold_again()
-        if self._look(entry).hides(number):
+        if self._matches_in(entry).hides(number):
             self._column.set_open(entry, True)
             self._unfolded = entry
-        shown = self._look(entry).shown
+        shown = self._matches_in(entry).shown
         return entry, shown[min(number, len(shown) - 1)][0].row if shown else 0
 
     def keep_unfolded(self) -> None:
@@ -328,7 +328,7 @@ class Searching:
     def spans(self, entry: int, row: int) -> Mapping[bool, tuple[range, ...]]:
         """The cells of this row that belong to matches. The key True has those of the current match."""
         here: dict[bool, tuple[range, ...]] = {}
-        for number, match in enumerate(self._look(entry).shown):
+        for number, match in enumerate(self._matches_in(entry).shown):
             cells = tuple(span.cells for span in match if span.row == row)
             if cells:
                 is_current = self._current == MatchIndex(entry, number)

@@ -105,9 +105,9 @@ class ConversationView(DetachedOwner, can_focus=True):
     class Searched(Message):
         """Posted when the state of the search changes."""
 
-        def __init__(self, standing: SearchState) -> None:
+        def __init__(self, state: SearchState) -> None:
             super().__init__()
-            self.standing = standing
+            self.state = state
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         self.scrolling = Scrolling(self.column, lambda: self.outer_size.height, self._tell_following)
         self.selecting = Selecting(self.column)
         self._searching = Searching(self.column, self._may_hide)
-        self._told: SearchState | None = None
+        self._last_posted: SearchState | None = None
         """The state of the search that was last posted."""
         self._spare = SpareWidgets(self)
         self._finisher = LineFinisher()
@@ -327,9 +327,9 @@ class ConversationView(DetachedOwner, can_focus=True):
         return is_done
 
     def _tell_standing(self) -> None:
-        if self._searching.is_active and self._told != (standing := self._searching.standing()):
-            self._told = standing
-            self.post_message(self.Searched(standing))
+        if self._searching.is_active and self._last_posted != (state := self._searching.state()):
+            self._last_posted = state
+            self.post_message(self.Searched(state))
 
     def current_context(self) -> DrawContext:
         width = self.outer_size.width - 1  # minus the scroll bar
@@ -810,8 +810,8 @@ class ConversationView(DetachedOwner, can_focus=True):
     def look_for(self, query: str) -> None:
         """Highlight every match, and post `Searched` with their number. A blank query ends the search."""
         self._searching.begin(query)
-        self._told = self._searching.standing()
-        self.post_message(self.Searched(self._told))
+        self._last_posted = self._searching.state()
+        self.post_message(self.Searched(self._last_posted))
         self.frames.schedule()
         self.refresh()
 

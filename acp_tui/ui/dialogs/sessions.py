@@ -378,10 +378,10 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         """Search for these words. One search runs at a time; words typed in the meantime are searched next."""
         self._wanted = words
         if words and (self._looking is None or self._looking.is_finished):
-            self._looking = self._look()
+            self._looking = self._search()
 
     @work(group="looking")
-    async def _look(self) -> None:
+    async def _search(self) -> None:
         sought = ("", False)
         while self._wanted and sought != (self._wanted, self._is_everywhere):
             sought = (self._wanted, self._is_everywhere)

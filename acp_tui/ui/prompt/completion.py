@@ -77,7 +77,7 @@ class _RowStyles(NamedTuple):
     """Applied over the letters that were typed."""
 
 
-def _looks(palette: Palette, *, is_at_cursor: bool) -> _RowStyles:
+def _row_styles(palette: Palette, *, is_at_cursor: bool) -> _RowStyles:
     """In the terminal's own colors, muted or colored text is unreadable on the cursor's background."""
     if is_at_cursor:
         return _RowStyles(palette.text + Style(bold=True), palette.text, palette.match)
@@ -143,9 +143,9 @@ class SuggestionList(RowList):
         if isinstance(value, InfoRow):
             return [Segment(" "), *_remark(value, room, palette)]
         label_room, about = self._columns(value, room)
-        looks = _looks(palette, is_at_cursor=index == self.cursor)
-        label = _fitted(list(_label(value, looks)), label_room, keeps_end=bool(value.name_at))
-        return [Segment(" "), *label, Segment(about, looks.muted)]
+        styles = _row_styles(palette, is_at_cursor=index == self.cursor)
+        label = _fitted(list(_label(value, styles)), label_room, keeps_end=bool(value.name_at))
+        return [Segment(" "), *label, Segment(about, styles.muted)]
 
     def _columns(self, value: Suggestion, room: int) -> tuple[int, str]:
         """The width of the label, and the text after it. A narrow screen shows only the label."""
@@ -177,7 +177,7 @@ def _remark(value: InfoRow, room: int, palette: Palette) -> list[Segment]:
     return [Segment(text, palette.muted), Segment(gap + aside, palette.muted)]
 
 
-def _label(value: Suggestion, looks: _RowStyles) -> Iterator[Segment]:
+def _label(value: Suggestion, styles: _RowStyles) -> Iterator[Segment]:
     """The label in segments of one style each: path, name, and in both the typed letters."""
     places = frozenset(value.places)
     kinds = [(at >= value.name_at, at in places) for at in range(len(value.label))]
@@ -185,8 +185,8 @@ def _label(value: Suggestion, looks: _RowStyles) -> Iterator[Segment]:
     for at in range(1, len(kinds) + 1):
         if at == len(kinds) or kinds[at] != kinds[start]:
             is_name, is_typed = kinds[start]
-            style = looks.name if is_name else looks.muted
-            yield Segment(make_visible_line(value.label[start:at]), style + looks.typed if is_typed else style)
+            style = styles.name if is_name else styles.muted
+            yield Segment(make_visible_line(value.label[start:at]), style + styles.typed if is_typed else style)
             start = at
 
 
@@ -482,7 +482,7 @@ class Completion:
             self._left_alone = None
             self.close()
         elif place != self._place and (self.is_open or (self._is_typed and not self._is_left_alone(place))):
-            self._look(place)
+            self._suggest_at(place)
 
     def _find_place(self) -> _Place | None:
         prompt = self._prompt
@@ -511,7 +511,7 @@ class Completion:
 
     # Suggestions
 
-    def _look(self, place: _Place) -> None:
+    def _suggest_at(self, place: _Place) -> None:
         self._place = place
         context = self._context()
         if place.mention is None:
@@ -544,7 +544,7 @@ class Completion:
             self._is_reading = False
         place = self._place
         if (is_other or files is not self._files) and place is not None and place.mention is not None:
-            self._look(replace(place))  # an equal but new object, so that the work begun for the old one is stale
+            self._suggest_at(replace(place))  # an equal but new object, so that the work begun for the old one is stale
 
     def _files_of(self, cwd: Path) -> WorkspaceFiles:
         if self._files is None or self._files.root != cwd:

@@ -162,9 +162,9 @@ class HistorySearch(Vertical):
 
     def on_mount(self) -> None:
         self.screen.set_focus(self._input)  # at once, so that the next key doesn't overtake it
-        self.look()
+        self.search()
 
-    def look(self) -> None:
+    def search(self) -> None:
         """Show the matches and choose the latest."""
         query = Query(self._input.value)
         found = self._history.find(query, None if self._is_everywhere else self._folder, MAX_FOUND)
@@ -174,7 +174,7 @@ class HistorySearch(Vertical):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.look()
+        self.search()
 
     @on(events.Resize)
     def _show_head(self) -> None:
@@ -194,7 +194,7 @@ class HistorySearch(Vertical):
 
     async def action_move(self, step: int) -> None:
         await caught_up(self._input)
-        self.look()
+        self.search()
         self._rows.move(step)
 
     def action_page(self, direction: int) -> None:
@@ -202,12 +202,12 @@ class HistorySearch(Vertical):
 
     def action_toggle_all(self) -> None:
         self._is_everywhere = not self._is_everywhere
-        self.look()
+        self.search()
 
     async def action_choose(self) -> None:
         """Put the chosen prompt into the draft. Without matches, the search stays open."""
         await caught_up(self._input)
-        self.look()  # the last key may still be on its way from the field
+        self.search()  # the last key may still be on its way from the field
         row = self._rows.row
         if row is not None:
             self.action_close()
@@ -386,9 +386,9 @@ class Recall:
     def draft_changed(self) -> None:
         self._has_changed = self.pause is not None
         if self.pause is None:
-            self.pause = self._prompt.set_timer(PAUSE_S, self._look)
+            self.pause = self._prompt.set_timer(PAUSE_S, self._keep_later)
 
-    def _look(self) -> None:
+    def _keep_later(self) -> None:
         """Keep waiting if a key came in the meantime. No timer runs otherwise."""
         self.pause = None
         if self._has_changed:
@@ -447,7 +447,7 @@ class Recall:
     async def _look_again(self, search: HistorySearch) -> None:
         self._say(await self._memory.load())
         if search.is_attached:
-            search.look()
+            search.search()
 
     def choose(self, text: str) -> None:
         """Put an earlier prompt into the draft. Down leads back to the previous text."""

@@ -210,10 +210,10 @@ class VimKeys:
         self._is_register_linewise = False
         self._column = 0
         """Where `j` and `k` go if the line is long enough."""
-        follow_keys(prompt, self._look)
-        self._look()
+        follow_keys(prompt, self._follow_preset)
+        self._follow_preset()
 
-    def _look(self) -> None:
+    def _follow_preset(self) -> None:
         self._is_on = PRESET in keys_in_force(self._prompt).presets
         self.insert()
 

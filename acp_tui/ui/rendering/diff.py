@@ -133,7 +133,7 @@ class DiffRenderer:
         self._steps = self._prepare()
         self._compared: tuple[Diff, Sizes] | None = None
         self._syntax: DiffSyntax | None = None
-        self._look = _DiffStyle(path, 0, PLAIN, "unified", CONTEXT_LINES)
+        self._drawn_style = _DiffStyle(path, 0, PLAIN, "unified", CONTEXT_LINES)
         self._drawn: tuple[DiffRows, tuple[int, ...]] | None = None
         self._hunks: dict[tuple[DiffLayout, int | None], list[tuple[Hunk, list[Block]]]] = {}
 
@@ -218,9 +218,9 @@ class DiffRenderer:
         `context` is the number of unchanged lines around each change; None means all. Two columns need both an old and
         a new text, and enough room. If there isn't enough room, a note says so.
         """
-        look = _DiffStyle(self.path, width, palette, layout, context)
-        if self._drawn is None or look != self._look:
-            self._look, self._drawn = look, self._draw(look)
+        diff_style = _DiffStyle(self.path, width, palette, layout, context)
+        if self._drawn is None or diff_style != self._drawn_style:
+            self._drawn_style, self._drawn = diff_style, self._draw(diff_style)
         return self._drawn[0]
 
     def waiting_lines(self, width: int, palette: Palette) -> list[Strip]:
@@ -233,28 +233,30 @@ class DiffRenderer:
         return () if self._drawn is None else self._drawn[1]
 
     def line_count(self, width: int) -> int:
-        return len(self.lines(width, *self._look[2:]))
+        return len(self.lines(width, *self._drawn_style[2:]))
 
     def release(self) -> None:
         self._drawn = None
         self._hunks.clear()
 
-    def _draw(self, look: _DiffStyle) -> tuple[DiffRows, tuple[int, ...]]:
+    def _draw(self, diff_style: _DiffStyle) -> tuple[DiffRows, tuple[int, ...]]:
         """The rows, and the indexes of the rows where hunks begin."""
-        wants_columns = look.layout == "columns" and self.diff.has_both and bool(self.diff.changes)
-        has_room = look.width >= MIN_COLUMNS_CELLS
-        above = self._title(look)
+        wants_columns = diff_style.layout == "columns" and self.diff.has_both and bool(self.diff.changes)
+        has_room = diff_style.width >= MIN_COLUMNS_CELLS
+        above = self._title(diff_style)
         if wants_columns and not has_room:
-            above += plain_lines(TOO_NARROW, look.width, look.palette.warning)
+            above += plain_lines(TOO_NARROW, diff_style.width, diff_style.palette.warning)
         is_wide = wants_columns and has_room
-        syntax = self._syntax if has_colors(look.palette) else None
-        most = MAX_CHARACTERS_OF_WHOLE if look.context is None else MAX_CHARACTERS
+        syntax = self._syntax if has_colors(diff_style.palette) else None
+        most = MAX_CHARACTERS_OF_WHOLE if diff_style.context is None else MAX_CHARACTERS
         spelling = Spelling(syntax, self.diff.crlf, most)
-        columns = (TwoColumns if is_wide else OneColumn)(*self._finish(), spelling, look.width, look.palette)
-        hunks = self._blocks("columns" if is_wide else "unified", look.context)
+        columns = (TwoColumns if is_wide else OneColumn)(
+            *self._finish(), spelling, diff_style.width, diff_style.palette
+        )
+        hunks = self._blocks("columns" if is_wide else "unified", diff_style.context)
         skipped = self.diff.skipped_after([hunk for hunk, _ in hunks]) if hunks else 0
-        below = plain_lines(skipped_lines(skipped) if skipped else "", look.width, look.palette.diff_hunk)
-        drawn = [(self._hunk(hunk, cut, columns, look), hunk.has_changes) for hunk, cut in hunks]
+        below = plain_lines(skipped_lines(skipped) if skipped else "", diff_style.width, diff_style.palette.diff_hunk)
+        drawn = [(self._hunk(hunk, cut, columns, diff_style), hunk.has_changes) for hunk, cut in hunks]
         return _below_each_other(above, drawn, below)
 
     def _blocks(self, layout: DiffLayout, context: int | None) -> list[tuple[Hunk, list[Block]]]:
@@ -263,27 +265,27 @@ class DiffRenderer:
             self._hunks = {(layout, context): _cut(self.diff, layout, context)}
         return self._hunks[layout, context]
 
-    def _hunk(self, hunk: Hunk, blocks: list[Block], columns: Columns, look: _DiffStyle) -> list[Sequence[Strip]]:
+    def _hunk(self, hunk: Hunk, blocks: list[Block], columns: Columns, diff_style: _DiffStyle) -> list[Sequence[Strip]]:
         # When the whole file is shown, a hunk needs no header.
-        header = hunk_header(self.diff, hunk) if self.diff.has_both and look.context is not None else ""
+        header = hunk_header(self.diff, hunk) if self.diff.has_both and diff_style.context is not None else ""
         return [
-            plain_lines(header, look.width, look.palette.diff_hunk),
+            plain_lines(header, diff_style.width, diff_style.palette.diff_hunk),
             *[BlockRows(block, columns) for block in blocks],
         ]
 
-    def _title(self, look: _DiffStyle) -> list[Strip]:
-        diff, palette = self.diff, look.palette
+    def _title(self, diff_style: _DiffStyle) -> list[Strip]:
+        diff, palette = self.diff, diff_style.palette
         counts = [f"+{diff.added}"] * bool(diff.added) + [f"-{diff.removed}"] * bool(diff.removed)
-        kind = BUILD_FILE if is_build_file(look.path) else ""
+        kind = BUILD_FILE if is_build_file(diff_style.path) else ""
         notes = [note for note in (kind, self._what_happened(), *counts) if note]
         if diff.crlf:
             notes.append("CRLF line ends")
-        name, told = make_visible_line(make_visible_path(look.path)), "".join(f"  {note}" for note in notes)
-        style = palette.diff_title + to_file(palette.folder, look.path)
+        name, told = make_visible_line(make_visible_path(diff_style.path)), "".join(f"  {note}" for note in notes)
+        style = palette.diff_title + to_file(palette.folder, diff_style.path)
         spans = [(name, style), (told, palette.diff_title)] if style.link else [(f"{name}{told}", style)]
-        strips = wrap(spans, look.width)
+        strips = wrap(spans, diff_style.width)
         if diff.approximate and diff.has_both:
-            strips += plain_lines(_TOO_LONG, look.width, palette.warning)
+            strips += plain_lines(_TOO_LONG, diff_style.width, palette.warning)
         return strips
 
     def _what_happened(self) -> str:

@@ -73,9 +73,9 @@ class _ScriptedUser:
     changed: anyio.Event = field(default_factory=anyio.Event)
 
     def __post_init__(self) -> None:
-        self.agent.on_elicitations = self.look
+        self.agent.on_elicitations = self.note_change
 
-    def look(self, *_: object) -> None:
+    def note_change(self, *_: object) -> None:
         self.changed.set()
 
     async def attend(self) -> None:
@@ -182,7 +182,7 @@ async def _play(agent: Agent, scripted: _ScriptedUser, cwd: Path, prompts: Seque
     await agent.initialize()
     session = await SessionDriver(Link(agent), scripted.log_in, cwd).begin()
     scripted.session = session
-    session.subscribe(scripted.look)
+    session.subscribe(scripted.note_change)
     for prompt in prompts:
         with suppress(AgentRefused):  # the next turn may end differently
             await session.send_prompt([Text(prompt)])

@@ -357,7 +357,7 @@ class ReplayScreen(Screen[None]):
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
         for bar in self.query(FindBar):
-            bar.show_standing(message.standing)
+            bar.show_state(message.state)
 
     @work
     async def action_copy(self) -> None:

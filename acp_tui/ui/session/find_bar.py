@@ -47,12 +47,12 @@ class FindBar(Horizontal):
         self._found = ""
         self._field = Input(compact=True, placeholder="in the conversation", select_on_focus=False)
         self._field.cursor_blink = False  # it would redraw while nothing happens
-        self._standing = Static(markup=False)
+        self._state = Static(markup=False)
 
     def compose(self) -> ComposeResult:
         yield Static(HEAD, markup=False)
         yield self._field
-        yield self._standing
+        yield self._state
 
     def on_mount(self) -> None:
         self.begin(self._query)
@@ -66,9 +66,9 @@ class FindBar(Horizontal):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._look()
+        self._search()
 
-    def _look(self) -> None:
+    def _search(self) -> None:
         query = self._field.value  # not from the event, which may be older
         if query != self._sought:
             self._sought = query
@@ -79,23 +79,23 @@ class FindBar(Horizontal):
         room = self.content_size.width - width_cells(HEAD) - MIN_FIELD_CELLS - width_cells(GAP)
         keys = [keys_in_force(self).hint(text) for text in KEYS]
         ways = (SEPARATOR.join(filter(None, (self._found, text))) for text in keys)
-        self._standing.update(GAP + next((way for way in ways if width_cells(way) <= room), self._found))
+        self._state.update(GAP + next((way for way in ways if width_cells(way) <= room), self._found))
 
-    def show_standing(self, standing: SearchState) -> None:
+    def show_state(self, state: SearchState) -> None:
         query = self._field.value.strip()
-        more = "" if standing.is_done else "…"
+        more = "" if state.is_done else "…"
         if not query:
             self._found = ""
-        elif not standing.total:
+        elif not state.total:
             self._found = f"looking{more}" if more else "nothing found"
         else:
-            self._found = f"{standing.current or '-'}/{standing.total}{more}"
+            self._found = f"{state.current or '-'}/{state.total}{more}"
         self._tell()
 
     async def action_step(self, direction: int) -> None:
         """Go to the next or the previous match, after everything typed so far."""
         await caught_up(self._field)
-        self._look()
+        self._search()
         self._view.action_find(direction)
 
     def action_close(self) -> None:

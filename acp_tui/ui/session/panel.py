@@ -137,12 +137,14 @@ class SessionPanel(Vertical):
         """The user's own part of the status line; None without a session."""
         if session is not None:
             facts = {"ACP_TUI_AGENT": agent, "ACP_TUI_SESSION": session.session_id}
-            self.status_command = StatusCommand(self, conversation, session.cwd, facts, self._look, self._warn)
+            self.status_command = StatusCommand(
+                self, conversation, session.cwd, facts, self._show_facts_soon, self._warn
+            )
         self._noticed_at = -NOTICES_EVERY_S
         self._toasts: deque[tuple[str, str]] = deque()
         """Titles and texts of the notices that may be on the screen."""
-        self._looked_at = -FRAME_S
-        self._look_handle: asyncio.TimerHandle | None = None
+        self._facts_shown_at = -FRAME_S
+        self._facts_handle: asyncio.TimerHandle | None = None
         self._notice_handle: asyncio.TimerHandle | None = None
         self._here = contextvars.copy_context()
         self._unsubscribe: Unsubscribe = lambda: None
@@ -182,7 +184,7 @@ class SessionPanel(Vertical):
         """The parts of the status line; `changes` is what the list of changes says."""
         line = ""
         if self.status_command is not None:
-            self.status_command.look(appearance)
+            self.status_command.run_if_due(appearance)
             line = self.status_command.line
         return facts_of(self.conversation, appearance.status, changes=changes, command=line, host=self._of_host)
 
@@ -212,7 +214,7 @@ class SessionPanel(Vertical):
 
     def _on_prune(self) -> None:
         """Unsubscribe while everything is still here; the session goes on."""
-        for handle in filter(None, (self._look_handle, self._notice_handle)):
+        for handle in filter(None, (self._facts_handle, self._notice_handle)):
             handle.cancel()
         self._unsubscribe()
 
@@ -325,7 +327,7 @@ class SessionPanel(Vertical):
         if self._is_about_shown_request(change):
             self._show_requests()  # at once: the user must answer what the card shows
         if (change.facts and change.facts != (Fact.TERMINALS,)) or self._is_start_or_end(change.terminal):
-            self._look()
+            self._show_facts_soon()
 
     def _is_start_or_end(self, terminal: TerminalId | None) -> bool:
         """Whether a command has started or ended, not just printed something."""
@@ -360,15 +362,15 @@ class SessionPanel(Vertical):
     @property
     def is_settled(self) -> bool:
         """Whether everything that has changed is on the screen."""
-        return self._look_handle is None and self.view.is_settled
+        return self._facts_handle is None and self.view.is_settled
 
-    def _look(self) -> None:
+    def _show_facts_soon(self) -> None:
         """Show the facts: at once, or with the next frame if that was done just now."""
-        if self._look_handle is not None:
+        if self._facts_handle is not None:
             return
-        wait_s = self._looked_at + FRAME_S - time.monotonic()
+        wait_s = self._facts_shown_at + FRAME_S - time.monotonic()
         if wait_s > 0:
-            self._look_handle = self._later(wait_s, self.show_facts)
+            self._facts_handle = self._later(wait_s, self.show_facts)
         else:
             self.show_facts()
 
@@ -376,9 +378,9 @@ class SessionPanel(Vertical):
         return asyncio.get_running_loop().call_later(wait_s, show, context=self._here)
 
     def show_facts(self) -> None:
-        if self._look_handle is not None:
-            self._look_handle.cancel()
-            self._look_handle = None
+        if self._facts_handle is not None:
+            self._facts_handle.cancel()
+            self._facts_handle = None
         begin = time.monotonic()
         is_settled = self.conversation.turn is Turn.IDLE
         self.plan.show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
@@ -389,13 +391,13 @@ class SessionPanel(Vertical):
         self.post_message(self.FactsChanged())
         # With thousands of steps this takes a while, so leave time for keys.
         now = time.monotonic()
-        self._looked_at = now + (now - begin)
+        self._facts_shown_at = now + (now - begin)
 
     def _show_welcome(self) -> None:
         """Show the welcome while nothing has been said, below what concerns the session itself."""
         self._is_empty = self.session is not None and self.conversation.is_blank
         model = next((value_name(one) for one in self.conversation.options if one.category == "model"), "")
-        self.welcome.look(self.conversation.commands, make_visible_line(model), is_wanted=self._is_empty)
+        self.welcome.update_for(self.conversation.commands, make_visible_line(model), is_wanted=self._is_empty)
         self._main.show_above(is_alone=not self._is_empty)
 
     def _show_requests(self) -> None:

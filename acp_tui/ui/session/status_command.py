@@ -57,7 +57,7 @@ class StatusCommand:
         self.line = ""
         """What the command printed, safe to show; "" for nothing."""
 
-    def look(self, appearance: Appearance) -> None:
+    def run_if_due(self, appearance: Appearance) -> None:
         """Run the command if the settings are new or a turn has ended. Cheap: called whenever a fact changes."""
         argv = appearance.status_command if "command" in appearance.status else ()
         was_idle, self._was_idle = self._was_idle, self._conversation.is_idle

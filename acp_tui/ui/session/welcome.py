@@ -96,7 +96,7 @@ class Welcome(Vertical, can_focus=True):
 
     # What it shows
 
-    def look(self, commands: Sequence[Command], model: str, *, is_wanted: bool) -> None:
+    def update_for(self, commands: Sequence[Command], model: str, *, is_wanted: bool) -> None:
         """Show the welcome, with the agent's commands and model, or hide it."""
         if is_wanted and not self.display:
             self.display = True

@@ -92,10 +92,10 @@ class Actions:
         else:
             opened.begin(query)
 
-    def show_standing(self, standing: SearchState) -> None:
+    def show_state(self, state: SearchState) -> None:
         """Show the state of the search in the search bar."""
         for bar in self.tab.screen.query(FindBar):
-            bar.show_standing(standing)
+            bar.show_state(state)
 
     def toggle_plan(self) -> None:
         """Unfold or fold the plan, in the sidebar if that is shown."""

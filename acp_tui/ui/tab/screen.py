@@ -98,7 +98,7 @@ class SessionScreen(Screen[None]):
 
     @property
     def _is_on_screen(self) -> bool:
-        """Whether the tab can be seen, in front or under a dialog. If not, `look_again` shows what has changed."""
+        """Whether the tab can be seen, in front or under a dialog. `refresh_held_back` shows the rest later."""
         return self in self.app.screen_stack
 
     # The session
@@ -132,12 +132,12 @@ class SessionScreen(Screen[None]):
 
     def _look_at_changes(self) -> None:
         if self.tab.session is not None:
-            self.tab.sidebar.look_at_changes()
+            self.tab.sidebar.update_changes()
 
     def show_sidebar(self) -> None:
         """Update the sidebar, or hide it, according to the settings and the user's choice."""
         if self.tab.panel is not None and self._is_on_screen:
-            self.tab.sidebar.look()
+            self.tab.sidebar.update()
 
     # The lines at the top and at the bottom
 
@@ -257,7 +257,7 @@ class SessionScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """The tab comes to the front, or a dialog above it has closed."""
-        self.tab.look_again()
+        self.tab.refresh_held_back()
 
     def on_resize(self) -> None:
         """Show or hide the sidebar according to the new width."""
@@ -293,7 +293,7 @@ class SessionScreen(Screen[None]):
         self.tab.run(self.tab.actions.entries.open_link(message.target))
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
-        self.tab.actions.show_standing(message.standing)
+        self.tab.actions.show_state(message.state)
 
     def on_sidebar_file_chosen(self, message: Sidebar.FileChosen) -> None:
         if self.tab.changes is not None:

@@ -34,7 +34,7 @@ class SidebarController:
         self._newest: tuple[FileChange, ...] | None = None
         """The newest first; None if that needs updating."""
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Show or hide the sidebar, according to the user's choice and the width, and update it."""
         session = self._tab.session
         if session is not None and self._is_wanted:
@@ -42,10 +42,10 @@ class SidebarController:
         elif self.sidebar is not None:
             self._hide(self.sidebar)
 
-    def look_at_changes(self) -> None:
+    def update_changes(self) -> None:
         """Update the changed files."""
         self._newest = None
-        self.look()
+        self.update()
 
     def turn(self) -> None:
         """Show the sidebar. If it is shown, focus it; if it has the focus, hide it and focus the prompt."""
@@ -56,7 +56,7 @@ class SidebarController:
             self._tab.say(f"The sidebar needs {MIN_COLUMNS} columns.", severity="warning")
         elif sidebar is None or sidebar.has_focus:
             self._wish = sidebar is None
-            self.look()
+            self.update()
         else:
             self._tab.screen.set_focus(sidebar)
 

@@ -316,7 +316,7 @@ class Tab:
         if self.panel is not None:
             self.panel.use_settings(settings)
 
-    def look_again(self) -> None:
+    def refresh_held_back(self) -> None:
         """Handle that the user sees the tab again: mark its news as seen, and show what was held back."""
         self._has_news = False
         self.screen.show_tabs()

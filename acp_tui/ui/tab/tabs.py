@@ -64,7 +64,7 @@ class Tabs:
     async def go_to(self, tab: Tab) -> None:
         """Bring this tab to the front."""
         await self._app.switch_mode(tab.mode)
-        tab.look_again()  # if a dialog covers it, Textual notifies only the dialog
+        tab.refresh_held_back()  # if a dialog covers it, Textual notifies only the dialog
 
     async def step(self, direction: int) -> None:
         """Go to the next tab to the right (1) or to the left (-1), wrapping around at the ends."""

@@ -190,7 +190,7 @@ class LineCheck:
 
     def read(self, index: int, frame: Frame) -> dict[str, Any] | None:
         """Return the message; None if the line isn't one."""
-        self._look_at(frame.raw)
+        self._check(frame.raw)
         if not frame.raw.strip():
             return None
         try:
@@ -222,7 +222,7 @@ class LineCheck:
             self._judge.check("A-LINE-1", False, "a line isn't JSON")
         self._judge.frame = now
 
-    def _look_at(self, raw: bytes) -> None:
+    def _check(self, raw: bytes) -> None:
         check = self._judge.check
         check("A-LINE-4", not raw.endswith(b"\r"), "a line ends with \\r\\n")
         check("A-LINE-5", not raw.startswith(BOM), "a line starts with a byte order mark")

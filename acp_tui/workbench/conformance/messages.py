@@ -78,9 +78,9 @@ class MessageCheck(Check):
             return
         match event:
             case SeenRequest(method=method, params=params):
-                self._look_at(method, REQUESTS, params)
+                self._check(method, REQUESTS, params)
             case SeenNotification(method=method, params=params):
-                self._look_at(method, NOTIFICATIONS, params)
+                self._check(method, NOTIFICATIONS, params)
             case SeenResponse():
                 self._look_at_answer(event)
 
@@ -90,7 +90,7 @@ class MessageCheck(Check):
             text = "the agent answered nothing after an unknown notification"
             self._judge.check("A-EXT-5", False, text, self._probed_in)
 
-    def _look_at(self, method: str, known: dict[str, Any], params: dict[str, Any]) -> None:
+    def _check(self, method: str, known: dict[str, Any], params: dict[str, Any]) -> None:
         if method in known:
             self._judge.check("A-EXT-3", True, "")
             self._look_into(method, known[method], params)

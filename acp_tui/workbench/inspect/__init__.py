@@ -126,7 +126,7 @@ class Inspection:
     async def _work(self) -> bool:
         """Do a slice of each pending task; return False if nothing is left."""
         try:
-            done = [await self._look(), await self._read()]
+            done = [await self._read_glimpses(), await self._read()]
             done += [await self._search(self._filter), await self._search(self._find)]
             if not (self._has_more or any(done[2:])):
                 done.append(await self._check())
@@ -239,7 +239,7 @@ class Inspection:
         return matches[at] if 0 <= at < len(matches) else None
 
     @property
-    def standing(self) -> Progress:
+    def progress(self) -> Progress:
         foremost = self.index.foremost
         return Progress(
             lines=self.index.end,
@@ -278,7 +278,7 @@ class Inspection:
         if self._wanted:
             self.wake()
 
-    async def _look(self) -> bool:
+    async def _read_glimpses(self) -> bool:
         wanted, self._wanted = self._wanted, ()
         if not wanted:
             return False

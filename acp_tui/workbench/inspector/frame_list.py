@@ -166,8 +166,8 @@ class FrameList(LineView, can_focus=True):
     @property
     def empty_text(self) -> str:
         """Why there are none, and what to do about it."""
-        standing = self._inspection.standing
-        if standing.is_reading or standing.searched < self._inspection.index.end:
+        progress = self._inspection.progress
+        if progress.is_reading or progress.searched < self._inspection.index.end:
             return "Looking …"
         if self._inspection.query:
             return keys_in_force(self).hint("No frame matches; {inspect_all} shows everything")

@@ -121,7 +121,7 @@ def size(size_bytes: int) -> str:
 BETWEEN: Final = Content(" · ")
 
 
-def standing_of(inspection: Inspection, *, follows: bool, keys: str, width: int) -> Content:
+def progress_line(inspection: Inspection, *, follows: bool, keys: str, width: int) -> Content:
     """The status, and the hints in `keys`, separated by semicolons, that fit."""
     parts = [
         Content.styled(make_visible_line(text), style) for text, style in _parts(inspection, follows=follows) if text
@@ -157,7 +157,7 @@ def began_at(started_at: str) -> datetime | None:
 
 
 def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]]:
-    now = inspection.standing
+    now = inspection.progress
     if inspection.is_raw:
         yield "RAW: secrets are shown and kept", "bold $text-error"
     yield f"{now.lines:,} frames" + (", reading" if now.is_reading else ""), ""

@@ -38,7 +38,7 @@ from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query
 from acp_tui.workbench.inspector.frame_list import FrameList
 from acp_tui.workbench.inspector.frame_view import FrameView
 from acp_tui.workbench.inspector.query_bar import QueryBar, QueryMode, SaveDialog, choices, like, save_all, save_one
-from acp_tui.workbench.inspector.rows import standing_of, title_of
+from acp_tui.workbench.inspector.rows import progress_line, title_of
 
 
 class InspectorHelp(HelpScreen):
@@ -147,8 +147,8 @@ class InspectorScreen(Screen[None]):
 
     def _tell(self) -> None:
         keys, width = keys_in_force(self).hint(KEYS), self._standing.content_size.width
-        standing = standing_of(self._inspection, follows=self._list.follows, keys=keys, width=width)
-        self._standing.update(standing, layout=False)
+        progress = progress_line(self._inspection, follows=self._list.follows, keys=keys, width=width)
+        self._standing.update(progress, layout=False)
 
     def _warn(self, text: str) -> None:
         self.notify(text, severity="warning", markup=False)
@@ -201,7 +201,7 @@ class InspectorScreen(Screen[None]):
         self._tell()
 
     def action_step(self, direction: int) -> None:
-        if self._inspection.standing.found is None:
+        if self._inspection.progress.found is None:
             self.notify("No search yet. Press / to search.")
             return
         self._sought_from = (self._list.cursor, direction)
@@ -216,7 +216,7 @@ class InspectorScreen(Screen[None]):
         if match is not None:
             self._sought_from = None
             self._list.go_to(match)
-        elif self._inspection.standing.searched >= self._inspection.index.end:
+        elif self._inspection.progress.searched >= self._inspection.index.end:
             self._sought_from = None
             if not self._ask.is_shown:
                 self.notify("No more matches.")

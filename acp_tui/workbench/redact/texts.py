@@ -288,12 +288,12 @@ class Streams:
         stream.parts.append(_Part(where, text, piece.line_end))
         stream.fresh += len(text)
         if stream.fresh >= BATCH:
-            self._look(stream, goes_on=True)
+            self._redact_joined(stream, goes_on=True)
             self._forget(stream)
 
     def end(self) -> None:
         for stream in self._streams.values():
-            self._look(stream, goes_on=False)
+            self._redact_joined(stream, goes_on=False)
         self._streams.clear()
         self._messages.clear()
 
@@ -303,7 +303,7 @@ class Streams:
             return before
         if piece.is_alone and piece.message != before:
             ended = self._streams.pop((*piece.stream, before), _Stream())
-            self._look(ended, goes_on=False)
+            self._redact_joined(ended, goes_on=False)
         if piece.message:
             self._messages[piece.stream] = piece.message
         return piece.message
@@ -316,10 +316,10 @@ class Streams:
         stream = self._streams[key] = _Stream()
         if len(self._streams) > MAX_STREAMS:
             _, oldest = self._streams.popitem(last=False)
-            self._look(oldest, goes_on=False)
+            self._redact_joined(oldest, goes_on=False)
         return stream
 
-    def _look(self, stream: _Stream, *, goes_on: bool) -> None:
+    def _redact_joined(self, stream: _Stream, *, goes_on: bool) -> None:
         redacted = self._redactor.redact(_together(stream.parts), goes_on=goes_on)
         stream.fresh = 0
         if not redacted.found:

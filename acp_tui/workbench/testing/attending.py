@@ -58,9 +58,9 @@ class Attendant:
         They must be collected immediately, because a turn that ends right after withdraws its questions.
         """
         self._collect()
-        asyncio.get_running_loop().call_soon(self.look)
+        asyncio.get_running_loop().call_soon(self.answer_new)
 
-    def look(self) -> None:
+    def answer_new(self) -> None:
         """Handle every new question."""
         self._collect()
         arrived, self._arrived = self._arrived, []

@@ -360,7 +360,7 @@ def between(monkeypatch: pytest.MonkeyPatch, *events: Callable[[], object]) -> N
 
 async def test_a_file_in_the_state_that_was_shown_is_replaced(workspace: Workspace, file: Path) -> None:
     file.chmod(0o750)
-    shown = await workspace.look(str(file), allowed_at=file)
+    shown = await workspace.state_of(str(file), allowed_at=file)
     assert shown.text == OLD
     assert await write_over(workspace, file, shown)
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("agent", 0o750)
@@ -386,7 +386,7 @@ async def test_what_comes_right_before_the_exchange_is_put_back(
         else:
             save(file)
 
-    shown = await workspace.look(str(file), allowed_at=file)
+    shown = await workspace.state_of(str(file), allowed_at=file)
     between(monkeypatch, come)
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown)
@@ -398,7 +398,7 @@ async def test_what_comes_right_before_the_exchange_is_put_back(
 async def test_a_save_while_the_exchange_is_undone_is_kept_as_the_newer_one(
     workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = await workspace.look(str(file), allowed_at=file)
+    shown = await workspace.state_of(str(file), allowed_at=file)
     between(monkeypatch, lambda: save(file, "first"), lambda: save(file, "second"))
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown)
@@ -408,7 +408,7 @@ async def test_a_save_while_the_exchange_is_undone_is_kept_as_the_newer_one(
 async def test_a_file_deleted_right_before_the_exchange_stays_deleted(
     workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = await workspace.look(str(file), allowed_at=file)
+    shown = await workspace.state_of(str(file), allowed_at=file)
     between(monkeypatch, file.unlink)
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown)
@@ -418,7 +418,7 @@ async def test_a_file_deleted_right_before_the_exchange_stays_deleted(
 async def test_a_save_is_back_if_ours_is_deleted_while_the_exchange_is_undone(
     workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = await workspace.look(str(file), allowed_at=file)
+    shown = await workspace.state_of(str(file), allowed_at=file)
     between(monkeypatch, lambda: save(file), file.unlink)
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown)
@@ -431,7 +431,7 @@ async def test_what_cannot_be_put_back_is_kept_beside_it(
     def fail() -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    shown = await workspace.look(str(file), allowed_at=file)
+    shown = await workspace.state_of(str(file), allowed_at=file)
     between(monkeypatch, lambda: save(file), fail)
     with pytest.raises(DiskFailure):
         await write_over(workspace, file, shown)
@@ -442,7 +442,7 @@ async def test_without_an_exchange_the_file_is_compared_right_before_it_is_repla
     workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("acp_tui.client.workspace.workspace.exchange", lambda *names: False)
-    shown = await workspace.look(str(file), allowed_at=file)
+    shown = await workspace.state_of(str(file), allowed_at=file)
     assert await write_over(workspace, file, shown)
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown, "again")
@@ -463,7 +463,7 @@ async def test_a_new_file_overwrites_nothing_that_appears_at_the_last_moment(
         link(*args, **options)
 
     monkeypatch.setattr(os, "link", appear_and_link)
-    shown = await workspace.look(str(file), allowed_at=file)
+    shown = await workspace.state_of(str(file), allowed_at=file)
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown)
     assert (file.read_text(), names_in(tmp_path)) == ("user", ["new"])
@@ -476,7 +476,7 @@ async def test_a_new_file_overwrites_nothing_that_appears_at_the_last_moment(
 async def test_in_place_a_file_is_compared_too(
     workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = await workspace.look(str(file), allowed_at=file)
+    shown = await workspace.state_of(str(file), allowed_at=file)
     refuse_new_files(monkeypatch, errno.EACCES)
     assert not await write_over(workspace, file, shown)
     with pytest.raises(PathChanged):
@@ -526,7 +526,7 @@ async def test_no_save_of_an_editor_is_lost_however_it_races_the_writes(workspac
     thread = threading.Thread(target=edit)
     thread.start()
     while not stop.is_set():
-        shown = await workspace.look(str(file), allowed_at=file)
+        shown = await workspace.state_of(str(file), allowed_at=file)
         with suppress(PathChanged):
             written.append(await write_over(workspace, file, shown, f"agent over {(shown.text or '').split()[-1]}"))
     thread.join()

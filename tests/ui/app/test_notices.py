@@ -45,7 +45,7 @@ def told(*updates: SessionUpdate) -> list[News]:
     for at, update in enumerate((None, *updates)):
         if update is not None:
             reducer.apply(conversation, update)
-        news.append(watch.look(conversation, at * 5.0))
+        news.append(watch.news_in(conversation, at * 5.0))
     return [each for each in news if each is not None]
 
 

@@ -69,8 +69,8 @@ async def watched(settings: Notifications, *, is_focused: bool = False) -> Async
         app.settings = replace(app.settings, notifications=settings)
         written: list[str] = []
         notifier = Notifier(app, written.append, {"TERM": "xterm"})
-        app.tabs.listeners.append(notifier.look)
-        notifier.look()
+        app.tabs.listeners.append(notifier.check_tabs)
+        notifier.check_tabs()
         app.app_focus = is_focused
         yield Told(page, notifier, written)
 

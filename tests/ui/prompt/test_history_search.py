@@ -61,7 +61,7 @@ async def test_what_is_read_from_the_disk_meanwhile_does_not_move_the_choice() -
     kept("one", "two", "three")
     async with open_recalling_page() as page:
         await page.press("ctrl+r", "up", "up")
-        page.pilot.app.query_one(HistorySearch).look()
+        page.pilot.app.query_one(HistorySearch).search()
         await page.settled()
         await page.press("tab")
         assert page.draft == "one"
