@@ -21,15 +21,17 @@ INSPECT: tuple[Command, ...] = (
 """Opens the inspector from a session."""
 
 
-def _row(where: Place, id_: str, keys: str, own: str, title: str, about: str = "", *, like: str = "") -> Command:
-    return Command(id_, title, about, keys, own=own, where=where, like=like)
+def _row(
+    where: Place, id_: str, keys: str, widget_action: str, title: str, about: str = "", *, follows: str = ""
+) -> Command:
+    return Command(id_, title, about, keys, widget_action=widget_action, where=where, follows=follows)
 
 
 # One row per command, as in the table of the client.
 # fmt: off
 INSPECTOR: tuple[Command, ...] = (
     _row("inspector", "inspect_find", "slash,ctrl+f", "find", "Find text", "in the frames shown",
-         like="find"),
+         follows="find"),
     _row("inspector", "inspect_next", "n", "step(1)", "Next match"),
     _row("inspector", "inspect_previous", "N", "step(-1)", "Previous match"),
     _row("inspector", "inspect_filter", "f", "filter", "Show only some frames",
@@ -55,7 +57,7 @@ INSPECTOR: tuple[Command, ...] = (
     _row("inspector", "inspect_raw", "R", "raw", "Show and keep secrets, or mask them", "in copies and files too"),
     _row("inspector", "inspect_other", "tab,shift+tab", "other", "To the list, or to the frame"),
     _row("inspector", "inspect_leave", "escape,q", "leave", "Close"),
-    _row("inspector", "inspect_help", "f1,question_mark", "help", "Help", like="help"),
+    _row("inspector", "inspect_help", "f1,question_mark", "help", "Help", follows="help"),
     _row("frames", "inspect_up", "up,k", "move(-1)", "Frame above"),
     _row("frames", "inspect_down", "down,j", "move(1)", "Frame below"),
     _row("frames", "inspect_page_up", "pageup", "page(-1)", "Page up"),

@@ -10,7 +10,7 @@ from types import ModuleType
 from textual.binding import Binding
 from textual.dom import DOMNode
 
-from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, FIXED_KEYS
+from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, FIXED_KEYS
 from acp_tui.ui.commands.table import COMMANDS
 
 
@@ -35,12 +35,12 @@ def _bindings(kind: type) -> Iterable[Binding]:
 def keys_not_bound(place: str, *kinds: type[DOMNode]) -> set[str]:
     """The keys of the place that none of these classes binds."""
     bound = {binding.key for kind in kinds for base in kind.__mro__ for binding in _bindings(base)}
-    return {key for id_, keys in AS_BUILT.keys.items() if BY_ID[id_].where == place for key in keys} - bound
+    return {key for id_, keys in DEFAULT_KEYMAP.keys.items() if BY_ID[id_].where == place for key in keys} - bound
 
 
 def actions_without_methods(place: str, *kinds: type[DOMNode]) -> list[str]:
     """The actions of the place that are no methods of these classes."""
-    named = [command.own or command.action for command in COMMANDS if command.where == place]
+    named = [command.widget_action or command.action for command in COMMANDS if command.where == place]
     ours = [action.partition("(")[0] for action in named if action and not action.startswith(("screen.", "app."))]
     assert ours
     return [name for name in ours if not any(hasattr(kind, f"action_{name}") for kind in kinds)]

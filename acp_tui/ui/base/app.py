@@ -24,7 +24,7 @@ from textual.widget import Widget
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands.command import Command
-from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, Keymap, keymap_of, places_of
+from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
 from acp_tui.ui.kit.terminal_colors import has_unicode
 from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_notes
@@ -147,7 +147,7 @@ class BaseApp(PatchedApp):
         Binding("f1", "help_dialog", "Help", show=False, priority=True, id="dialog_help"),
     ]
 
-    keymap: var[Keymap] = var(AS_BUILT, init=False)
+    keymap: var[Keymap] = var(DEFAULT_KEYMAP, init=False)
     clock: Callable[[], float] = staticmethod(time.monotonic)
 
     def __init__(

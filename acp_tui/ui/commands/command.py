@@ -83,7 +83,7 @@ class Command:
     """Textual's names, separated by commas. The first key is the one that is shown."""
     action: str = ""
     """The action of the screen; "" if only a widget can do it."""
-    own: str = ""
+    widget_action: str = ""
     """The action of the focused widget."""
     where: Place = "session"
     has_priority: bool = False
@@ -92,9 +92,9 @@ class Command:
     """The slash command for it, without the slash."""
     slash_argument: str = ""
     """What may follow the slash command; "" if nothing."""
-    typed: str = ""
+    fixed_characters: str = ""
     """Fixed characters to type for it. They aren't keys, so the user can't change them."""
     works_above_questions: bool = False
     """Whether it also works while the agent asks something: no form or other question may block it."""
-    like: str = ""
+    follows: str = ""
     """The session command it corresponds to in another place. A key that the user sets for that one works here too."""

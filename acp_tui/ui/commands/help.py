@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from acp_tui.docs import for_terminals, topics
 from acp_tui.ui.commands.command import PLACES, Command, Place
-from acp_tui.ui.commands.keymap import AS_BUILT, TERMINALS_OWN, Keymap, needs_kitty, shown_key
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, TERMINALS_OWN, Keymap, needs_kitty, shown_key
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen, ThemePicker
@@ -72,8 +72,14 @@ def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = F
     """
     for place in (*here, *(place for place in PLACES if place not in here)):
         for command in COMMANDS:
-            if command.where == place and (keymap.keys[command.id] or command.typed or place in ("session", "app")):
-                keys = (keymap.shown(command.id) or command.typed) if is_narrow else keymap.all_shown(command.id)
+            if command.where == place and (
+                keymap.keys[command.id] or command.fixed_characters or place in ("session", "app")
+            ):
+                keys = (
+                    (keymap.shown(command.id) or command.fixed_characters)
+                    if is_narrow
+                    else keymap.all_shown(command.id)
+                )
                 about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
                 yield PickerRow(command, command.title, about, PLACES[place], aside=keys)
 
@@ -85,7 +91,7 @@ def _slash(command: Command) -> str:
 def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
     """Notes about a command's keys: what they need to reach acp-tui, and the defaults if they were changed."""
     keys = keymap.keys[command.id]
-    usual = AS_BUILT.keys[command.id]
+    usual = DEFAULT_KEYMAP.keys[command.id]
     if keys != usual:
         yield f"usually {' '.join(map(shown_key, usual)) or 'no key'}"
     wanting = " and ".join(shown_key(key) for key in keys if needs_kitty(key))

@@ -266,7 +266,7 @@ class Keymap:
 
     def all_shown(self, id_: str) -> str:
         """All keys of a command, or what is typed for it."""
-        return BY_ID[id_].typed or " ".join(map(shown_key, self.keys[id_]))
+        return BY_ID[id_].fixed_characters or " ".join(map(shown_key, self.keys[id_]))
 
     def command_at(self, places: Sequence[Place], key: str) -> Command | None:
         """The command for this key in the nearest place that uses it."""
@@ -274,15 +274,15 @@ class Keymap:
 
     def meaning(self, places: Sequence[Place], key: str) -> Command | str:
         """The command to run, or the key to pass on: the same key, another, or "" if it no longer does anything."""
-        command, usual = self.command_at(places, key), AS_BUILT.command_at(places, key)
+        command, usual = self.command_at(places, key), DEFAULT_KEYMAP.command_at(places, key)
         if command is usual:
             return key if command is None or _is_bound(command, key) else command
         if command is None:
             return "" if usual is not None and _is_bound(usual, key) else key
         if command.action:
             return command
-        known = AS_BUILT.keys[command.id]
-        return next((each for each in known if AS_BUILT.command_at(places, each) is command), "")
+        known = DEFAULT_KEYMAP.keys[command.id]
+        return next((each for each in known if DEFAULT_KEYMAP.command_at(places, each) is command), "")
 
 
 def _is_bound(command: Command, key: str) -> bool:
@@ -310,7 +310,7 @@ def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
     notes: list[str] = []
     accepted: _Chosen = {}
     for choice in (*(choice for choice in chosen if choice.command != PRESET), *_presets(chosen, notes)):
-        keys, wrong = _judged(choice, accepted)
+        keys, wrong = _validate(choice, accepted)
         notes += wrong
         if keys is not None:
             accepted[choice.command] = keys
@@ -318,10 +318,10 @@ def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
     taken = {(BY_ID[id_].where, key) for id_, keys in accepted.items() for key in keys}
     kept = {
         id_: accepted.get(id_, tuple(key for key in keys if not _is_taken(BY_ID[id_].where, key, taken)))
-        for id_, keys in AS_BUILT.keys.items()
+        for id_, keys in DEFAULT_KEYMAP.keys.items()
     }
     for command in COMMANDS:
-        if command.like in accepted and command.id not in accepted:
+        if command.follows in accepted and command.id not in accepted:
             kept[command.id] = _like(command, kept)
     presets = {name for choice in chosen if choice.command == PRESET for name in choice.keys}
     return Keymap(kept, tuple(notes), frozenset(presets & PRESETS.keys()))
@@ -341,8 +341,8 @@ def _presets(chosen: Sequence[KeyChoice], notes: list[str]) -> Iterator[KeyChoic
 def _like(command: Command, keys: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """The keys of a command that follows another one with changed keys: its own keys, plus the other's."""
     others = {key for id_, each in keys.items() if BY_ID[id_].where == command.where for key in each}
-    own = [key for key in keys[command.id] if key not in AS_BUILT.keys[command.like]]
-    return (*own, *(key for key in keys[command.like] if key not in others))
+    own = [key for key in keys[command.id] if key not in DEFAULT_KEYMAP.keys[command.follows]]
+    return (*own, *(key for key in keys[command.follows] if key not in others))
 
 
 def _is_taken(place: Place, key: str, taken: Iterable[tuple[Place, str]]) -> bool:
@@ -354,21 +354,21 @@ def _is_same(place: Place, other: Place) -> bool:
     return place == other or (place in _ALL_OVER and other in _ALL_OVER)
 
 
-def _judged(choice: KeyChoice, accepted: _Chosen) -> tuple[tuple[str, ...] | None, list[str]]:
+def _validate(choice: KeyChoice, accepted: _Chosen) -> tuple[tuple[str, ...] | None, list[str]]:
     """The valid keys, None to keep the default ones, and the problems."""
     command = BY_ID.get(choice.command)
-    if command is None or command.typed:
+    if command is None or command.fixed_characters:
         return None, [_unknown(choice.command)]
     keys, notes = [], []
     for text in choice.keys:
         key = parse_key(text)
-        reason = "there is no such key" if key is None else _objection(command, key, accepted)
+        reason = "there is no such key" if key is None else _why_not(command, key, accepted)
         if reason:
             notes.append(f"keys.{choice.command}: {text!r} is ignored: {reason}")
         elif key is not None:
             keys.append(key)
     if not keys and (choice.keys or command.id in NEEDED):
-        usual = " ".join(map(shown_key, AS_BUILT.keys[command.id])) or "none"
+        usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[command.id])) or "none"
         if not choice.keys:
             notes.append(f"keys.{choice.command} must have a key: there is no other way to do it")
         return None, [*notes, f"keys.{choice.command}: the default key stays in effect: {usual}"]
@@ -381,13 +381,13 @@ def _unknown(name: str) -> str:
     return f"keys.{name}: there is no command with that name and a key you can set; {advice}"
 
 
-def _objection(command: Command, key: str, accepted: _Chosen) -> str:
+def _why_not(command: Command, key: str, accepted: _Chosen) -> str:
     """Why a command can't have this key; "" if it can."""
     where = PLACES[command.where].lower()
     if is_typed(key) and command.where in _TEXT_FIELDS:
         return f"{where} it types a character"
     if command.where in ("card", "question", "review", *_LISTS, *_ALL_OVER) and (
-        key.isdigit() or key in BY_ID["answer_by_kind"].typed.split()
+        key.isdigit() or key in BY_ID["answer_by_kind"].fixed_characters.split()
     ):
         return "digits and y, a, n always answer permission requests"
     if command.where in _ALL_OVER and key in _KEPT:
@@ -396,7 +396,7 @@ def _objection(command: Command, key: str, accepted: _Chosen) -> str:
         if key in keys and _is_same(command.where, BY_ID[id_].where):
             return f"you already gave it to {id_}"
     for id_ in NEEDED - {command.id, *accepted}:
-        if AS_BUILT.keys[id_] == (key,) and _is_same(command.where, BY_ID[id_].where):
+        if DEFAULT_KEYMAP.keys[id_] == (key,) and _is_same(command.where, BY_ID[id_].where):
             return f"{id_} would be left no key"
     return ""
 
@@ -407,10 +407,12 @@ def _taken(accepted: _Chosen) -> Iterator[str]:
         command = BY_ID[id_]
         for other in COMMANDS:
             if other is not command and other.id not in accepted and _is_same(command.where, other.where):
-                for key in sorted({*keys} & {*AS_BUILT.keys[other.id]} - {*AS_BUILT.keys[id_]}):
+                for key in sorted({*keys} & {*DEFAULT_KEYMAP.keys[other.id]} - {*DEFAULT_KEYMAP.keys[id_]}):
                     where = PLACES[other.where].lower()
                     yield f"keys.{id_}: {shown_key(key)} is taken from {other.id} ({where})"
 
 
-AS_BUILT: Final = Keymap({command.id: tuple(command.keys.split(",")) if command.keys else () for command in COMMANDS})
+DEFAULT_KEYMAP: Final = Keymap(
+    {command.id: tuple(command.keys.split(",")) if command.keys else () for command in COMMANDS}
+)
 """The keymap if the user has changed nothing."""

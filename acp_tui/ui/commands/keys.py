@@ -14,7 +14,7 @@ from textual.app import App
 from textual.widget import Widget
 
 from acp_tui.ui.commands.command import Command
-from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, is_writing, places_of
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
 from acp_tui.ui.kit.toasts import ASKING
@@ -164,7 +164,7 @@ class Keys:
 def _keymap_of(app: App[Any]) -> Keymap:
     """The keymap of our app, its reactive `keymap`; the default keymap in other apps."""
     keymap = getattr(app, "keymap", None)
-    return keymap if isinstance(keymap, Keymap) else AS_BUILT
+    return keymap if isinstance(keymap, Keymap) else DEFAULT_KEYMAP
 
 
 def _keys_of(widget: Widget) -> Keys | None:

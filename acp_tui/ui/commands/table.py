@@ -21,16 +21,26 @@ def _own(
     where: Place,
     id_: str,
     keys: str,
-    own: str,
+    widget_action: str,
     title: str,
     about: str = "",
     *,
-    typed: str = "",
-    like: str = "",
+    fixed_characters: str = "",
+    follows: str = "",
     has_priority: bool = False,
 ) -> Command:
     """A command of the widget itself, or of its screen. With an empty `own`, the widget handles what is typed."""
-    return Command(id_, title, about, keys, own=own, where=where, has_priority=has_priority, typed=typed, like=like)
+    return Command(
+        id_,
+        title,
+        about,
+        keys,
+        widget_action=widget_action,
+        where=where,
+        has_priority=has_priority,
+        fixed_characters=fixed_characters,
+        follows=follows,
+    )
 
 
 def _here(
@@ -44,7 +54,7 @@ def _here(
     where: Place = "session",
     has_priority: bool = False,
     works_above_questions: bool = False,
-    like: str = "",
+    follows: str = "",
 ) -> Command:
     """A command of the tab, which `ui/tab/actions` does; with an `action`, of the app.
 
@@ -55,20 +65,20 @@ def _here(
         where = "app"
     else:
         action = f"do({id_!r})"
-    own = f"screen.{action}" if where == "conversation" else ""
+    widget_action = f"screen.{action}" if where == "conversation" else ""
     return Command(
         id_,
         title,
         about,
         keys,
         action,
-        own,
+        widget_action,
         where,
         has_priority,
         word,
         argument,
         works_above_questions=works_above_questions,
-        like=like,
+        follows=follows,
     )
 
 
@@ -76,8 +86,8 @@ _anywhere: Final = partial(_here, has_priority=True)
 _above: Final = partial(_anywhere, works_above_questions=True)
 
 
-def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, like: str = "") -> Command:
-    return Command(f"replay_{id_}", title, about, keys, action, where="replay", like=like)
+def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, follows: str = "") -> Command:
+    return Command(f"replay_{id_}", title, about, keys, action, where="replay", follows=follows)
 
 
 # One row per command; with one argument per line, the table would be hard to read.
@@ -94,16 +104,17 @@ REPLAY_COMMANDS: Final = (
     _replay("end", "end", "to_end", "To the end"),
     _replay("next_session", "tab", "next_session(1)", "Next session", "of the recording"),
     _replay("previous_session", "shift+tab", "next_session(-1)", "Previous session"),
-    _replay("find", "slash,f9,ctrl+shift+f", "find", "Find in the conversation", "as far as it is played", like="find"),
+    _replay("find", "slash,f9,ctrl+shift+f", "find", "Find in the conversation", "as far as it is played",
+            follows="find"),
     _replay("page_up", "pageup", "page(-1)", "Page up"),
     _replay("page_down", "pagedown", "page(1)", "Page down"),
-    _replay("follow", "ctrl+end", "follow", "To the end of the conversation", "and follow it", like="follow"),
+    _replay("follow", "ctrl+end", "follow", "To the end of the conversation", "and follow it", follows="follow"),
     _replay("toggle_all", "ctrl+o", "toggle_all", "Unfold or fold everything", "one entry: Enter, or a click",
-            like="toggle_all"),
-    _replay("toggle_plan", "ctrl+t", "toggle_plan", "Unfold or fold the plan", like="toggle_plan"),
-    _replay("copy", "ctrl+c", "copy", "Copy the selection", like="interrupt"),
+            follows="toggle_all"),
+    _replay("toggle_plan", "ctrl+t", "toggle_plan", "Unfold or fold the plan", follows="toggle_plan"),
+    _replay("copy", "ctrl+c", "copy", "Copy the selection", follows="interrupt"),
     _replay("about", "i", "tell_about", "About the recording", "what it contains, and problems in it"),
-    _replay("help", "f1,question_mark", "help", "Help", like="help"),
+    _replay("help", "f1,question_mark", "help", "Help", follows="help"),
     _replay("leave", "q,escape", "app.quit", "Quit"),
 )
 
@@ -117,14 +128,14 @@ COMMANDS: Final = (
          "your draft stays"),
     _own("prompt", "leave_prompt", "tab", "screen.leave_prompt", "Go to the agent's question, or to the conversation",
          "or to the recent sessions"),
-    _own("prompt", "shell", "", "", "Run a command of your own", "Backspace removes its output", typed="!"),
+    _own("prompt", "shell", "", "", "Run a command of your own", "Backspace removes its output", fixed_characters="!"),
     _own("prompt", "attach", "", "", "Attach a file to the prompt", "@file, @file:10-20, @folder/, @image.png",
-         typed="@"),
+         fixed_characters="@"),
     _own("prompt", "pull_back", "alt+up", "screen.pull_back", "Take back the last queued prompt",
          "to edit or delete it"),
     _here("edit_queue", "alt+down", "Go to the queued prompts", "edit, remove, or move them"),
     _own("prompt", "walk_history", "", "", "Earlier prompts of this project", "from the first or last line",
-         typed="↑ ↓"),
+         fixed_characters="↑ ↓"),
     _here("search_history", "ctrl+r", "Search earlier prompts", "of this project, or of all",
           has_priority=True, slash="history"),
     _own("queue", "queue_above", "up", "select(-1)", "Prompt above"),
@@ -164,9 +175,9 @@ COMMANDS: Final = (
     _own("prompt", "redraw", "ctrl+l", "redraw", "Redraw the screen"),
     _own("prompt", "delete_or_quit", "ctrl+d", "delete_right_or_quit", "Delete, or quit if the prompt is empty"),
     # On the permission card, and on its full screen
-    _own("card", "answer", "", "", "Answer with that option", "these keys are fixed", typed="1-9"),
+    _own("card", "answer", "", "", "Answer with that option", "these keys are fixed", fixed_characters="1-9"),
     _own("card", "answer_by_kind", "", "", "Allow once, allow always, reject once",
-         "if an option does that; these keys are fixed", typed="y a n"),
+         "if an option does that; these keys are fixed", fixed_characters="y a n"),
     _own("card", "option_above", "up", "choose(-1)", "Option above"),
     _own("card", "option_below", "down", "choose(1)", "Option below"),
     _own("card", "confirm", "enter", "confirm", "Answer with the chosen option"),
@@ -179,16 +190,16 @@ COMMANDS: Final = (
     _own("card", "leave_card", "escape,shift+tab", "", "Back to the prompt", "the request stays open"),
     # On a form, or the question whether to open a page
     _own("question", "question_answer", "", "", "Answer with that choice, or open the page",
-         "in a form of several fields, choose", typed="1-9"),
-    _own("question", "decline", "", "", "Decline", "outside of the fields; these keys are fixed", typed="0"),
+         "in a form of several fields, choose", fixed_characters="1-9"),
+    _own("question", "decline", "", "", "Decline", "outside of the fields; these keys are fixed", fixed_characters="0"),
     _own("question", "next_field", "tab", "go(1)", "Go to the next field, or button"),
     _own("question", "field_before", "shift+tab", "go(-1)", "Previous field, or back to the prompt"),
     _own("question", "send_form", "ctrl+enter", "send", "Send the form", "like Enter on the last field"),
     _own("question", "copy_address", "c", "copy", "Copy the page's address"),
     _own("question", "leave_question", "escape", "leave", "Back to the prompt", "the question stays open"),
-    _own("review", "review_answer", "", "", "Answer with that option", "these keys are fixed", typed="1-9"),
+    _own("review", "review_answer", "", "", "Answer with that option", "these keys are fixed", fixed_characters="1-9"),
     _own("review", "review_answer_by_kind", "", "", "Allow once, allow always, reject once",
-         "if an option does that; these keys are fixed", typed="y a n"),
+         "if an option does that; these keys are fixed", fixed_characters="y a n"),
     _own("review", "review_option_next", "tab", "choose(1)", "Next option"),
     _own("review", "review_option_before", "shift+tab", "choose(-1)", "Previous option"),
     _own("review", "review_confirm", "enter", "", "Answer with the chosen option"),
@@ -218,11 +229,12 @@ COMMANDS: Final = (
     _here("save_attached", "ctrl+s,ctrl+y", "Save what the agent attached", where="conversation"),
     _here("stop_one", "delete", "Stop one tool call, command, or subagent", "the turn continues", where="conversation"),
     # Without default keys: for the vim preset, or for the user's own keys
-    _here("find_here", "", "Find in the conversation", where="conversation", like="find"),
-    _here("next_match_here", "", "Next match", "while you search", where="conversation", like="next_match"),
-    _here("previous_match_here", "", "Previous match", "while you search", where="conversation", like="previous_match"),
-    _here("prompt_above_here", "", "Go to the prompt above", where="conversation", like="prompt_above"),
-    _here("prompt_below_here", "", "Go to the prompt below", where="conversation", like="prompt_below"),
+    _here("find_here", "", "Find in the conversation", where="conversation", follows="find"),
+    _here("next_match_here", "", "Next match", "while you search", where="conversation", follows="next_match"),
+    _here("previous_match_here", "", "Previous match", "while you search", where="conversation",
+          follows="previous_match"),
+    _here("prompt_above_here", "", "Go to the prompt above", where="conversation", follows="prompt_above"),
+    _here("prompt_below_here", "", "Go to the prompt below", where="conversation", follows="prompt_below"),
     _own("conversation", "leave_subagent", "escape", "leave_subagent", "Back from a subagent",
          "Enter on its entry shows what it says"),
     # In the plan, and while searching
@@ -250,7 +262,7 @@ COMMANDS: Final = (
     _own("sidebar", "sidebar_page_down", "pagedown", "page(1)", "Page down"),
     _own("sidebar", "sidebar_choose", "enter,space", "choose", "Fold a section, review a file, or show a subagent"),
     # In dialogs
-    _own("dialog", "dialog_help", "f1", "", "Help for the open dialog", "its keys", like="help"),
+    _own("dialog", "dialog_help", "f1", "", "Help for the open dialog", "its keys", follows="help"),
     _own("sessions", "sessions_new", "c", "new", "New session"),
     _own("sessions", "sessions_rename", "t", "change('rename')", "Rename it"),
     _own("sessions", "sessions_pin", "p", "change('pin')", "Pin or unpin it"),
@@ -403,9 +415,9 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
 def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
     """A widget's bindings: for these commands of its own, or for all commands of a place."""
     return [
-        Binding(one.keys, one.own, one.title, show=False, priority=one.has_priority, id=one.id)
+        Binding(one.keys, one.widget_action, one.title, show=False, priority=one.has_priority, id=one.id)
         for one in COMMANDS
-        if (one.id in ids or one.where == place) and one.own and one.keys
+        if (one.id in ids or one.where == place) and one.widget_action and one.keys
     ]
 
 

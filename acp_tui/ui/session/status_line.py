@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
-from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class StatusLine(Static):
         self.update(line, layout=False)
 
 
-def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
+def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
     """The whole line. Facts that don't fit are left out from the left, but the mode after the others."""
     elsewhere = Content.styled(status.elsewhere, "$text-warning")
     taken = elsewhere.cell_length + 2 if elsewhere else 0
@@ -189,7 +189,7 @@ def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 
     return left
 
 
-def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
+def left_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
     """The agent and its state, in at most `width` cells.
 
     If it doesn't fit, what the agent is doing goes first, then the key, then part of the agent's name.

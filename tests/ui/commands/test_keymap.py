@@ -15,7 +15,7 @@ from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import PLACES
-from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, NEEDED, keymap_of
+from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, NEEDED, keymap_of
 from acp_tui.ui.commands.table import COMMANDS, bindings
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
@@ -88,7 +88,7 @@ def test_in_one_place_a_key_means_one_thing() -> None:
     at = sorted(
         ("all" if command.where in ("session", "app") else command.where, key, command.id)
         for command in COMMANDS
-        for key in AS_BUILT.keys[command.id]
+        for key in DEFAULT_KEYMAP.keys[command.id]
     )
     assert [list(group) for _, group in groupby(at, lambda one: one[:2]) if len(list(group)) > 1] == []
 
@@ -116,8 +116,8 @@ def test_no_binding_of_the_session_takes_what_is_typed() -> None:
 
 
 def test_without_a_choice_every_key_is_what_it_was() -> None:
-    assert keymap_of(()) == AS_BUILT
-    assert {AS_BUILT.meaning(PROMPT, key) for key in ("f9", "enter", "x")} == {"f9", "enter", "x"}
+    assert keymap_of(()) == DEFAULT_KEYMAP
+    assert {DEFAULT_KEYMAP.meaning(PROMPT, key) for key in ("f9", "enter", "x")} == {"f9", "enter", "x"}
 
 
 def test_a_chosen_key_runs_the_command_and_the_usual_one_does_nothing() -> None:
@@ -160,7 +160,7 @@ def test_no_key_is_a_choice_too() -> None:
 
 
 def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> None:
-    assert AS_BUILT.meaning(CARD, "question_mark") is BY_ID["help"]
+    assert DEFAULT_KEYMAP.meaning(CARD, "question_mark") is BY_ID["help"]
     assert keymap_of(chosen(help="f1")).meaning(CARD, "question_mark") == "question_mark"
 
 
@@ -212,7 +212,7 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
 def test_what_cannot_be_is_refused_with_a_reason_and_the_usual_key_holds(id_: str, key: str, why: str) -> None:
     keymap = keymap_of(chosen(**{id_: key}))
 
-    assert keymap.keys == AS_BUILT.keys
+    assert keymap.keys == DEFAULT_KEYMAP.keys
     assert keymap.notes[0].startswith(f"keys.{id_}: {key!r} is ignored: ")
     assert why in keymap.notes[0]
     assert "the default key stays in effect" in keymap.notes[1]
@@ -230,7 +230,7 @@ def test_enter_can_make_a_new_line_where_another_key_sends() -> None:
 def test_there_is_always_a_way_out_and_to_an_answer(id_: str) -> None:
     keymap = keymap_of(chosen(**{id_: ""}))
 
-    assert keymap.keys[id_] == AS_BUILT.keys[id_]
+    assert keymap.keys[id_] == DEFAULT_KEYMAP.keys[id_]
     assert "must have a key" in keymap.notes[0]
 
 
@@ -269,7 +269,7 @@ def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
     ],
 )
 def test_every_hint_has_a_key(hints: tuple[str, ...]) -> None:
-    assert "" not in map(AS_BUILT.hint, hints)
+    assert "" not in map(DEFAULT_KEYMAP.hint, hints)
 
 
 # Presets

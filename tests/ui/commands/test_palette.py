@@ -14,7 +14,7 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.help import RECENT, palette_rows
-from acp_tui.ui.commands.keymap import AS_BUILT
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.row_list import RowList
 from acp_tui.ui.kit.themes import DARK, LIGHT
@@ -65,7 +65,7 @@ async def test_what_was_used_last_comes_first(open_desk: OpenDesk) -> None:
 
 
 def test_places_come_from_the_focus_outwards() -> None:
-    rows = palette_rows(COMMANDS, AS_BUILT, ("queue", "session", "app"), ("find",))
+    rows = palette_rows(COMMANDS, DEFAULT_KEYMAP, ("queue", "session", "app"), ("find",))
     groups = [group for group, _ in groupby(row.group for row in rows)]
     assert groups[:2] == [RECENT, PLACES["queue"]]
     assert groups.index(PLACES["session"]) == 2

@@ -15,7 +15,7 @@ from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import SettingsScreen, explanation, item_rows
-from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID
+from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP
 from support.dialogs import SIZE, DialogPage, open_dialog
 
 
@@ -62,16 +62,16 @@ async def look_for(page: DialogPage, words: str) -> None:
 
 
 def test_every_setting_and_every_commands_keys_have_a_row(desk: LiveSettings) -> None:
-    items = {row.value.key for row in item_rows(desk, Settings(), AS_BUILT)}
+    items = {row.value.key for row in item_rows(desk, Settings(), DEFAULT_KEYMAP)}
 
     assert {key for key, _ in leaves()} - items == {"keys"}
-    assert {f"keys.{id_}" for id_, command in BY_ID.items() if not command.typed} <= items
+    assert {f"keys.{id_}" for id_, command in BY_ID.items() if not command.fixed_characters} <= items
 
 
 def test_every_row_says_what_it_is_about(desk: LiveSettings) -> None:
-    rows = list(item_rows(desk, Settings(), AS_BUILT))
+    rows = list(item_rows(desk, Settings(), DEFAULT_KEYMAP))
 
-    assert all(row.aside and explanation(row.value, desk, AS_BUILT)[0] for row in rows)
+    assert all(row.aside and explanation(row.value, desk, DEFAULT_KEYMAP)[0] for row in rows)
 
 
 @pytest.mark.parametrize("size", [(40, 24), (80, 24), SIZE])

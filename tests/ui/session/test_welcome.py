@@ -17,7 +17,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.updates import ClientRemark, CommandsReplaced
 from acp_tui.ui.app.app import AcpTuiApp
-from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.history import TIPS
@@ -159,7 +159,7 @@ async def test_without_recent_sessions_tab_has_nowhere_to_go() -> None:
 
 
 def test_every_tip_names_keys_that_there_are() -> None:
-    assert [tip for tip in TIPS if not AS_BUILT.hint(tip) or "{" in AS_BUILT.hint(tip)] == []
+    assert [tip for tip in TIPS if not DEFAULT_KEYMAP.hint(tip) or "{" in DEFAULT_KEYMAP.hint(tip)] == []
 
 
 # The branch

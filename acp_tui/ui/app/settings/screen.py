@@ -33,7 +33,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.app.settings.follower import LiveSettings, Origin
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.help import key_notes
-from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, keymap_of, parse_key, shown_key, written_key
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, keymap_of, parse_key, shown_key, written_key
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS, bindings_of
 from acp_tui.ui.kit.editor import edit
@@ -73,7 +73,7 @@ def item_rows(live: LiveSettings, settings: Settings, keymap: Keymap) -> Iterato
     for key, doc in READ_ELSEWHERE.items():
         yield PickerRow(Item(key), key, doc, key, aside="in the file")
     for command in COMMANDS:
-        if not command.typed:
+        if not command.fixed_characters:
             item = Item(f"keys.{command.id}", command=command)
             keys = keymap.all_shown(command.id) or "none"
             yield _row(live, item, f"keys · {PLACES[command.where].lower()}", command.id, keys, command.title)
@@ -108,7 +108,7 @@ def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
 
 
 def _about_keys(command: Command, keymap: Keymap) -> list[str]:
-    usual = " ".join(map(shown_key, AS_BUILT.keys[command.id])) or "none"
+    usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[command.id])) or "none"
     first = f"{command.title}: {command.help}" if command.help else command.title
     return [first, f"{PLACES[command.where]} · usual: {usual}", *key_notes(command, keymap)]
 
