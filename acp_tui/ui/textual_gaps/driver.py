@@ -157,8 +157,8 @@ class PacedDriver(LinuxDriver):
 
     def _note_answered(self, count: int, at_s: float, number: int | None) -> None:
         self.flow.note_answered(at_s)
-        if isinstance(pacing := getattr(self._app, "pacing", None), Pacing):
-            pacing.fence.note_answered(count, at_s, number)
+        if isinstance(pacer := getattr(self._app, "pacer", None), FramePacer):
+            pacer.fence.note_answered(count, at_s, number)
 
     def has_input_since(self, at_s: float) -> bool:
         """Whether the user has done something since then that the app may not have handled yet."""
@@ -173,9 +173,9 @@ class PacedDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take over the terminal, for the first time or again. Its content isn't ours."""
-        if isinstance(pacing := getattr(self._app, "pacing", None), Pacing):
-            pacing.shown.forget()
-            pacing.fence.restart()
+        if isinstance(pacer := getattr(self._app, "pacer", None), FramePacer):
+            pacer.shown.forget()
+            pacer.fence.restart()
         self.flow.restart()
         self._answers = self.questions
         self._sure.clear()
@@ -213,7 +213,7 @@ class PacedDriver(LinuxDriver):
         self.exit_event.clear()
 
 
-class Pacing:
+class FramePacer:
     """Sends frames to an app's terminal only when it has room."""
 
     def __init__(self, app: App[Any]) -> None:
@@ -308,8 +308,8 @@ class Pacing:
 
 def has_room(app: App[Any], *, is_small: bool) -> bool:
     """Whether an app's terminal can take a frame now. Always True for an app without pacing."""
-    pacing = getattr(app, "pacing", None)
-    return not isinstance(pacing, Pacing) or pacing.has_room(is_small=is_small)
+    pacer = getattr(app, "pacer", None)
+    return not isinstance(pacer, FramePacer) or pacer.has_room(is_small=is_small)
 
 
 def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:

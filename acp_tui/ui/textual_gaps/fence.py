@@ -215,5 +215,5 @@ def fence_of(widget: Widget) -> Fence | None:
     except NoActiveAppError:
         return None
     driver = getattr(app, "_driver", None)
-    fence = getattr(getattr(app, "pacing", None), "fence", None)
+    fence = getattr(getattr(app, "pacer", None), "fence", None)
     return fence if driver is not None and not driver.is_headless and isinstance(fence, Fence) else None

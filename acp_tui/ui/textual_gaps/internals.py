@@ -27,33 +27,33 @@ from textual.timer import Timer
 from textual.widget import AwaitMount, Widget
 from textual.widgets._toast import ToastRack
 
-from acp_tui.ui.textual_gaps.driver import Pacing
-from acp_tui.ui.textual_gaps.painting import SafeCompositor, make_strips_lean
+from acp_tui.ui.textual_gaps.driver import FramePacer
+from acp_tui.ui.textual_gaps.painting import SafeCompositor, create_strip_caches_on_use
 
 
 class PatchedApp(App[None]):
-    """The base of our apps. Paces the frames by `pacing`."""
+    """The base of our apps. Paces the frames by `pacer`."""
 
     def __init__(self) -> None:
-        self.pacing = Pacing(self)  # Textual asks for a driver immediately
+        self.pacer = FramePacer(self)  # Textual asks for a driver immediately
         patch_textual()
         super().__init__()
 
     def get_driver_class(self) -> type[Driver]:
-        return self.pacing.driver_class(super().get_driver_class())
+        return self.pacer.driver_class(super().get_driver_class())
 
     def let_go_of_terminal(self) -> None:
         """Stop the driver's threads. Call it when the app has ended, for whatever reason."""
-        self.pacing.let_go_of_terminal()
+        self.pacer.let_go_of_terminal()
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         # Textual sends each frame at once, however late the terminal is.
-        self.pacing.display(renderable, partial(super()._display, screen))
+        self.pacer.display(renderable, partial(super()._display, screen))
 
     def _end_batch(self) -> None:
         # Textual drops the frames of a batch, and tells nobody when it ends.
         super()._end_batch()
-        self.pacing.note_batch_end()
+        self.pacer.note_batch_end()
 
     def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
         # A screen makes its own compositor. All screens come through here.
@@ -67,7 +67,7 @@ class PatchedApp(App[None]):
         for worker in tuple(self.workers):
             if any(node in nodes for node in worker.node.ancestors_with_self):
                 worker.cancel()
-        return Removal(super()._prune(*nodes, parent=parent))
+        return AwaitedRemoval(super()._prune(*nodes, parent=parent))
 
     @property
     def _background_screens(self) -> list[Screen[Any]]:
@@ -83,7 +83,7 @@ class PatchedApp(App[None]):
         super()._refresh_notifications()
 
 
-class Removal(AwaitRemove):
+class AwaitedRemoval(AwaitRemove):
     """A removal that continues even if the task that awaits it is cancelled.
 
     Textual awaits the removed widgets' tasks with `gather`, which cancels them along with the waiting task. So a worker
@@ -99,7 +99,7 @@ class Removal(AwaitRemove):
         return AwaitRemove(shielded, self._post_remove).__await__()
 
 
-class SureTimer(Timer):
+class ReliableTimer(Timer):
     """A timer that fires even if it was late from the beginning, unless it repeats.
 
     Textual's timers skip what is past, and one that fires once is over then. If a busy machine ran something else at
@@ -113,8 +113,8 @@ class SureTimer(Timer):
 @cache
 def patch_textual() -> None:
     """Patch what no override reaches, in the whole process."""
-    make_strips_lean()
-    message_pump.Timer = SureTimer  # type: ignore[attr-defined]  # imported there, but not exported
+    create_strip_caches_on_use()
+    message_pump.Timer = ReliableTimer  # type: ignore[attr-defined]  # imported there, but not exported
     mount_nothing_at_the_end()
     focus_nothing_that_leaves()
     dismiss_no_other_screen()

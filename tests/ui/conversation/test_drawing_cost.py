@@ -14,7 +14,7 @@ from acp_tui.ui.conversation.view import FLOOD_SCREENS, ConversationView
 from acp_tui.ui.conversation.window import LineFinisher
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
 from acp_tui.ui.rendering.markdown import MarkdownStream
-from acp_tui.ui.textual_gaps.driver import Pacing
+from acp_tui.ui.textual_gaps.driver import FramePacer
 from acp_tui.ui.textual_gaps.flow_control import FlowControl
 from support.folding import agent, user
 from support.screens import SIZE, Page, open_page
@@ -244,7 +244,7 @@ async def test_frames_for_which_a_terminal_has_no_room_become_one_that_is_writte
         behind = FlowControl()
         behind.note_sent(1)  # the writer has work left
         with monkeypatch.context() as patch:
-            patch.setattr(Pacing, "terminal", SimpleNamespace(flow=behind))
+            patch.setattr(FramePacer, "terminal", SimpleNamespace(flow=behind))
             written.clear()
             for number in range(5):
                 page.session.apply(agent(f"\n\nline {number}", "m"))

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.textual_gaps.driver import ROW_LENGTH, SMALL_ROWS, Pacing, WatchedFile, draw_rows_again
+from acp_tui.ui.textual_gaps.driver import ROW_LENGTH, SMALL_ROWS, FramePacer, WatchedFile, draw_rows_again
 from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION, FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import rows_of
 from support.terminal_process import TerminalProcess, process_on_terminal
@@ -66,12 +66,12 @@ async def test_a_frame_goes_to_a_slow_terminal_in_parts_and_all_of_it_arrives(
     sent: list[set[int]] = []
     room = iter([0.0] + [ROOM] * 1_000)
     monkeypatch.setattr(flow, "room", lambda now_s: next(room))
-    monkeypatch.setattr(Pacing, "terminal", SimpleNamespace(flow=flow))
+    monkeypatch.setattr(FramePacer, "terminal", SimpleNamespace(flow=flow))
     monkeypatch.setattr(App, "_display", lambda self, screen, frame: sent.append(rows_of(frame)))
     async with app.run_test(size=(80, 20)) as pilot:
         sent.clear()
         app.screen.refresh()
-        while not parts or not app.pacing.has_room(is_small=False):
+        while not parts or not app.pacer.has_room(is_small=False):
             await pilot.pause()
             parts = [rows for rows in sent if rows]
     assert max(map(len, parts)) <= max(SMALL_ROWS, ROOM / ROW_LENGTH)

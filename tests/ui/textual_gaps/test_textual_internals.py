@@ -203,7 +203,7 @@ def test_the_strips_of_textual_are_those_we_know() -> None:
 def test_a_strip_makes_a_cache_when_it_is_first_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Strip, "__init__", Strip.__init__)
     monkeypatch.setattr(Strip, "__getattr__", None, raising=False)
-    painting.make_strips_lean()
+    painting.create_strip_caches_on_use()
     strip = Strip([Segment("one two")])
     slots = {name: vars(Strip)[name] for name in painting.SIZES}
 
