@@ -30,7 +30,7 @@ SOURCE: Final = Path(__file__).parents[2] / "acp_tui"
 NAMES_OF_GIT: Final = {
     "client/safe_git.py": "the door itself",
     "client/doctor.py": "asks the program for its version only",
-    "workbench/redact/ledger.py": "a user's name in ssh addresses",
+    "workbench/redact/pseudonyms.py": "a user's name in ssh addresses",
 }
 STARTS_A_PROGRAM: Final = re.compile(
     r"open_process\(|run_process\(|Popen\(|subprocess\.(run|call|check_)|create_subprocess|os\.(exec|spawn|popen|system)"

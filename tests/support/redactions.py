@@ -12,7 +12,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalOutput
 from acp_tui.rpc import Direction
-from acp_tui.workbench.redact import RedactOptions, Report, redact
+from acp_tui.workbench.redact import RedactionReport, RedactOptions, redact
 from support.recordings import write
 
 IN, OUT = Direction.IN, Direction.OUT
@@ -55,7 +55,7 @@ class Redacted:
         host: str = "",
         full_names: Iterable[str] = (),
         **options: Any,
-    ) -> Report:
+    ) -> RedactionReport:
         return redact(source, out, RedactOptions(**options), environ or {}, host, full_names)
 
     def said(self, number: int) -> str:

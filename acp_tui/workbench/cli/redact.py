@@ -14,7 +14,7 @@ from acp_tui.cli.command import UsageError
 from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.cli.sessions import recording_named
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.workbench.redact import RedactOptions, Report, full_names, redact
+from acp_tui.workbench.redact import RedactionReport, RedactOptions, full_names, redact
 
 MIN_SECRET: Final = 4
 MAX_ROWS: Final = 40
@@ -35,7 +35,7 @@ def run(given: Given) -> int:
     return ExitCode.DONE
 
 
-def _lines(report: Report, out: Path) -> Iterator[str]:
+def _lines(report: RedactionReport, out: Path) -> Iterator[str]:
     rows = [(secret.kind, str(secret.count), secret.stand_in) for secret in report.replaced]
     if rows:
         yield from _table([("what", "times", "replaced by"), *rows[:MAX_ROWS]])
@@ -51,7 +51,7 @@ def _lines(report: Report, out: Path) -> Iterator[str]:
     yield f"Written to {make_visible_line(str(out))}. {look}"
 
 
-def _beyond(report: Report) -> Iterator[tuple[int, str]]:
+def _beyond(report: RedactionReport) -> Iterator[tuple[int, str]]:
     yield report.files_left_out, "files: contents replaced by lines of the same length"
     yield report.media_left_out, "images or sounds: dropped"
     yield report.media_kept, "images or sounds: kept, NOT looked into (to drop them: --drop-media)"

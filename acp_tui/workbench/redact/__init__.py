@@ -14,11 +14,11 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.safe_git import ask_git_global
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.store import create
-from acp_tui.workbench.redact.ledger import Ledger
-from acp_tui.workbench.redact.passes import Redaction, RedactOptions, Report
-from acp_tui.workbench.redact.texts import Redactor
+from acp_tui.workbench.redact.pipeline import Redaction, RedactionReport, RedactOptions
+from acp_tui.workbench.redact.pseudonyms import Pseudonyms
+from acp_tui.workbench.redact.replacing import Redactor
 
-__all__ = ["RedactOptions", "RedactionFailed", "Report", "redact"]
+__all__ = ["RedactOptions", "RedactionFailed", "RedactionReport", "redact"]
 
 
 class RedactionFailed(ClientError):
@@ -32,7 +32,7 @@ def redact(
     environ: Mapping[str, str],
     host: str,
     full_names: Iterable[str] = (),
-) -> Report:
+) -> RedactionReport:
     """Write a redacted copy of a recording to a new file that only its owner can read. Blocks.
 
     `environ`, `host`, and `full_names` describe who made it and where. Memory holds one line, the ends of texts in
@@ -43,19 +43,19 @@ def redact(
     open_recording(source).close()
     if os.path.lexists(out):
         raise RedactionFailed(f"{out} exists and won't be overwritten; give the redacted recording another name")
-    ledger = Ledger()
+    pseudonyms = Pseudonyms()
     for text in options.secrets:
-        ledger.learn(text, "given")
-    ledger.learn_environment(environ, host, full_names)
+        pseudonyms.learn(text, "given")
+    pseudonyms.learn_environment(environ, host, full_names)
     try:
-        return _written(source, out, Redaction(Redactor(ledger), options))
+        return _written(source, out, Redaction(Redactor(pseudonyms), options))
     except FileExistsError as error:
         raise RedactionFailed(f"{out} exists and won't be overwritten") from error
     except OSError as error:
         raise RedactionFailed(f"{out} can't be written: {error.strerror or error}") from error
 
 
-def _written(source: Path, out: Path, redaction: Redaction) -> Report:
+def _written(source: Path, out: Path, redaction: Redaction) -> RedactionReport:
     part = out.with_name(f".{out.name[:200]}.{token_hex(4)}.part")
     try:
         with create(part) as new, source.open("rb") as old:

@@ -49,7 +49,7 @@ _Char: TypeAlias = tuple[str, int]
 _Decode: TypeAlias = Callable[[str], Iterable[_Char]]
 
 
-class View:
+class DecodedText:
     """A text, read in one way."""
 
     def __init__(self, text: str) -> None:
@@ -60,10 +60,10 @@ class View:
         return at, at + 1
 
 
-class _Decoded(View):
+class _Decoded(DecodedText):
     """A view of another view, with matches of a pattern decoded."""
 
-    def __init__(self, below: View, pattern: re.Pattern[str], decode: _Decode) -> None:
+    def __init__(self, below: DecodedText, pattern: re.Pattern[str], decode: _Decode) -> None:
         super().__init__(_subbed(below.text, pattern, decode))
         self._below, self._pattern, self._decode = below, pattern, decode
         self._starts: array[int] | None = None
@@ -97,9 +97,9 @@ class _Decoded(View):
         yield here
 
 
-def views(text: str) -> Iterator[View]:
+def views(text: str) -> Iterator[DecodedText]:
     """Every way to read the text, the literal one first."""
-    view = View(text)
+    view = DecodedText(text)
     yield view
     for _ in range(MAX_LEVELS):
         # What hides a text without encoding it. Each level starts from the most stripped view.
@@ -117,7 +117,7 @@ def views(text: str) -> Iterator[View]:
         yield view
 
 
-def _percent(view: View) -> Iterator[View]:
+def _percent(view: DecodedText) -> Iterator[DecodedText]:
     for _ in range(MAX_LEVELS):
         if _PERCENT.search(view.text) is None:
             return
@@ -139,7 +139,7 @@ def _subbed(text: str, pattern: re.Pattern[str], decode: _Decode) -> str:
     return pattern.sub(chars, text)
 
 
-def unbroken(view: View) -> View:
+def unbroken(view: DecodedText) -> DecodedText:
     return _Decoded(view, _LINE_END, _dropped)
 
 

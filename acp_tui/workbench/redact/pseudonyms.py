@@ -238,7 +238,7 @@ FROM_OUTSIDE: Final = ("given", "variable")
 _WORD: Final = r"(?<![A-Za-z0-9]){}(?![A-Za-z0-9])"
 
 
-class Ledger:
+class Pseudonyms:
     """All secrets by text. The same text always has the same stand-in, however it was found."""
 
     def __init__(self) -> None:
@@ -284,7 +284,7 @@ class Ledger:
             self._find_everywhere(_WORD.format(re.escape(text)), (text,), secret)
         return secret
 
-    def perhaps(self, text: str, kind: str) -> Secret | None:
+    def maybe_secret(self, text: str, kind: str) -> Secret | None:
         """Return the secret if known; otherwise a temporary one, because the text may be the beginning of another."""
         if is_stand_in(text):
             return None

@@ -1,4 +1,4 @@
-"""Replaces secrets in a text, however they are encoded. Length and width stay. `Streams` works across pieces."""
+"""Replaces secrets in a text, however they are encoded. Length and width stay. `JoinedTexts` works across pieces."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from acp_tui.client.secrets.heuristics import Find, find_secrets, open_block
 from acp_tui.values import dataclass
-from acp_tui.workbench.redact.ledger import NARROW, Ledger, Secret, addresses, blank, cut_keys, users
-from acp_tui.workbench.redact.places import Piece
-from acp_tui.workbench.redact.views import Encoded, View, encoded_in, spelled_as, unbroken, views
+from acp_tui.workbench.redact.encodings import DecodedText, Encoded, encoded_in, spelled_as, unbroken, views
+from acp_tui.workbench.redact.json_paths import TextPiece
+from acp_tui.workbench.redact.pseudonyms import NARROW, Pseudonyms, Secret, addresses, blank, cut_keys, users
 
 MAX_CLEAN: Final = 200_000
 MAX_LAST: Final = 1_000
@@ -40,8 +40,8 @@ class Redacted:
 class Redactor:
     """Replaces secrets in texts, and remembers the ones it finds."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
+    def __init__(self, pseudonyms: Pseudonyms) -> None:
+        self.pseudonyms = pseudonyms
         self._clean: set[int] = set()
         """The hashes of clean texts, by current knowledge, because nearly all texts are checked several times."""
         self._last: dict[tuple[str, bool], Redacted] = {}
@@ -71,7 +71,7 @@ class Redactor:
         return redacted
 
     def _forget_what_may_be_wrong(self) -> None:
-        known = self.ledger.version
+        known = self.pseudonyms.version
         if known != self._known_then or len(self._clean) > MAX_CLEAN or len(self._last) > MAX_LAST:
             self._clean.clear()
             self._last.clear()
@@ -94,35 +94,35 @@ class Redactor:
 
     def _spans(self, text: str, goes_on: bool) -> Iterator[tuple[int, int, Secret]]:
         if not goes_on:
-            yield from self.ledger.begun(text)
+            yield from self.pseudonyms.begun(text)
             yield from self._cut(text)
         for find in self._finds(text):
             found = text[find.start : find.end]
             if goes_on and find.end == len(text):
-                secret = self.ledger.perhaps(found, find.kind)
+                secret = self.pseudonyms.maybe_secret(found, find.kind)
             else:
-                secret = self.ledger.learn(found, find.kind, is_everywhere=find.is_known_elsewhere)
+                secret = self.pseudonyms.learn(found, find.kind, is_everywhere=find.is_known_elsewhere)
             if secret is not None:
                 yield find.start, find.end, secret
-        yield from self.ledger.known(text)
+        yield from self.pseudonyms.known(text)
 
     def _cut(self, text: str) -> Iterator[tuple[int, int, Secret]]:
         for start, end, kind in cut_keys(text):
-            secret = self.ledger.perhaps(text[start:end], kind)
+            secret = self.pseudonyms.maybe_secret(text[start:end], kind)
             if secret is not None:
                 yield start, end, secret
 
     def _finds(self, text: str) -> Iterator[Find]:
         yield from users(text)
-        yield from addresses(text, self.ledger.users)  # after the users, because a host follows a user
+        yield from addresses(text, self.pseudonyms.users)  # after the users, because a host follows a user
         yield from find_secrets(text)
 
-    def _over_lines(self, canvas: _Canvas, view: View) -> None:
+    def _over_lines(self, canvas: _Canvas, view: DecodedText) -> None:
         whole = unbroken(view)
-        for start, end, secret in self.ledger.known_over_lines(whole.text):
+        for start, end, secret in self.pseudonyms.known_over_lines(whole.text):
             canvas.paint(whole, start, end, secret)
 
-    def _within_encoded(self, canvas: _Canvas, view: View, level: int) -> None:
+    def _within_encoded(self, canvas: _Canvas, view: DecodedText, level: int) -> None:
         if level >= MAX_LEVELS:
             return
         for run in encoded_in(view.text):
@@ -158,7 +158,7 @@ class _Canvas:
         """Whether each character was replaced, once `_chars` is set."""
         self._found: list[SecretStart] = []
 
-    def paint(self, view: View, start: int, end: int, secret: Secret) -> None:
+    def paint(self, view: DecodedText, start: int, end: int, secret: Secret) -> None:
         """Replace a secret in a view with its stand-in, or with blanks if only a part of it is left."""
         free = [at for at in range(start, end) if self._is_free(view.place(at)[0])]
         if not free:
@@ -173,9 +173,9 @@ class _Canvas:
     def paint_found(self, text: str, secret: Secret) -> None:
         at = text.find(secret.text)
         if at >= 0:
-            self.paint(View(text), at, at + len(secret.text), secret)
+            self.paint(DecodedText(text), at, at + len(secret.text), secret)
 
-    def recode(self, view: View, run: Encoded, inside: Redacted) -> None:
+    def recode(self, view: DecodedText, run: Encoded, inside: Redacted) -> None:
         """Encode redacted content again, except where it's part of a secret itself."""
         changes = [(*view.place(at), new, view.text[at]) for at, new in run.changes(as_bytes(inside.text, run.data))]
         free = [change for change in changes if self._is_free(change[0])]
@@ -266,7 +266,7 @@ class _Stream:
     """The number of characters since the last check."""
 
 
-class Streams:
+class JoinedTexts:
     """Checks the pieces of each text together."""
 
     def __init__(self, redactor: Redactor) -> None:
@@ -277,7 +277,7 @@ class Streams:
         self.split: dict[Where, Redacted] = {}
         """Pieces in which something must be replaced."""
 
-    def see(self, where: Where, piece: Piece, text: str) -> None:
+    def see(self, where: Where, piece: TextPiece, text: str) -> None:
         stream = self._stream((*piece.stream, self._message(piece)))
         # A message may begin with a key, right after another that ended without a space.
         begins_anew = _LONG_WORD.match(text) is not None and stream.parts and not stream.parts[-1].line_end
@@ -297,7 +297,7 @@ class Streams:
         self._streams.clear()
         self._messages.clear()
 
-    def _message(self, piece: Piece) -> str:
+    def _message(self, piece: TextPiece) -> str:
         before = self._messages.get(piece.stream, "")
         if piece.message is None:
             return before
@@ -350,7 +350,7 @@ class Streams:
         """Drop the parts that can no longer have a part of a secret."""
         text = _together(stream.parts)
         begun = open_block(text)
-        kept = max(OVERLAP, self._redactor.ledger.longest_with_line_end, 0 if begun is None else len(text) - begun)
+        kept = max(OVERLAP, self._redactor.pseudonyms.longest_with_line_end, 0 if begun is None else len(text) - begun)
         surplus = len(text) - min(kept, MAX_OVERLAP)
         gone = 0
         for part in stream.parts:

@@ -21,9 +21,9 @@ from acp_tui.protocol.schemas import keys_of
 from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - loads all models of the protocol
 from acp_tui.protocol.wire import WireModel
 from acp_tui.values import dataclass
-from acp_tui.workbench.redact import places
-from acp_tui.workbench.redact.ledger import NUMBER, Secret, number_stand_in
-from acp_tui.workbench.redact.texts import Redacted, Redactor, Streams, as_bytes, as_text, bytes_of
+from acp_tui.workbench.redact import json_paths
+from acp_tui.workbench.redact.pseudonyms import NUMBER, Secret, number_stand_in
+from acp_tui.workbench.redact.replacing import JoinedTexts, Redacted, Redactor, as_bytes, as_text, bytes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class RedactOptions:
 
 
 @dataclass(slots=True)
-class Report:
+class RedactionReport:
     """What was done, without any secret."""
 
     replaced: Sequence[Secret] = ()
@@ -65,25 +65,25 @@ class Redaction:
 
     def __init__(self, redactor: Redactor, options: RedactOptions) -> None:
         self._redactor = redactor
-        self._contents = places.Contents(options.drop_contents, options.keep_contents)
+        self._contents = json_paths.Contents(options.drop_contents, options.keep_contents)
         self._options = options
-        self._streams = Streams(redactor)
-        self._report = Report()
+        self._streams = JoinedTexts(redactor)
+        self._report = RedactionReport()
         self._readings = 0
         self._known_before = -1
 
     @property
     def is_to_be_read(self) -> bool:
         """Whether the last pass may have missed something that it learned only later."""
-        return self._readings < MAX_READINGS and self._known_before != self._redactor.ledger.version
+        return self._readings < MAX_READINGS and self._known_before != self._redactor.pseudonyms.version
 
     # Reading
 
     def read(self, lines: Iterable[bytes]) -> None:
         """Record every secret."""
         self._readings += 1
-        self._known_before = self._redactor.ledger.version
-        reading = places.RecordingPass(self._contents)
+        self._known_before = self._redactor.pseudonyms.version
+        reading = json_paths.RecordingPass(self._contents)
         for number, line in enumerate(lines):
             text = as_text(line)
             value = _event(text)
@@ -92,18 +92,18 @@ class Redaction:
                 continue
             marked = reading.places(value)
             for folder in reading.folders:
-                self._redactor.ledger.learn_folders(folder)
-            for each in places.strings(text):
+                self._redactor.pseudonyms.learn_folders(folder)
+            for each in json_paths.strings(text):
                 self._note(number, each, _place(marked, each))
         self._streams.end()
 
-    def _note(self, number: int, each: places.JsonString, place: places.Place | None) -> None:
+    def _note(self, number: int, each: json_paths.JsonString, place: json_paths.Place | None) -> None:
         match place:
             case _ if each.is_number:
                 self._number(each, place)
-            case places.Media() | places.FileContent():
+            case json_paths.Media() | json_paths.FileContent():
                 pass
-            case places.Piece(is_base64=is_base64):
+            case json_paths.TextPiece(is_base64=is_base64):
                 text = as_text(bytes_of(each.text)) if is_base64 else each.text
                 self._streams.see((number, each.start), place, text)
             case _:
@@ -113,61 +113,61 @@ class Redaction:
 
     def write(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yield every line without its secrets."""
-        reading = places.RecordingPass(self._contents)
+        reading = json_paths.RecordingPass(self._contents)
         for number, line in enumerate(lines):
             self._report.blobs_kept += b"H4sI" in line and len(_PACKED.findall(line))
             text = as_text(line)
             new = self._written(number, text, reading)
             yield line if new == text else new.encode("utf-8", "surrogateescape")
 
-    def _written(self, number: int, text: str, reading: places.RecordingPass) -> str:
+    def _written(self, number: int, text: str, reading: json_paths.RecordingPass) -> str:
         value = _event(text)
         if value is None:
             self._report.bad_lines += not text.isspace()
             return self._counted(self._redactor.redact(text))
         marked = reading.places(value)
-        return places.rewritten(
-            text, places.strings(text), lambda each: self._changed(number, each, _place(marked, each))
+        return json_paths.rewritten(
+            text, json_paths.strings(text), lambda each: self._changed(number, each, _place(marked, each))
         )
 
-    def _changed(self, number: int, each: places.JsonString, place: places.Place | None) -> str:
+    def _changed(self, number: int, each: json_paths.JsonString, place: json_paths.Place | None) -> str:
         match place:
             case _ if each.is_number:
                 return self._counted_number(each, place)
-            case places.Media():
+            case json_paths.Media():
                 return self._media(each.text)
-            case places.FileContent(path, is_base64):
+            case json_paths.FileContent(path, is_base64):
                 return self._left_out(path, each.text, is_base64)
-            case places.Piece(is_base64=is_base64):
+            case json_paths.TextPiece(is_base64=is_base64):
                 return self._piece((number, each.start), each.text, is_base64)
-            case places.Blob():
+            case json_paths.Blob():
                 return self._blob(each.text)
             case _:
                 return self._counted(self._changed_text(each, place))
 
-    def _changed_text(self, each: places.JsonString, place: places.Place | None) -> Redacted:
-        if isinstance(place, places.Blob):
+    def _changed_text(self, each: json_paths.JsonString, place: json_paths.Place | None) -> Redacted:
+        if isinstance(place, json_paths.Blob):
             return self._redactor.redact_base64(each.text)
-        whole = self._named(each.text) if isinstance(place, places.NamedSecret) else None
+        whole = self._named(each.text) if isinstance(place, json_paths.NamedSecret) else None
         redacted = self._redactor.redact(each.text, whole)
         is_own = redacted.found and is_own_word(each.text, each.path, is_key=each.is_key)
         return Redacted(each.text) if is_own else redacted
 
     def _named(self, text: str) -> Secret | None:
         secret = without_scheme(text)
-        return self._redactor.ledger.learn(secret, "key", is_everywhere=looks_random(secret, 8))
+        return self._redactor.pseudonyms.learn(secret, "key", is_everywhere=looks_random(secret, 8))
 
-    def _number(self, each: places.JsonString, place: places.Place | None) -> Secret | None:
+    def _number(self, each: json_paths.JsonString, place: json_paths.Place | None) -> Secret | None:
         """The secret that a number is; None if it isn't one."""
-        ledger = self._redactor.ledger
+        pseudonyms = self._redactor.pseudonyms
         digits = [char for char in each.text if char.isdigit()]
         if len(digits) < MIN_DIGITS or {*digits} == {NUMBER}:
             return None
-        if isinstance(place, places.NamedSecret) and not counts_tokens(each.path[-1]):
-            return ledger.learn_number(each.text)
-        return ledger.secrets[each.text] if each.text in ledger.numbers else None
+        if isinstance(place, json_paths.NamedSecret) and not counts_tokens(each.path[-1]):
+            return pseudonyms.learn_number(each.text)
+        return pseudonyms.secrets[each.text] if each.text in pseudonyms.numbers else None
 
-    def _counted_number(self, each: places.JsonString, place: places.Place | None) -> str:
+    def _counted_number(self, each: json_paths.JsonString, place: json_paths.Place | None) -> str:
         secret = self._number(each, place)
         if secret is None:
             return each.text
@@ -208,13 +208,13 @@ class Redaction:
             place.secret.count += 1
         return redacted.text
 
-    def report(self) -> Report:
-        self._report.replaced = tuple(self._redactor.ledger.replaced())
+    def report(self) -> RedactionReport:
+        self._report.replaced = tuple(self._redactor.pseudonyms.replaced())
         self._report.files_left_out = len(self._contents.dropped)
         return self._report
 
 
-def _place(marked: places.Places, each: places.JsonString) -> places.Place | None:
+def _place(marked: json_paths.Places, each: json_paths.JsonString) -> json_paths.Place | None:
     return None if each.is_key else marked.get(each.path)
 
 
@@ -240,7 +240,7 @@ _RPC: Final = frozenset((
 _WORD: Final = re.compile(r"[a-z][a-z0-9]*(?:[_/-][a-z0-9]+)*|2\.0")
 
 
-def is_own_word(text: str, path: places.Path, *, is_key: bool) -> bool:
+def is_own_word(text: str, path: json_paths.Path, *, is_key: bool) -> bool:
     """Whether a string belongs to the protocol or the recording format."""
     if is_key:
         return len(path) == 1 or text in _keys()

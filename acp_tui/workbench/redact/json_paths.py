@@ -107,7 +107,7 @@ _SAID_OF_SECRETS: Final = ("provider", "type", "kind", "protocol", "description"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """A piece of a text that continues elsewhere."""
 
     stream: tuple[Any, ...]
@@ -144,7 +144,7 @@ class NamedSecret:
     """A value that is secret because of its name."""
 
 
-Place: TypeAlias = Piece | FileContent | Media | Blob | NamedSecret
+Place: TypeAlias = TextPiece | FileContent | Media | Blob | NamedSecret
 Places: TypeAlias = dict[Path, Place]
 
 
@@ -192,7 +192,7 @@ class RecordingPass:
         self._piece(("base64" if is_base64 else "text",), stream, line_end, is_base64=is_base64)
 
     def _piece(self, path: Path, stream: tuple[Any, ...], line_end: str = "", *, is_base64: bool = False) -> None:
-        self._places[path] = Piece(tuple(map(str, stream)), "", line_end, is_base64)
+        self._places[path] = TextPiece(tuple(map(str, stream)), "", line_end, is_base64)
 
     def _frame(self, frame: Mapping[str, Any], *, is_from_agent: bool) -> None:
         params, request_id = _object(frame.get("params")), frame.get("id")
@@ -230,13 +230,13 @@ class RecordingPass:
             about = (params.get("sessionId"), kind, *map(update.get, ("compactionId", "toolCallId")))
             message = update.get("messageId")
             within = ("content",) if "content" in _object(update.get("content")) else ()
-            self._places[*at, "content", *within, "text"] = Piece(
+            self._places[*at, "content", *within, "text"] = TextPiece(
                 tuple(map(str, about)), None if message is None else str(message)
             )
         elif kind in ("user_message", "agent_message", "agent_thought"):
             for number, block in enumerate(update.get("content") or ()):
                 if isinstance(_object(block).get("text"), str):
-                    self._places[*at, "content", number, "text"] = Piece(
+                    self._places[*at, "content", number, "text"] = TextPiece(
                         (str(params.get("sessionId")), str(kind)), str(update.get("messageId"))
                     )
         elif has_blocks(update):
@@ -257,7 +257,7 @@ class RecordingPass:
         self._updates += 1
         for number, block in enumerate(blocks):
             if isinstance(_object(_object(block).get("content")).get("text"), str):
-                self._places[*at, number, "content", "text"] = Piece(("blocks",), str(self._updates), is_alone=True)
+                self._places[*at, number, "content", "text"] = TextPiece(("blocks",), str(self._updates), is_alone=True)
 
     # Contents of files
 
