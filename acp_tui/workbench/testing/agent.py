@@ -12,9 +12,9 @@ from acp_tui.conversation.facts import SessionId, SessionPage
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod, McpServer
 from acp_tui.workbench.conformance import Finding, Frame, Linter, Severity
-from acp_tui.workbench.testing.attending import Watch
 from acp_tui.workbench.testing.failures import AgentFailure, frames_text, recording_text
 from acp_tui.workbench.testing.link import Link
+from acp_tui.workbench.testing.scripted_user import WatchedSession
 from acp_tui.workbench.testing.session import AcpSession, Prompt, RunningTurn
 from acp_tui.workbench.testing.turn import ElicitationAnswers, PermissionAnswers, Turn, Wanted
 
@@ -74,12 +74,12 @@ class AcpAgent:
     @property
     def permissions(self) -> PermissionAnswers:
         """The permission requests, and how to answer them."""
-        return self._link.attendant.permissions
+        return self._link.user.permissions
 
     @property
     def elicitations(self) -> ElicitationAnswers:
         """The forms and pages, and how to answer them."""
-        return self._link.attendant.elicitations
+        return self._link.user.elicitations
 
     def on_permission(self, kind: str, *, title: Wanted = None, tool: str | None = None) -> None:
         """Answer every matching permission request with the option of this kind, such as "allow_once".
@@ -107,7 +107,7 @@ class AcpAgent:
         """Open a session in the workspace, or in `cwd`. The agent's own methods use it from now on."""
         __tracebackhide__ = True
 
-        async def open_it(watch: Watch) -> Session:
+        async def open_it(watch: WatchedSession) -> Session:
             return await self._link.agent.new_session(
                 cwd or self.workspace,
                 watch.attend,
@@ -140,7 +140,9 @@ class AcpAgent:
         what = f"the session {session_id!r} ({method})"
         return self._open(what, lambda watch: call(known, place, watch.attend), timeout_s)
 
-    def _open(self, what: str, call: Callable[[Watch], Awaitable[Session]], timeout_s: float | None) -> AcpSession:
+    def _open(
+        self, what: str, call: Callable[[WatchedSession], Awaitable[Session]], timeout_s: float | None
+    ) -> AcpSession:
         __tracebackhide__ = True
         watch = self._link.watch()
         watch.session = self._link.ask(what, lambda: call(watch), timeout_s)

@@ -17,7 +17,6 @@ from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
 from acp_tui.workbench.conformance import Frame
-from acp_tui.workbench.testing.attending import Attendant, Watch
 from acp_tui.workbench.testing.failures import (
     NotAsked,
     TimedOut,
@@ -29,6 +28,7 @@ from acp_tui.workbench.testing.failures import (
     recording_text,
     stderr_text,
 )
+from acp_tui.workbench.testing.scripted_user import ScriptedUser, WatchedSession
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Link:
     """The link to one agent. Call `open` once the process runs."""
 
     agent: Agent
-    attendant: Attendant
+    user: ScriptedUser
 
     def __init__(self, portal: BlockingPortal, name: str, workspace: Path, recording: Path, timeout_s: float) -> None:
         self.name = name
@@ -61,13 +61,13 @@ class Link:
         """Initialize the protocol."""
         __tracebackhide__ = True
         self.agent = agent
-        self.attendant = self.do(lambda: Attendant(agent))
+        self.user = self.do(lambda: ScriptedUser(agent))
         self.ask("the handshake (initialize)", agent.initialize)
         self.name = make_visible_line(agent.title)
 
-    def watch(self) -> Watch:
+    def watch(self) -> WatchedSession:
         """Create a watch for a session about to be opened."""
-        return self.do(lambda: Watch(self.attendant, self.frames, self.recording))
+        return self.do(lambda: WatchedSession(self.user, self.frames, self.recording))
 
     # Calls
 
@@ -118,16 +118,16 @@ class Link:
     def require_answered(self) -> None:
         """Raises Unanswered if it asked for something that the test doesn't mention."""
         __tracebackhide__ = True
-        unanswered = self.do(self.attendant.take_unanswered)
+        unanswered = self.do(self.user.take_unanswered)
         if unanswered:
             raise Unanswered(f"{self.name} {unanswered[0]}", seen=self.seen())
 
     def require_asked(self, done: str = "") -> None:
         """Raises NotAsked if an expected question didn't come. `done` describes what it did instead."""
         __tracebackhide__ = True
-        attendant = self.attendant
-        missing = [rule.named("permission") for rule in attendant.permissions.take_missing()]
-        missing += [rule.named("elicitation") for rule in attendant.elicitations.take_missing()]
+        user = self.user
+        missing = [rule.named("permission") for rule in user.permissions.take_missing()]
+        missing += [rule.named("elicitation") for rule in user.elicitations.take_missing()]
         if missing:
             raise NotAsked(
                 f"{self.name} didn't ask for {missing[0]}, which the test expects",
@@ -136,8 +136,8 @@ class Link:
             )
 
     def _asked_text(self) -> str:
-        asked = [f"permission {each.title!r}" for each in self.attendant.permissions.asked]
-        asked += [f"elicitation {each.message!r}" for each in self.attendant.elicitations.asked]
+        asked = [f"permission {each.title!r}" for each in self.user.permissions.asked]
+        asked += [f"elicitation {each.message!r}" for each in self.user.elicitations.asked]
         return quoted("\n".join(asked))
 
     # What was observed

@@ -17,9 +17,9 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import Command, ConfigOption, Plan, SelectOption, Usage
-from acp_tui.workbench.testing.attending import Watch
 from acp_tui.workbench.testing.failures import AgentFailure, TimedOut, calls_text, failure_of, quoted
 from acp_tui.workbench.testing.link import Link
+from acp_tui.workbench.testing.scripted_user import WatchedSession
 from acp_tui.workbench.testing.turn import Turn, updates_in
 
 CANCEL_GRACE_S: Final = 2.0
@@ -34,7 +34,7 @@ Prompt: TypeAlias = str | Sequence[str | ContentBlock]
 class AcpSession:
     """A session, opened by `AcpAgent.new_session` and similar methods."""
 
-    def __init__(self, link: Link, watch: Watch) -> None:
+    def __init__(self, link: Link, watch: WatchedSession) -> None:
         self._link = link
         self._watch = watch
 
@@ -147,7 +147,7 @@ class AcpSession:
 class RunningTurn:
     """A running turn. Call `finish()` to get the turn, or `await` it in async code."""
 
-    def __init__(self, link: Link, watch: Watch, prompt: Prompt) -> None:
+    def __init__(self, link: Link, watch: WatchedSession, prompt: Prompt) -> None:
         __tracebackhide__ = True
         self._link = link
         self._watch = watch
@@ -230,7 +230,7 @@ class RunningTurn:
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(first, self._over)
-            tasks.start_soon(first, self._link.attendant.has_given_up)
+            tasks.start_soon(first, self._link.user.has_given_up)
 
     def _timed_out(self, limit_s: float) -> TimedOut:
         cancelled = "It ended after it was canceled." if self._over.is_set() else STILL_RUNS
@@ -253,7 +253,7 @@ def _blocks(prompt: Prompt) -> list[ContentBlock]:
 
 
 def _wait_until(
-    link: Link, watch: Watch, is_so: Callable[[], bool], is_over: Callable[[], bool], timeout_s: float | None
+    link: Link, watch: WatchedSession, is_so: Callable[[], bool], is_over: Callable[[], bool], timeout_s: float | None
 ) -> None:
     __tracebackhide__ = True
     if not link.ask("what the test waits for", lambda: watch.until(is_so, is_over), timeout_s):

@@ -89,7 +89,7 @@ Asked = TypeVar("Asked", AskedPermission, AskedElicitation)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Generic[A]):
+class AnswerRule(Generic[A]):
     """An answer, and which questions it's for."""
 
     answer: A
@@ -114,11 +114,11 @@ class Answers(Generic[A, Asked]):
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         """The questions so far, in order, with their answers."""
-        self._expected: list[Rule[A]] = []
-        self._standing: list[Rule[A]] = []
-        self._used: list[Rule[A]] = []
+        self._expected: list[AnswerRule[A]] = []
+        self._standing: list[AnswerRule[A]] = []
+        self._used: list[AnswerRule[A]] = []
 
-    def take(self, text: str, tool: str = "") -> Rule[A] | None:
+    def take(self, text: str, tool: str = "") -> AnswerRule[A] | None:
         """The answer to this question: an expected one, which is used up, or the latest standing one that matches."""
         for rule in self._expected:
             if rule.fits(text, tool):
@@ -131,7 +131,7 @@ class Answers(Generic[A, Asked]):
         """Whether a matching question was expected and has been answered."""
         return any(rule.fits(text, tool) for rule in self._used)
 
-    def take_missing(self) -> list[Rule[A]]:
+    def take_missing(self) -> list[AnswerRule[A]]:
         """Return the expected questions that didn't come, and stop expecting them."""
         missing, self._expected = self._expected, []
         return missing
@@ -145,11 +145,11 @@ class PermissionAnswers(Answers[str, AskedPermission]):
 
         `title` is a part of the tool call's title, or a pattern; `tool` is the tool call's kind.
         """
-        return ExpectedPermission(lambda option: self._expected.append(Rule(option, title, tool)))
+        return ExpectedPermission(lambda option: self._expected.append(AnswerRule(option, title, tool)))
 
     def on(self, kind: str, *, title: Wanted = None, tool: str | None = None) -> None:
         """Answer every matching request, whether expected or not, with the option of this kind, ID, or name."""
-        self._standing.append(Rule(kind, title, tool))
+        self._standing.append(AnswerRule(kind, title, tool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,42 +185,42 @@ def option_of(options: Sequence[PermissionOption], wanted: str) -> PermissionOpt
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ElicitationReply:
     """An answer to an elicitation."""
 
     action: ElicitationAction
     values: FormValues | None = None
 
 
-class ElicitationAnswers(Answers[Reply, AskedElicitation]):
+class ElicitationAnswers(Answers[ElicitationReply, AskedElicitation]):
     """Forms and pages: `agent.elicitations`."""
 
     def expect(self, message: Wanted = None) -> ExpectedElicitation:
         """Expect a question before the turn ends. Call a method of the result to set its answer."""
-        return ExpectedElicitation(lambda reply: self._expected.append(Rule(reply, message)))
+        return ExpectedElicitation(lambda reply: self._expected.append(AnswerRule(reply, message)))
 
     def on(self, action: ElicitationAction, values: FormValues | None = None, *, message: Wanted = None) -> None:
         """Answer every matching question, whether expected or not; `values` fills in a form."""
-        self._standing.append(Rule(Reply(action, values), message))
+        self._standing.append(AnswerRule(ElicitationReply(action, values), message))
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedElicitation:
     """Returned by `ElicitationAnswers.expect`. The method you call is the answer."""
 
-    _answer: Callable[[Reply], None]
+    _answer: Callable[[ElicitationReply], None]
 
     def accept(self, **values: str | int | float | bool | list[str]) -> None:
         """Fill in the form, or agree to visit the page (which is never opened)."""
-        self._answer(Reply("accept", dict(values)))
+        self._answer(ElicitationReply("accept", dict(values)))
 
     def decline(self) -> None:
         """Decline."""
-        self._answer(Reply("decline"))
+        self._answer(ElicitationReply("decline"))
 
     def cancel(self) -> None:
         """Close it without an answer."""
-        self._answer(Reply("cancel"))
+        self._answer(ElicitationReply("cancel"))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,7 +4,7 @@ import pytest
 
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.workbench.testing import attending, session
+from acp_tui.workbench.testing import scripted_user, session
 from acp_tui.workbench.testing.plugin import _acp_bench, acp_agent, acp_recording, acp_snapshot
 
 __all__ = ["_acp_bench", "acp_agent", "acp_recording", "acp_snapshot"]
@@ -17,7 +17,7 @@ def _answers_are_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
         session.answer_permission(key, option_id)
 
-    monkeypatch.setattr(attending, "pass_on", pass_on)
+    monkeypatch.setattr(scripted_user, "pass_on", pass_on)
 
 
 @pytest.fixture(autouse=True)

@@ -27,8 +27,8 @@ from acp_tui.workbench.testing.turn import (
     AskedElicitation,
     AskedPermission,
     ElicitationAnswers,
+    ElicitationReply,
     PermissionAnswers,
-    Reply,
     RunCommand,
     Turn,
     option_of,
@@ -36,7 +36,7 @@ from acp_tui.workbench.testing.turn import (
 )
 
 
-class Attendant:
+class ScriptedUser:
     """Answers for one agent and all of its sessions."""
 
     def __init__(self, agent: Agent) -> None:
@@ -124,10 +124,10 @@ class Attendant:
 
     def _elicited(self, session: Session | None, key: RequestKey, asked: elicitation.Elicitation) -> None:
         rule = self.elicitations.take(asked.message)
-        reply = Reply("cancel") if rule is None else rule.answer
+        reply = ElicitationReply("cancel") if rule is None else rule.answer
         waiting = self._agent.elicitations if session is None else session.conversation.elicitations
         if key not in waiting:
-            reply = Reply("cancel")
+            reply = ElicitationReply("cancel")
             self._taken_back(f"{asked.message!r}")
         else:
             self._answer(session, key, asked, reply)
@@ -136,7 +136,9 @@ class Attendant:
         session_id = None if session is None else session.session_id
         self.elicitations.asked.append(AskedElicitation(session_id, asked, reply.action, reply.values))
 
-    def _answer(self, session: Session | None, key: RequestKey, asked: elicitation.Elicitation, reply: Reply) -> None:
+    def _answer(
+        self, session: Session | None, key: RequestKey, asked: elicitation.Elicitation, reply: ElicitationReply
+    ) -> None:
         side = self._agent if session is None else session
         try:
             side.answer_elicitation(key, reply.action, reply.values)
@@ -199,14 +201,14 @@ OWN_CALL: Final = "acp-tui_"
 """The prefix of the IDs of the client's own questions."""
 
 
-class Watch:
+class WatchedSession:
     """Follows one session, from before it's opened. `session` is set once it's open."""
 
     session: Session
 
-    def __init__(self, attendant: Attendant, frames: list[Frame], recording: Path) -> None:
+    def __init__(self, user: ScriptedUser, frames: list[Frame], recording: Path) -> None:
         self._changed = anyio.Event()
-        self._attendant = attendant
+        self._user = user
         self._frames = frames
         self._recording = recording
         self._touched: dict[EntryId, None] = {}
@@ -222,7 +224,7 @@ class Watch:
         self._touched.update(dict.fromkeys(change.entries))
         self._has_planned |= Fact.PLAN in change.facts
         self.wake()
-        self._attendant.note()
+        self._user.note()
 
     def begin_turn(self) -> None:
         """Start collecting the next turn."""
@@ -232,8 +234,8 @@ class Watch:
         self._terminals_before = frozenset(self.session.conversation.terminals)
 
     def _counts(self) -> tuple[int, int, int]:
-        attendant = self._attendant
-        return len(self._frames), len(attendant.permissions.asked), len(attendant.elicitations.asked)
+        user = self._user
+        return len(self._frames), len(user.permissions.asked), len(user.elicitations.asked)
 
     def wake(self) -> None:
         """Wake everything that waits, to check again."""
@@ -253,7 +255,7 @@ class Watch:
         conversation, session_id = self.session.conversation, self.session.session_id
         entries = list(self._entries())
         frames, permissions, elicitations = self._begin
-        asked, elicited = self._attendant.permissions.asked, self._attendant.elicitations.asked
+        asked, elicited = self._user.permissions.asked, self._user.elicitations.asked
         return Turn(
             prompt,
             session_id,
