@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from acp_tui import __version__
-from acp_tui.cli.command_table import command_named
+from acp_tui.cli.commands import command_named
 from acp_tui.docs import topics
 
 ROOT: Final = Path(__file__).parents[1]

@@ -1,6 +1,6 @@
 """The command line: arguments, turns without a screen, and the start of the user interface.
 
-Start with `command_table` (all commands, options, and their help), then read `main` (what runs them). `exec` runs a
+Start with `commands` (all commands, options, and their help), then read `main` (what runs them). `exec` runs a
 turn without a screen, `plain` is the line mode, `screen` starts the user interface. This module has the exit
 statuses.
 """

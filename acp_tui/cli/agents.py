@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.output import say
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
 from acp_tui.client.agents.configured_agents import config_file
@@ -31,8 +31,8 @@ MAX_NAME: Final = 24
 """The most characters to align other names with. A longer name isn't cut, because users type it."""
 
 
-def run(given: Given) -> int:
-    return list_agents(update=given.update, as_json=given.format == "json", is_verbose=given.verbose)
+def run(args: Args) -> int:
+    return list_agents(update=args.update, as_json=args.format == "json", is_verbose=args.verbose)
 
 
 def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool = False) -> int:

@@ -1,6 +1,6 @@
 """Parses the command line into a command and its values. Starts nothing.
 
-`command_table` describes the options; each command checks which of them go together. This uses argparse, although
+`commands` describes the options; each command checks which of them go together. This uses argparse, although
 click would save some lines: importing click takes 35 ms more CPU time on every start, and we'd still need our own
 help, man page, and completion of agents and their command lines.
 """
@@ -18,10 +18,10 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 from acp_tui import __version__
 from acp_tui.cli import ExitCode
 from acp_tui.cli.command import Command, Kind, UsageError, Value
-from acp_tui.cli.command_table import ALWAYS, COMMANDS, split_command
+from acp_tui.cli.commands import ALWAYS, COMMANDS, split_command
 from acp_tui.client.transcript.record_to import RecordTo
 
-Given: TypeAlias = argparse.Namespace
+Args: TypeAlias = argparse.Namespace
 """The parsed values: `word`, and each option by its long name.
 
 If the command takes them, also `agent` (an AgentChoice, or None) instead of the word, and `record` as a RecordTo.
@@ -37,19 +37,19 @@ class AgentChoice(NamedTuple):
     """The ACP version to use with it, if the user specified one."""
 
 
-def read_arguments(argv: Sequence[str]) -> tuple[Command, Given]:
+def read_arguments(argv: Sequence[str]) -> tuple[Command, Args]:
     """Parse `argv` (without the program's name). Raises SystemExit for --help, --version, and errors."""
     words, agent_argv = _split_off_agent(argv)
     command, rest = split_command(words)
     parser = _Parser(command)
-    given, left = parser.parse_known_args(rest)
+    args, left = parser.parse_known_args(rest)
     if left:
-        parser.error(_too_much(command, getattr(given, "word", None), left))
+        parser.error(_too_much(command, getattr(args, "word", None), left))
     try:
-        _complete(given, command, agent_argv)
+        _complete(args, command, agent_argv)
     except UsageError as error:
         parser.error(str(error))
-    return command, given
+    return command, args
 
 
 def say_wrong_use(command: Command, message: str) -> ExitCode:
@@ -102,17 +102,17 @@ def _split_off_agent(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | 
     return words[:at], tuple(words[at + 1 :])
 
 
-def _complete(given: Given, command: Command, agent_argv: tuple[str, ...] | None) -> None:
+def _complete(args: Args, command: Command, agent_argv: tuple[str, ...] | None) -> None:
     """Combine values that belong together, and check that none is missing. Raises UsageError."""
     if command.takes_agent:
-        given.agent = _choice(given.word, agent_argv, getattr(given, "protocol", None))
+        args.agent = _choice(args.word, agent_argv, getattr(args, "protocol", None))
     elif agent_argv is not None:
         raise UsageError(f"{command.name} doesn't take a command after --")
-    if "record" in given:
-        given.record = _recording(given)
+    if "record" in args:
+        args.record = _recording(args)
     required = [option.flags[0].removeprefix("--") for option in command.options if option.is_required]
     required.append("agent" if command.takes_agent else "word")
-    if command.needs and any(getattr(given, name) is None for name in required):
+    if command.needs and any(getattr(args, name) is None for name in required):
         raise UsageError(f"{command.name} needs {command.needs}")
 
 
@@ -132,12 +132,12 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, protocol: str | None
 _VERSIONS: Final[dict[str | None, Literal[1, 2] | None]] = {None: None, "1": 1, "2": 2}
 
 
-def _recording(given: Given) -> RecordTo | None:
-    if given.record is None:
-        if given.record_raw:
+def _recording(args: Args) -> RecordTo | None:
+    if args.record is None:
+        if args.record_raw:
             raise UsageError("--record-raw needs --record FILE")
         return None
-    return RecordTo(given.record, given.record_raw)
+    return RecordTo(args.record, args.record_raw)
 
 
 def _too_much(command: Command, word: str | None, left: list[str]) -> str:

@@ -9,7 +9,7 @@ import sys
 import anyio
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import ExitOnError, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
@@ -20,11 +20,11 @@ from acp_tui.client.hosting.finding import HostedSession
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 
 
-def run(given: Given) -> int:
+def run(args: Args) -> int:
     """Show the session until the user leaves it."""
     require_screen("to list sessions without a screen: acp-tui hosts")
     with ExitOnError(None):
-        found = anyio.run(_found, given.word or "", given.read_only)
+        found = anyio.run(_found, args.word or "", args.read_only)
         found.require_fit()
     read = settings_in_force()
     return run_screen(found.command, found.cwd, read.settings, notes_of(read), opening=found.open_in)
@@ -43,15 +43,15 @@ async def _found(name: str, is_read_only: bool) -> HostedSession:
     return found.to_watch() if is_read_only else found
 
 
-def list_hosts(given: Given) -> int:
+def list_hosts(args: Args) -> int:
     """Print the running sessions and what waits for an answer, or share hosts, or revoke their tokens."""
     with ExitOnError(None):
-        if given.share is not None:
-            return _share(given.share or None)
-        if given.revoke is not None:
-            return _revoke(given.revoke or None)
+        if args.share is not None:
+            return _share(args.share or None)
+        if args.revoke is not None:
+            return _revoke(args.revoke or None)
     sessions = anyio.run(finding.hosted_sessions)
-    if given.format == "json":
+    if args.format == "json":
         print(json.dumps([_as_json(one) for one in sessions], indent=2))
     elif sessions:
         print("\n".join(finding.described(sessions)))

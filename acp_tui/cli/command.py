@@ -1,4 +1,4 @@
-"""What a command of the command line is, and the options that several share. `command_table` has the commands."""
+"""What a command of the command line is, and the options that several share. `commands` has the commands."""
 
 from __future__ import annotations
 

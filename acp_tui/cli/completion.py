@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from acp_tui.cli.command import Command, Kind, Option, UsageError, Value
-from acp_tui.cli.command_table import ALWAYS, COMMANDS, NAMELESS, SHELLS, command_named, split_command
+from acp_tui.cli.commands import ALWAYS, COMMANDS, NAMELESS, SHELLS, command_named, split_command
 
 if TYPE_CHECKING:
-    from acp_tui.cli.arguments import Given
+    from acp_tui.cli.arguments import Args
 
 LISTS: Final = {"agents": Kind.AGENT, "scenarios": Kind.SCENARIO}
 """The kinds of names that can be listed."""
@@ -92,14 +92,14 @@ complete -c acp-tui -f -a '(__acp_tui)'"""
 SCRIPTS: Final = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
-def run(given: Given) -> int:
+def run(args: Args) -> int:
     """Print the script for a shell, or the names of the agents or scenarios, one per line."""
-    if given.word in SCRIPTS:
-        print(SCRIPTS[given.word])
-    elif given.word in LISTS:
-        print("\n".join(_plain_names(LISTS[given.word])))
+    if args.word in SCRIPTS:
+        print(SCRIPTS[args.word])
+    elif args.word in LISTS:
+        print("\n".join(_plain_names(LISTS[args.word])))
     else:
-        raise UsageError(f"no completion for {given.word}: choose bash, zsh, or fish")
+        raise UsageError(f"no completion for {args.word}: choose bash, zsh, or fish")
     return 0
 
 

@@ -24,7 +24,7 @@ from typing import Final, TypeAlias
 import anyio
 
 from acp_tui.cli import ExitCode, code_of
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import Clean, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
@@ -38,7 +38,7 @@ from acp_tui.client.sessions.driver import additions_for
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import Server
 from acp_tui.client.settings.reader import read_settings
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.commands.keymap import keymap_of
 from acp_tui.ui.kit.terminal_colors import FENCE, MUTE, has_unicode
 from acp_tui.ui.kit.themes import THEME_NAMES, theme_notes
@@ -59,23 +59,23 @@ ANSWER_LIMIT_S: Final = 1.0
 TMUX_LIMIT_S: Final = 2.0
 
 
-def run(given: Given) -> int:
+def run(args: Args) -> int:
     """Check everything and print the report. Returns the exit status."""
-    if given.agent is None and given.turn is not None:
+    if args.agent is None and args.turn is not None:
         raise UsageError("--turn needs an agent before it: acp-tui doctor AGENT --turn")
-    command = ready_to_run(command_of(given.agent)) if given.agent is not None else None
+    command = ready_to_run(command_of(args.agent)) if args.agent is not None else None
     sections: list[Section] = [
         ("machine", tuple(check_machine(os.environ, _unusable))),
         ("terminal", tuple(_look_at_terminal(os.environ))),
     ]
     failure = None
     if command is not None:
-        findings, failure = anyio.run(_examine, command, command.cwd or given.cwd, given.turn)
+        findings, failure = anyio.run(_examine, command, command.cwd or args.cwd, args.turn)
         sections.append(("agent", findings))
     is_ready = all(finding.verdict is not Verdict.WRONG for _, findings in sections for finding in findings)
     code = ExitCode.DONE if is_ready else code_of(failure) or ExitCode.ERROR
     clean = make_cleaner(command.env if command is not None else {})
-    text = _as_json(sections, code, clean) if given.format == "json" else _as_text(sections, is_ready, clean)
+    text = _as_json(sections, code, clean) if args.format == "json" else _as_text(sections, is_ready, clean)
     print(text)
     return code
 

@@ -20,7 +20,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import PermissionPrompter
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out
@@ -31,7 +31,7 @@ from acp_tui.client.sessions.consent import HEADLESS
 from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.tree import RecordingSettings, Settings
+from acp_tui.client.settings.settings import RecordingSettings, Settings
 from acp_tui.client.transcript.frame_log import update_params
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text
@@ -255,9 +255,9 @@ CANCEL_GRACE_S: Final = 10.0
 """How long a canceled turn may take to end before the agent is ended. A second Ctrl+C ends it immediately."""
 
 
-def take_turn(command: AgentCommand, prompt: str, settings: Settings, given: Given) -> int:
+def take_turn(command: AgentCommand, prompt: str, settings: Settings, args: Args) -> int:
     async def run() -> int:
-        return await _Turn(command, prompt, settings, given).run()
+        return await _Turn(command, prompt, settings, args).run()
 
     return anyio.run(run)
 
@@ -274,13 +274,13 @@ def _code_of(stop_reason: str | None) -> ExitCode:
 
 
 class _Turn:
-    def __init__(self, command: AgentCommand, prompt: str, settings: Settings, given: Given) -> None:
+    def __init__(self, command: AgentCommand, prompt: str, settings: Settings, args: Args) -> None:
         self._command = command
         self._settings = settings
-        self._given = given
-        self._cwd: Path = command.cwd or given.cwd
+        self._given = args
+        self._cwd: Path = command.cwd or args.cwd
         self._prompt = prompt
-        is_text = given.format == "text"
+        is_text = args.format == "text"
         self._streams = Streams(self._stop_without_stdout, holds_stdout=is_text or sys.stdout.isatty())
         self._output: Output = TextOutput(self._streams) if is_text else NdjsonOutput(self._streams)
         self._codes: set[ExitCode] = set()

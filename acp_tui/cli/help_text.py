@@ -13,7 +13,7 @@ from typing import Final
 
 import acp_tui
 from acp_tui.cli.command import Command, Option
-from acp_tui.cli.command_table import ALWAYS, COMMANDS
+from acp_tui.cli.commands import ALWAYS, COMMANDS
 from acp_tui.docs import topics
 
 MAX_COLUMNS: Final = 80

@@ -24,7 +24,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import AgentChoice, Given
+from acp_tui.cli.arguments import AgentChoice, Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of
@@ -43,7 +43,7 @@ from acp_tui.client.sessions.driver import additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession
-from acp_tui.client.settings.tree import Notifications, Settings
+from acp_tui.client.settings.settings import Notifications, Settings
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import ClientRemark
@@ -61,41 +61,41 @@ GOODBYE_S: Final = 1.0
 """How long clients may take to read their last messages."""
 
 
-def run(given: Given) -> int:
+def run(args: Args) -> int:
     """Start a host, or end hosts."""
-    if given.stop is not None:
-        return _stop(given)
-    if given.agent is None:
-        _recall_agent(given)
-    if given.foreground:
-        return _run_here(given)
-    command = ready_to_run(command_of(given.agent))  # while there's a terminal to ask on
-    if given.resume is not None:
-        given.resume = _resumed(command, given).session_id
-    return _start_in_background(given)
+    if args.stop is not None:
+        return _stop(args)
+    if args.agent is None:
+        _recall_agent(args)
+    if args.foreground:
+        return _run_here(args)
+    command = ready_to_run(command_of(args.agent))  # while there's a terminal to ask on
+    if args.resume is not None:
+        args.resume = _resumed(command, args).session_id
+    return _start_in_background(args)
 
 
-def _recall_agent(given: Given) -> None:
+def _recall_agent(args: Args) -> None:
     """Take the agent from the recording of the session to resume. If there is none, says so and raises SystemExit."""
-    if given.resume is None:
+    if args.resume is None:
         raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
     with ExitOnError(None):
-        command, past = recorded_agent(given.resume, given.cwd)
-    given.agent = AgentChoice(command.name) if command.is_listed else AgentChoice(argv=command.argv)
-    given.resume = past.session_id
+        command, past = recorded_agent(args.resume, args.cwd)
+    args.agent = AgentChoice(command.name) if command.is_listed else AgentChoice(argv=command.argv)
+    args.resume = past.session_id
 
 
-def _resumed(command: AgentCommand, given: Given) -> PastSession:
+def _resumed(command: AgentCommand, args: Args) -> PastSession:
     """Return the session that the host continues. If there is none, prints that and raises SystemExit."""
     with ExitOnError(None):
-        return session_of(command, given.resume, given.cwd)
+        return session_of(command, args.resume, args.cwd)
 
 
-def _stop(given: Given) -> int:
-    if given.agent is not None:
+def _stop(args: Args) -> int:
+    if args.agent is not None:
         raise UsageError("--stop needs the name of a host: acp-tui host --stop NAME")
     with ExitOnError(None):
-        names = anyio.run(finding.stopped, given.stop or None)
+        names = anyio.run(finding.stopped, args.stop or None)
     for name in names:
         print(f"{name} is stopped.")
     if not names:
@@ -103,14 +103,14 @@ def _stop(given: Given) -> int:
     return ExitCode.DONE
 
 
-def _start_in_background(given: Given) -> int:
+def _start_in_background(args: Args) -> int:
     """Start the host and print its output until it's ready. Returns its status if it fails."""
-    argv = [sys.executable, "-m", "acp_tui", "host", "--foreground", "--cwd", str(given.cwd)]
+    argv = [sys.executable, "-m", "acp_tui", "host", "--foreground", "--cwd", str(args.cwd)]
     for name in ("listen", "tls_cert", "tls_key"):
-        value = getattr(given, name)
+        value = getattr(args, name)
         argv += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
-    choice = given.agent
-    argv += [] if given.resume is None else [f"--resume={given.resume}"]
+    choice = args.agent
+    argv += [] if args.resume is None else [f"--resume={args.resume}"]
     argv += [choice.name] if choice.name is not None else ["--", *choice.argv]
     ready, is_ready = os.pipe()
     with os.fdopen(ready, "rb") as told:
@@ -146,23 +146,23 @@ def _pass_on(lines: IO[str], to: TextIO) -> None:
 # The host process
 
 
-def _run_here(given: Given) -> int:
+def _run_here(args: Args) -> int:
     ready = os.environ.pop(READY_VARIABLE, "")  # not for the agent
-    command, read = ready_to_run(command_of(given.agent)), settings_in(given.cwd)
+    command, read = ready_to_run(command_of(args.agent)), settings_in(args.cwd)
     for note in notes_of(read):
         say(note)
     with ExitOnError(None):
-        if given.listen is None and (given.tls_cert is not None or given.tls_key is not None):
+        if args.listen is None and (args.tls_cert is not None or args.tls_key is not None):
             raise UsageError("--tls-cert and --tls-key need --listen ADDRESS")
-        past = None if given.resume is None else _resumed(command, given)
-        return anyio.run(_host, given, command, past, read.settings, ready)
+        past = None if args.resume is None else _resumed(command, args)
+        return anyio.run(_host, args, command, past, read.settings, ready)
 
 
-async def _host(given: Given, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str) -> int:
+async def _host(args: Args, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str) -> int:
     tcp, serving = None, _serving()
-    if given.listen is not None:
-        tcp = serving.read_listening(given.listen, given.tls_cert, given.tls_key)
-    cwd = past.cwd if past is not None else command.cwd or given.cwd
+    if args.listen is not None:
+        tcp = serving.read_listening(args.listen, args.tls_cert, args.tls_key)
+    cwd = past.cwd if past is not None else command.cwd or args.cwd
     place, listener = await to_thread.run_sync(finding.bound, command.name)
     failure: ClientError | None = None
     try:

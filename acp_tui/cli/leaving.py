@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings.tree import SessionSettings
+    from acp_tui.client.settings.settings import SessionSettings
 
 NOT_FROM_HERE: Final = (signal.SIGINT, signal.SIGQUIT)
 """Signals that a terminal sends to the screen, too."""

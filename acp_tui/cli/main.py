@@ -20,7 +20,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.conversation.visible.text import VisibleStream
 
 if TYPE_CHECKING:
-    from acp_tui.cli.arguments import Given
+    from acp_tui.cli.arguments import Args
     from acp_tui.cli.command import Command
 
 COERCED_LOCALES: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
@@ -79,18 +79,18 @@ def _main(argv: list[str]) -> int:
 def _run(argv: list[str]) -> int:
     from acp_tui.cli import arguments, command
 
-    chosen, given = arguments.read_arguments(argv)
+    chosen, args = arguments.read_arguments(argv)
     try:
-        status: int = _loaded(chosen)(given)
+        status: int = _loaded(chosen)(args)
     except command.UsageError as error:
         return arguments.say_wrong_use(chosen, str(error))
     return status
 
 
-def _loaded(command: Command) -> Callable[[Given], int]:
+def _loaded(command: Command) -> Callable[[Args], int]:
     """Load a command. This is the only place that does, so each start only loads one."""
     module, _, function = command.runs.partition(":")
-    run: Callable[[Given], int] = getattr(import_module(module), function or "run")
+    run: Callable[[Args], int] = getattr(import_module(module), function or "run")
     return run
 
 

@@ -41,13 +41,13 @@ def error_text(error: ClientError) -> str:
 # Reports
 
 
-def make_cleaner(given: Mapping[str, str]) -> Clean:
+def make_cleaner(args: Mapping[str, str]) -> Clean:
     """Return a function that removes secrets in our environment and those `given` to the agent in its own.
 
     It also masks what only looks like a secret. Still, read a report before you share it.
     """
     masker = Masker(os.environ)
-    masker.learn(given)
+    masker.learn(args)
     home = os.environ.get("HOME", "").rstrip("/")
     at_home = re.compile(re.escape(home) + r"(?![\w.-])") if home else None
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import AgentChoice, nearest
-from acp_tui.cli.command_table import COMMANDS
+from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.leaving import can_host
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Given, nearest
+from acp_tui.cli.arguments import Args, nearest
 from acp_tui.cli.command import UsageError
-from acp_tui.cli.command_table import COMMANDS, command_named
+from acp_tui.cli.commands import COMMANDS, command_named
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import notes_of
@@ -27,7 +27,7 @@ from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented,
 from acp_tui.docs import for_terminals, markdown_of, topics
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings.tree import Settings
+    from acp_tui.client.settings.settings import Settings
     from acp_tui.ui.commands.command import Command
 
 
@@ -38,12 +38,12 @@ BAR: Final = "\\|"
 """A bar within a table's cell."""
 
 
-def print_settings(given: Given) -> int:
+def print_settings(args: Args) -> int:
     """Print every setting with its value. Problems go to stderr."""
-    read = settings_in(given.cwd)
-    if given.format == "json":
+    read = settings_in(args.cwd)
+    if args.format == "json":
         print(json.dumps([_as_json(one, read.settings) for one in documented()], indent=2))
-    elif given.format == "markdown":
+    elif args.format == "markdown":
         print(as_markdown(read.settings), end="")
     else:
         for one in documented():
@@ -73,19 +73,19 @@ def _indented(text: str) -> str:
     return textwrap.fill(text, columns, initial_indent="    ", subsequent_indent="    ")
 
 
-def print_keys(given: Given) -> int:
+def print_keys(args: Args) -> int:
     """Print every command with its keys. Problems go to stderr."""
     from acp_tui.ui.commands import help, keymap  # noqa: A004 - loads Textual
 
     keys_in_force = keymap.keymap_of(settings_in(Path.cwd()).settings.keys)
     rows = [(row.value, row.aside, row.group, row.description) for row in help.help_rows(keys_in_force)]
-    if given.format == "json":
+    if args.format == "json":
         told = [
             {"where": where, "name": it.id, "keys": keys, "title": it.title, "about": about}
             for it, keys, where, about in rows
         ]
         print(json.dumps(told, indent=2))
-    elif given.format == "markdown":
+    elif args.format == "markdown":
         cells = [("Where", "Name", "Keys", ""), ("---",) * 4]
         cells += [(where, f"`{it.id}`", keys, _sentence(it.title, about)) for it, keys, where, about in rows]
         for row in cells:
@@ -126,8 +126,8 @@ def _done(notes: Iterable[str]) -> int:
 PAGE_COLUMNS: Final = 100
 
 
-def print_help(given: Given) -> int:
-    print(man_page() if given.format == "man" else _text(given.word), end="")
+def print_help(args: Args) -> int:
+    print(man_page() if args.format == "man" else _text(args.word), end="")
     return ExitCode.DONE
 
 

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say, say_error
 from acp_tui.cli.prerequisites import ExitOnError, has_terminal, notes_of, require_screen, settings_in_force
@@ -24,7 +24,7 @@ from acp_tui.cli.sessions import recording_named
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import replacing
 from acp_tui.client.settings.reader import SettingsRead
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit.themes import DARK
@@ -43,14 +43,14 @@ HESITATES_S: Final = 0.06
 SCREEN: Final = (120, 40)
 
 
-def run(given: Given) -> int:
-    if given.follow and not isinstance(given.word, Path):
+def run(args: Args) -> int:
+    if args.follow and not isinstance(args.word, Path):
         raise UsageError("--follow needs a recording that is being written; a scenario is played first")
-    until = spot_of(given.until)
-    source = recording_named(given.word)
+    until = spot_of(args.until)
+    source = recording_named(args.word)
     read = settings_to_show(source, "for a file instead: acp-tui render")
-    pace = Pace(given.speed, given.max_wait)
-    return run_replay(source, pace, until, read.settings, notes_of(read), is_followed=given.follow)
+    pace = Pace(args.speed, args.max_wait)
+    return run_replay(source, pace, until, read.settings, notes_of(read), is_followed=args.follow)
 
 
 def spot_of(text: str | None) -> Spot | None:
@@ -137,23 +137,23 @@ FILM_HESITATES_S: Final = 0.5
 """Long enough, in the film, to read the question."""
 
 
-def write_rendering(given: Given) -> int:
-    if given.at is not None and given.at_text is not None:
+def write_rendering(args: Args) -> int:
+    if args.at is not None and args.at_text is not None:
         raise UsageError("--at and --at-text both name a moment; use one")
-    if given.speed == 0:
+    if args.speed == 0:
         raise UsageError("--speed 0 can't make an animation; for a still picture, leave out --speed")
-    if given.animate and given.output.suffix.lower() != ".svg":
+    if args.animate and args.output.suffix.lower() != ".svg":
         raise UsageError("--animate makes an .svg: acp-tui render SOURCE -o FILE.svg --animate")
     view = View(
-        at=spot_of(given.at) if given.at_text is None else Spot(text=given.at_text),
-        size=given.size,
-        theme=given.theme or DARK.name,
-        is_at_top=given.scroll == "top",
-        pace=Pace(given.speed, given.max_wait),
-        is_moving=given.animate,
+        at=spot_of(args.at) if args.at_text is None else Spot(text=args.at_text),
+        size=args.size,
+        theme=args.theme or DARK.name,
+        is_at_top=args.scroll == "top",
+        pace=Pace(args.speed, args.max_wait),
+        is_moving=args.animate,
     )
-    prompts = () if given.prompt is None else (given.prompt,)
-    return run_render(recording_named(given.word), given.output, view, DemoUser(prompts, given.answer))
+    prompts = () if args.prompt is None else (args.prompt,)
+    return run_render(recording_named(args.word), args.output, view, DemoUser(prompts, args.answer))
 
 
 def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> int:

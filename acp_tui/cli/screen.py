@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from acp_tui.cli import code_of
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_dark
 

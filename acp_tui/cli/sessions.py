@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Given, absolute
+from acp_tui.cli.arguments import Args, absolute
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import ExitOnError
@@ -34,7 +34,7 @@ from acp_tui.client.sessions.session_history import (
     recording_store,
     short_ids,
 )
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.terminals import emulator, plain_text
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.worktrees import known_worktree
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
 MAX_NAMED: Final = 5
 
 
-def run(given: Given) -> int:
-    if given.export is None:
-        list_sessions(None if given.all else given.cwd, given.word or "", as_json=given.format == "json")
-    elif given.word is None:
+def run(args: Args) -> int:
+    if args.export is None:
+        list_sessions(None if args.all else args.cwd, args.word or "", as_json=args.format == "json")
+    elif args.word is None:
         raise UsageError("--export needs a session and a file: acp-tui sessions --export ID FILE")
     else:
-        export_session(given.export, absolute(Path(given.word)))
+        export_session(args.export, absolute(Path(args.word)))
     return ExitCode.DONE
 
 
@@ -166,7 +166,7 @@ def recordings_index() -> SessionIndex:
     return SessionIndex(recording_store(RecordingSettings()))
 
 
-def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
+def find_resumed(wanted: str, cwd: Path, args: AgentCommand | None) -> Resumed:
     """Return the session with this ID, or the last one in the folder.
 
     If there is none, prints that and raises SystemExit.
@@ -177,9 +177,9 @@ def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
 
     index = recordings_index()
     with ExitOnError():
-        past = _named(index, wanted, cwd, given) if wanted else _last(index, cwd, given)
+        past = _named(index, wanted, cwd, args) if wanted else _last(index, cwd, args)
         (past,) = SessionMarks().marked([past])
-        command = _command_of(past, given)
+        command = _command_of(past, args)
     return Resumed(Reopening(past, index, by_agent=command is not None), command, past.cwd)
 
 
@@ -233,27 +233,27 @@ def recording_named(source: Path | str) -> Path | str:
     return found.recordings[-1]
 
 
-def _named(index: SessionIndex, wanted: str, cwd: Path, given: AgentCommand | None) -> PastSession:
-    if given is None:
+def _named(index: SessionIndex, wanted: str, cwd: Path, args: AgentCommand | None) -> PastSession:
+    if args is None:
         return find_session(index, wanted)
     found = index.find(wanted)
     if found is None:  # the agent may know it from elsewhere
-        return PastSession(given.name, SessionId(wanted), cwd, is_listed=True)
+        return PastSession(args.name, SessionId(wanted), cwd, is_listed=True)
     past = past_session(found)
-    if not past.is_of(given):
+    if not past.is_of(args):
         raise NoSuchSession(
-            f"session {past.session_id} belongs to {past.agent}, not {given.name}",
+            f"session {past.session_id} belongs to {past.agent}, not {args.name}",
             hint=f"acp-tui --resume {shlex.quote(past.session_id)}",
         )
     return past
 
 
-def _last(index: SessionIndex, cwd: Path, given: AgentCommand | None) -> PastSession:
+def _last(index: SessionIndex, cwd: Path, args: AgentCommand | None) -> PastSession:
     for past in recorded_sessions(index, cwd):
         is_archived = SessionMarks().of(past.agent, past.session_id).is_archived
-        if not is_archived and (given is None or past.is_of(given)):
+        if not is_archived and (args is None or past.is_of(args)):
             return past
-    of_agent = f" with {given.name}" if given is not None else ""
+    of_agent = f" with {args.name}" if args is not None else ""
     raise NoSuchSession(f"no session{of_agent} was recorded in {cwd}", hint=_which_there_are(index))
 
 
@@ -266,14 +266,14 @@ def _which_there_are(index: SessionIndex) -> str:
     return "\n  ".join(("the most recent ones:", *lines, "to list them all: acp-tui sessions --all"))
 
 
-def _command_of(past: PastSession, given: AgentCommand | None) -> AgentCommand | None:
+def _command_of(past: PastSession, args: AgentCommand | None) -> AgentCommand | None:
     """Return what to run; None if the session can only be read. Raises ClientError."""
     why = "" if past.is_listed else past.why_not_again
     if why:
         say(f"{past.title or past.session_id}: {why}; showing its recording")
         return None
-    if given is not None:
-        return given
+    if args is not None:
+        return args
     try:
         return find_agent(past.agent).ready()
     except AgentNotFound as error:

@@ -32,7 +32,7 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import cache_folder, settings_file, state_folder
 from acp_tui.client.settings.reader import read_settings
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.client.terminals import emulator
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message

@@ -15,7 +15,7 @@ from acp_tui.conversation.wording import duration
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings.tree import NoticeChannel, Notifications
+    from acp_tui.client.settings.settings import NoticeChannel, Notifications
 
 LIMIT_S: Final = 10.0
 MAX_TEXT: Final = 200

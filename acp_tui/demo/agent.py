@@ -135,7 +135,7 @@ class DemoAgent:
                     for held in session.held:
                         held.cancel()
 
-    def on_junk(self, line: bytes, reason: str) -> None:
+    def on_malformed(self, line: bytes, reason: str) -> None:
         """Ignore junk from the client. It sends none, and if it does, that's no reason to stop."""
 
     # Connection

@@ -128,7 +128,7 @@ class Connection(ABC):
             raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Invalid params: {method} requires an object")
         return serve(params)
 
-    def on_junk(self, line: bytes, reason: str) -> None:
+    def on_malformed(self, line: bytes, reason: str) -> None:
         """Pass on a line that isn't a message."""
         self.client.on_dropped("a line", reason, line)
 

@@ -131,7 +131,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Junk:
+class Malformed:
     """A line that isn't a message. It's an ordinary value, because agents print banners and warnings."""
 
     line: bytes
@@ -153,7 +153,7 @@ PIECE_CHARACTERS: Final = 256 << 10
 MAX_ID_CHARACTERS: Final = 4_096
 """The limit for an ID, which is kept while its request is served and then sent back. A longer method is cut."""
 
-Message: TypeAlias = Notification | Request | Result | Failure | Junk
+Message: TypeAlias = Notification | Request | Result | Failure | Malformed
 
 
 def read_message(line: bytes) -> Message | None:
@@ -163,15 +163,15 @@ def read_message(line: bytes) -> Message | None:
     try:
         value = _decode(line)
     except _NestedTooDeep:
-        return Junk(line, f"JSON that is nested more than {MAX_DEPTH} deep")
+        return Malformed(line, f"JSON that is nested more than {MAX_DEPTH} deep")
     except _TooManyValues:
-        return Junk(line, f"JSON with more than {MAX_CONTAINERS:,} lists and objects, or {MAX_VALUES:,} values")
+        return Malformed(line, f"JSON with more than {MAX_CONTAINERS:,} lists and objects, or {MAX_VALUES:,} values")
     except (ValueError, RecursionError):
-        return Junk(line, "not JSON")
+        return Malformed(line, "not JSON")
     if isinstance(value, list):
-        return Junk(line, "a batch, which ACP doesn't use", _invalid("Batches aren't supported"))
+        return Malformed(line, "a batch, which ACP doesn't use", _invalid("Batches aren't supported"))
     if not isinstance(value, dict):
-        return Junk(line, "JSON, but not an object")
+        return Malformed(line, "JSON, but not an object")
     return _read_object(line, value)
 
 
@@ -231,16 +231,16 @@ def _read_object(line: bytes, value: dict[str, Any]) -> Message:
     if isinstance(method, str):
         return _read_call(line, value, method)
     if "id" not in value or not _is_id(value["id"]):
-        return Junk(line, "not a request or a response")
+        return Malformed(line, "not a request or a response")
     if method is not None:
         answer = _invalid("The method isn't a string", value["id"])
-        return Junk(line, "a request with an invalid method", answer)
+        return Malformed(line, "a request with an invalid method", answer)
     if value.get("error") is not None:
         return Failure(value["id"], _read_error(value["error"]))
     # Serializers that drop undefined or null values omit an empty result.
     if any(key in value for key in ("result", "error", "jsonrpc")):
         return Result(value["id"], value.get("result"))
-    return Junk(line, "not a request or a response")
+    return Malformed(line, "not a request or a response")
 
 
 def _read_call(line: bytes, value: dict[str, Any], method: str) -> Message:
@@ -251,7 +251,7 @@ def _read_call(line: bytes, value: dict[str, Any], method: str) -> Message:
     if "id" not in value:
         return Notification(method, params)
     if not _is_id(value["id"]):
-        return Junk(line, "a request with an invalid id", _invalid("The id isn't a short string or a number"))
+        return Malformed(line, "a request with an invalid id", _invalid("The id isn't a short string or a number"))
     return Request(value["id"], method, params)
 
 

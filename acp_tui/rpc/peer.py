@@ -57,7 +57,7 @@ class Handler(Protocol):
         Raises RequestFailed, here or in the awaitable, to answer with that error.
         """
 
-    def on_junk(self, line: bytes, reason: str) -> None:
+    def on_malformed(self, line: bytes, reason: str) -> None:
         """Handle a line that isn't a message."""
 
 
@@ -287,8 +287,8 @@ class Peer:
                 self._on_request(request, len(line))
             case messages.Result() | messages.Failure() as response:
                 self._on_response(response)
-            case messages.Junk(_, reason, answer):
-                self.handler.on_junk(line, reason)
+            case messages.Malformed(_, reason, answer):
+                self.handler.on_malformed(line, reason)
                 if answer is not None:
                     self._answer(answer)
             case None:

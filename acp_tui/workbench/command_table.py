@@ -1,4 +1,4 @@
-"""The room's commands of the command line. `acp_tui.cli.command_table` takes these rows in, if the room is there."""
+"""The room's commands of the command line. `acp_tui.cli.commands` takes these rows in, if the room is there."""
 
 from __future__ import annotations
 

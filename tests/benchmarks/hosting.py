@@ -29,7 +29,7 @@ from acp_tui.client.hosting.finding import attached
 from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session_history import recording_plan
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, scripted_argv
 from support.host_process import User, a_user, process_of

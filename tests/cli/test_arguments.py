@@ -14,7 +14,7 @@ import pytest
 
 from acp_tui import __version__
 from acp_tui.cli.arguments import AgentChoice, absolute
-from acp_tui.cli.command_table import COMMANDS
+from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.main import main
 from support.command_line import given
 

@@ -18,7 +18,7 @@ import pytest
 from acp_tui.cli.main import find_home, forget_coerced_locale
 from acp_tui.cli.prerequisites import notes_of, reason_not_to_draw
 from acp_tui.client.settings.reader import SettingsRead
-from acp_tui.client.settings.tree import SessionSettings, Settings
+from acp_tui.client.settings.settings import SessionSettings, Settings
 from support.terminal_process import TerminalProcess, process_on_terminal
 
 QUIT = "\x11"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.command_table import COMMANDS
+from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.help_text import man_page
 from acp_tui.cli.main import main
 from acp_tui.docs import topics

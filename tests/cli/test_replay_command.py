@@ -17,7 +17,7 @@ from textual.app import App
 from acp_tui.cli import replay
 from acp_tui.cli.main import main
 from acp_tui.cli.replay import recording_of, run_render, run_replay
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.replay import demo_recording
 from acp_tui.ui.replay.demo_recording import DemoUser

@@ -15,7 +15,7 @@ from acp_tui.cli.main import main
 from acp_tui.cli.sessions import find_resumed, recordings_index, say_how_to_resume
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.session_history import recorded_sessions, recording_store
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.ui.tab.reopening import LeftSession
 from support.command_line import given

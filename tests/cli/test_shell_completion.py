@@ -14,7 +14,7 @@ import pytest
 
 import acp_tui
 from acp_tui.cli import completion
-from acp_tui.cli.command_table import COMMANDS
+from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.completion import SCRIPTS
 from acp_tui.cli.main import main
 from support.waiting import LIMIT_S

@@ -122,7 +122,7 @@ class FakeClient:
         self._bell.ring()
         return self._answer(method, params)
 
-    def on_junk(self, line: bytes, reason: str) -> None:
+    def on_malformed(self, line: bytes, reason: str) -> None:
         self.junk.append(line)
         self._bell.ring()
 

@@ -44,7 +44,7 @@ async def test_two_peers_talk_to_each_other() -> None:
         async def on_request(self, method: str, params: int) -> int:
             return params * 2
 
-        def on_junk(self, line: bytes, reason: str) -> None: ...
+        def on_malformed(self, line: bytes, reason: str) -> None: ...
 
     here, there = connected_pair()
     async with here, there:

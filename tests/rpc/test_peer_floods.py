@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from acp_tui.rpc import AnswersUnread, ErrorCode, Peer, messages
-from acp_tui.rpc.messages import MAX_ID_CHARACTERS, Junk, read_message
+from acp_tui.rpc.messages import MAX_ID_CHARACTERS, Malformed, read_message
 from acp_tui.rpc.peer import MAX_UNDER_WAY
 from support.peers import (
     RecordingHandler,
@@ -149,4 +149,4 @@ async def test_a_huge_id_is_no_id(size: int) -> None:
 @pytest.mark.parametrize(("begin", "end"), [(b"[", b"]"), (b'{"a":', b"}")])
 def test_json_a_hundred_thousand_levels_deep_is_junk(begin: bytes, end: bytes) -> None:
     line = b'{"method":"m","params":' + begin * 100_000 + b"1" + end * 100_000 + b"}"
-    assert isinstance(read_message(line), Junk)
+    assert isinstance(read_message(line), Malformed)

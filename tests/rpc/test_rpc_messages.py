@@ -11,7 +11,7 @@ from acp_tui.rpc.messages import (
     MAX_VALUES,
     PIECE_CHARACTERS,
     Failure,
-    Junk,
+    Malformed,
     Notification,
     Request,
     Result,
@@ -32,9 +32,9 @@ def read_failure(line: bytes) -> RequestFailed:
     return message.error
 
 
-def read_junk(line: bytes) -> Junk:
+def read_junk(line: bytes) -> Malformed:
     message = read_message(line)
-    assert isinstance(message, Junk), message
+    assert isinstance(message, Malformed), message
     return message
 
 
@@ -215,7 +215,7 @@ def test_an_error_without_data_is_written_without_it() -> None:
 @pytest.mark.parametrize("deep", [b"[" * 300 + b"]" * 300, b'{"a":' * 300 + b"1" + b"}" * 300])
 def test_json_that_is_nested_too_deep_is_no_message(deep: bytes) -> None:
     message = read_message(b'{"jsonrpc":"2.0","method":"m","params":' + deep + b"}")
-    assert isinstance(message, Junk)
+    assert isinstance(message, Malformed)
     assert "nested" in message.reason
 
 
@@ -226,14 +226,14 @@ def test_json_with_much_in_it_that_is_not_deep_is_one() -> None:
 @pytest.mark.parametrize("one", [b"[]", b'{"":0}', b'["\\\\"]', b'["]["]', b'{"\\"":[]}'])
 def test_a_line_of_too_many_lists_and_objects_is_no_message(one: bytes) -> None:
     message = read_message(b'{"method":"m","params":[' + b",".join([one] * (MAX_CONTAINERS + 1)) + b"]}")
-    assert isinstance(message, Junk)
+    assert isinstance(message, Malformed)
     assert "100,000" in message.reason
 
 
 @pytest.mark.parametrize("one", [b"0", b'""', b'"\\\\"', b'"\\""', b'","', b"1e5"])
 def test_a_line_of_too_many_values_is_no_message(one: bytes) -> None:
     message = read_message(b'{"method":"m","params":[' + b",".join([one] * (MAX_VALUES + 2)) + b"]}")
-    assert isinstance(message, Junk)
+    assert isinstance(message, Malformed)
     assert "1,000,000" in message.reason
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from textual.widgets import Input
 
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.rpc import Direction
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.kit.filtered_list import FilteredList

@@ -122,7 +122,7 @@ class RecordingHandler:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"no {method} here", {"method": method})
         return self.methods[method](params)
 
-    def on_junk(self, line: bytes, reason: str) -> None:
+    def on_malformed(self, line: bytes, reason: str) -> None:
         """Store it."""
         self.junk.append((line, reason))
 

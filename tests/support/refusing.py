@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from acp_tui.client.permissions.rules import Subject, doubtful, first_match
-from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 
 ROOT = Path("/project")

@@ -26,7 +26,7 @@ from acp_tui.client.agents.command import AgentCommand, Quirks
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId

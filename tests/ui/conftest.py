@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.sessions.session import Listener, Session, Unsubscribe
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.tab.tab import Opening
 from support.desks import Desk, OpenDesk, desk_of

@@ -21,12 +21,12 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.plain.asking import choose, number_in
 from acp_tui.cli.plain.chat import Chat, Work
 from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.words import ALL, command_of, ours, output_of, result_of
+from acp_tui.cli.plain.tool_call_text import ALL, command_of, ours, output_of, result_of
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary

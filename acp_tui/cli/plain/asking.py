@@ -21,7 +21,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import OneByOne, ask_permission
 from acp_tui.cli.plain.console import Console, Outbox
-from acp_tui.cli.plain.words import ours
+from acp_tui.cli.plain.tool_call_text import ours
 from acp_tui.cli.terminal import SlowStart, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
@@ -33,7 +33,7 @@ from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.driver import Additions, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.settings import mcp, trust
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation import elicitation
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey

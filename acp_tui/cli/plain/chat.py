@@ -20,7 +20,7 @@ from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.console import Console, Outbox, ring
 from acp_tui.cli.plain.printer import ConversationPrinter
-from acp_tui.cli.plain.words import ours
+from acp_tui.cli.plain.tool_call_text import ours
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError
@@ -31,7 +31,7 @@ from acp_tui.client.sessions.driver import SessionDriver, until_connected
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.client.settings.location import state_folder
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.facts import Fact, SessionId

@@ -1,6 +1,6 @@
 """Prints a conversation's changes in lines: finished blocks of messages, tool calls at their start and end.
 
-It reads the conversation and asks nothing. `words` has the wording.
+It reads the conversation and asks nothing. `tool_call_text` has the wording.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
-from acp_tui.cli.plain import words
+from acp_tui.cli.plain import tool_call_text
 from acp_tui.cli.plain.console import Outbox
-from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation import entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
@@ -98,7 +98,7 @@ class ConversationPrinter:
         self._conversation = conversation
         self._outbox = outbox
         self._shown = shown
-        self._limits = words.limits_of(shown)
+        self._limits = tool_call_text.limits_of(shown)
         self._messages: dict[entries.EntryId, _PrintedMessage] = {}
         self._open: entries.EntryId | None = None
         """The message that may continue."""
@@ -167,7 +167,7 @@ class ConversationPrinter:
 
     def _tell_message(self, entry_id: entries.EntryId, message: entries.Message) -> None:
         if entry_id not in self._messages and message.role == "user":
-            self._outbox.put("\n".join(words.ours(make_visible(note)) for note in message.notes))
+            self._outbox.put("\n".join(tool_call_text.ours(make_visible(note)) for note in message.notes))
         is_typed_here = message.role == "user" and not self._conversation.is_idle
         told = self._messages.setdefault(entry_id, _PrintedMessage(is_typed_here))
         self._open = entry_id
@@ -176,11 +176,11 @@ class ConversationPrinter:
                 self._say_blocks(message, told, told.blocks.add(news))
             else:
                 self._say_blocks(message, told, told.blocks.rest())
-                self._say_blocks(message, told, iter([words.content_text(tool_calls.BlockContent(news))]))
+                self._say_blocks(message, told, iter([tool_call_text.content_text(tool_calls.BlockContent(news))]))
 
     def _say_blocks(self, message: entries.Message, told: _PrintedMessage, blocks: Iterator[str]) -> None:
         for block in blocks:
-            text = words.theirs(block)
+            text = tool_call_text.theirs(block)
             if message.role == "thought":
                 self._say_thought(told, text)
             elif message.role == "agent":
@@ -190,10 +190,10 @@ class ConversationPrinter:
 
     def _say_thought(self, told: _PrintedMessage, text: str) -> None:
         if self._shown.thoughts == "open":
-            self._outbox.put(words.ours(f"thought: {text}"))
+            self._outbox.put(tool_call_text.ours(f"thought: {text}"))
         elif not told.is_begun:
             told.is_begun = True
-            self._outbox.put(words.ours(f"thought: {text.partition(chr(10))[0]}"))
+            self._outbox.put(tool_call_text.ours(f"thought: {text.partition(chr(10))[0]}"))
 
     def _tell_call(self, entry_id: entries.EntryId, entry: entries.ToolCallEntry) -> None:
         call, told = entry.call, self._calls.get(entry_id)
@@ -202,17 +202,17 @@ class ConversationPrinter:
         if told is None and not call.title and call.status not in tool_calls.SETTLED:
             return  # many agents send the title a moment later
         self._calls[entry_id] = call.status
-        place = words.about(call, self._conversation.terminals) + words.place_of(call, self._cwd)
+        place = tool_call_text.about(call, self._conversation.terminals) + tool_call_text.place_of(call, self._cwd)
         if call.status not in tool_calls.SETTLED:
-            self._outbox.put(words.ours(f"tool: {visible_title(call)}{place}"))
+            self._outbox.put(tool_call_text.ours(f"tool: {visible_title(call)}{place}"))
             return
-        word = words.STATUS_WORDS.get(call.status, make_visible_line(call.status))
-        self._outbox.put(words.ours(f"{word}: {visible_title(call)}{place if told is None else ''}"))
+        word = tool_call_text.STATUS_WORDS.get(call.status, make_visible_line(call.status))
+        self._outbox.put(tool_call_text.ours(f"{word}: {visible_title(call)}{place if told is None else ''}"))
         if call.kind not in self._shown.fold_kinds or call.status == tool_calls.FAILED:
             seen = self._asked.get(call.tool_call_id, ())
             # A copy, because a thread reads it.
             new = replace(call, content=tuple(item for item in call.content if item not in seen))
-            self._outbox.put(lambda: words.result_of(new, self._limits, self._cwd))
+            self._outbox.put(lambda: tool_call_text.result_of(new, self._limits, self._cwd))
 
     def note_asked(self, call: tool_calls.ToolCall) -> None:
         """Remember the content of a call that the user was shown, so that it isn't printed again."""
@@ -223,19 +223,19 @@ class ConversationPrinter:
         state = subagent_state(subagent)
         if self._subagents.get(subagent.session_id) != state and subagent.conversation.title:
             self._subagents[subagent.session_id] = state
-            self._outbox.put(words.ours(f"subagent {make_visible_line(subagent.conversation.title)}: {state}"))
+            self._outbox.put(tool_call_text.ours(f"subagent {make_visible_line(subagent.conversation.title)}: {state}"))
 
     def _tell_compaction(self, entry_id: entries.EntryId, entry: entries.Compaction) -> None:
         self._others.add(entry_id)
         status = make_visible_line(entry.error or entry.status.replace("_", " "))
-        self._outbox.put(words.ours(f"the agent is compacting its context: {status}"))
+        self._outbox.put(tool_call_text.ours(f"the agent is compacting its context: {status}"))
 
     # Facts
 
     def _tell_plans(self) -> None:
         for name, plan in self._conversation.plans.items():
             if self._plans.get(name) != plan:
-                self._outbox.put(words.ours(_plan_words(plan)))
+                self._outbox.put(tool_call_text.ours(_plan_words(plan)))
         self._plans = dict(self._conversation.plans)
 
     def _tell_options(self) -> None:
@@ -244,14 +244,14 @@ class ConversationPrinter:
         for option in self._conversation.options:
             if before.get(option.option_id) not in (None, self._options[option.option_id]):
                 value = make_visible_line(self._options[option.option_id])
-                self._outbox.put(words.ours(f"{make_visible_line(option.name)} is now {value}"))
+                self._outbox.put(tool_call_text.ours(f"{make_visible_line(option.name)} is now {value}"))
 
     def _tell_notices(self) -> None:
         # Only the latest are kept, so new ones are counted from the end.
         new, self._notices = self._conversation.notice_count - self._notices, self._conversation.notice_count
         for notice in self._conversation.notices[-new:] if new > 0 else ():
             text = ": ".join(filter(None, (notice.severity, notice.title, notice.description)))
-            self._outbox.put(words.ours(make_visible(text)))
+            self._outbox.put(tool_call_text.ours(make_visible(text)))
 
     def _tell_terminal(self, terminal_id: tool_calls.TerminalId) -> None:
         """Print a terminal's output once, after its command ended: lines that arrive as you read distract."""
@@ -262,9 +262,11 @@ class ConversationPrinter:
         if state.has_exited and terminal_id not in self._ended:
             self._ended.add(terminal_id)
             # Finished output doesn't change anymore.
-            self._outbox.put(lambda: words.output_of(state, self._limits, call))
+            self._outbox.put(lambda: tool_call_text.output_of(state, self._limits, call))
         elif state.is_waiting and terminal_id not in self._waiting:
-            self._outbox.put(words.ours(f"waits for input: {words.command_of(state)}\n/type TEXT sends it a line"))
+            self._outbox.put(
+                tool_call_text.ours(f"waits for input: {tool_call_text.command_of(state)}\n/type TEXT sends it a line")
+            )
         if state.is_waiting:
             self._waiting.add(terminal_id)
         else:
@@ -293,23 +295,23 @@ def _news(message: entries.Message, told: _PrintedMessage) -> Iterator[str | Con
 def _words(entry: entries.Entry) -> str:
     match entry:
         case entries.TurnEnd(stop_reason):
-            return words.ours(f"the turn ended: {make_visible_line(stop_reason)}")
+            return tool_call_text.ours(f"the turn ended: {make_visible_line(stop_reason)}")
         case entries.Failure(message, detail, stderr_tail):
-            return words.ours(make_visible("\n".join(filter(None, (message, detail, stderr_tail.strip())))))
+            return tool_call_text.ours(make_visible("\n".join(filter(None, (message, detail, stderr_tail.strip())))))
         case Reconnected(forked_from=title) if title:
-            return words.ours(make_visible_line(forked(title)))
+            return tool_call_text.ours(make_visible_line(forked(title)))
         case Reconnected(remembers, _, why):
             knows = "knows" if remembers else "has no memory of"
             told = f"the agent restarted here; it {knows} the conversation above"
-            return words.ours("\n".join(filter(None, (told, make_visible(why)))))
+            return tool_call_text.ours("\n".join(filter(None, (told, make_visible(why)))))
         case ClientRemark(text):
-            return words.ours(make_visible_line(text))
+            return tool_call_text.ours(make_visible_line(text))
         case entries.Question():
-            return words.ours(_question_words(entry))
+            return tool_call_text.ours(_question_words(entry))
         case entries.OwnCommand(line):
-            return words.ours(f"you run: {make_visible_line(line)}")
+            return tool_call_text.ours(f"you run: {make_visible_line(line)}")
         case UnknownUpdate(kind):
-            return words.ours(f"an update acp-tui doesn't know: {make_visible_line(kind)}")
+            return tool_call_text.ours(f"an update acp-tui doesn't know: {make_visible_line(kind)}")
         case _:
             raise AssertionError(f"{entry} is told as it changes")
 

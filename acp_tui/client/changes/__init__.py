@@ -4,7 +4,7 @@ Run a `tracker.ChangeTracker` for each session, and send no prompt before it has
 file.
 """
 
-from acp_tui.client.changes.values import (
+from acp_tui.client.changes.model import (
     CannotRevert,
     ChangedMeanwhile,
     ChangeKind,

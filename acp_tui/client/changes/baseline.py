@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, TypeAlias
 from anyio import to_thread
 
 from acp_tui.client.changes.git import Git, blob_id
+from acp_tui.client.changes.model import FileState, Limits
 from acp_tui.client.changes.tree import Listing, Tree, is_within, join, signature, too_large
-from acp_tui.client.changes.values import FileState, Limits
 from acp_tui.client.safe_git import GitFailed
 from acp_tui.client.spill import Copies
 

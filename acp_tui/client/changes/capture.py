@@ -22,8 +22,8 @@ from anyio import to_thread
 
 from acp_tui.client.changes.baseline import Areas, Baseline
 from acp_tui.client.changes.git import Git, IndexEntry
+from acp_tui.client.changes.model import Limits
 from acp_tui.client.changes.tree import Tree, join
-from acp_tui.client.changes.values import Limits
 from acp_tui.client.safe_git import GitFailed
 from acp_tui.values import dataclass
 

@@ -17,8 +17,8 @@ from anyio.abc import TaskStatus
 
 from acp_tui.client.changes.baseline import Baseline, Entry
 from acp_tui.client.changes.capture import capture
+from acp_tui.client.changes.model import FileChange, FileState, Limits, Review, Swapped, review, without_hunk
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
-from acp_tui.client.changes.values import FileChange, FileState, Limits, Review, Swapped, review, without_hunk
 from acp_tui.client.line_comparison import Change
 from acp_tui.values import dataclass
 

@@ -454,7 +454,7 @@ class Client:
                 request = decode(session.CancelNotification, params)
                 self._host.cancel(self._session(request.session_id), self)
 
-    def on_junk(self, line: bytes, reason: str) -> None:
+    def on_malformed(self, line: bytes, reason: str) -> None:
         """Ignore it: nothing is lost."""
 
     async def _initialize(self, params: Any) -> Any:

@@ -27,7 +27,7 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     # Rules are only read here. Importing the settings would also load the code that reads them from disk.
-    from acp_tui.client.settings.tree import RefusalRule
+    from acp_tui.client.settings.settings import RefusalRule
 
 # Much of it is found by common names of tool parameters. What an agent names differently, or does without reporting it,
 # isn't found. There is a limit to how much of a request is searched, because the user is waiting.

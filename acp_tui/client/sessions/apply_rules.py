@@ -21,7 +21,7 @@ from acp_tui.client.permissions.rules import (
     subject_of_write,
 )
 from acp_tui.client.sessions.consent import Rules
-from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall
 
 DISK_THREADS: Final = 4

@@ -310,7 +310,7 @@ class ClientTools:
             files = self._open_files()
             # Use exactly the folder and programs that the user was asked about, however long the answer takes.
             async with files.hold(directory) as held:
-                order = await self._open_terminals().order(command, args, env, held.location.path, held.fd)
+                plan = await self._open_terminals().plan(command, args, env, held.location.path, held.fd)
                 # Environment variables affect what a command does, so the question shows them.
                 line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
                 rule, why = await self._rules.against_command(command, args, directory, env)
@@ -333,8 +333,8 @@ class ClientTools:
                     await files.require_held(directory, held)
                     limit = self._policy.output_limit_bytes
                     limit = limit if output_limit_bytes is None else output_limit_bytes
-                    created = await self._ready_terminals(command).start(order, limit)
-                    terminal_id = self._opened(created, [command, *args], order.cwd)
+                    created = await self._ready_terminals(command).start(plan, limit)
+                    terminal_id = self._opened(created, [command, *args], plan.cwd)
                     self._agents.add(terminal_id)
                     return terminal_id
 

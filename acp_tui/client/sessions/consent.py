@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.settings.tree import RefusalRule, Settings
+from acp_tui.client.settings.settings import RefusalRule, Settings
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption

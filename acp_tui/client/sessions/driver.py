@@ -25,7 +25,7 @@ from acp_tui.client.sessions.session import Session, shown_early
 from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.tree import RecordingSettings, Settings
+from acp_tui.client.settings.settings import RecordingSettings, Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.conversation import Change

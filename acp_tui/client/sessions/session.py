@@ -19,7 +19,7 @@ from acp_tui.client.sessions.consent import FOR_SESSION, UNATTENDED, Consent, Gr
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
 from acp_tui.client.sessions.fitting import fit
 from acp_tui.client.sessions.prompt_queue import PromptQueue
-from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.client.spill import new_conversation
 from acp_tui.conversation import facts, reducer, updates
 from acp_tui.conversation.content import ContentBlock

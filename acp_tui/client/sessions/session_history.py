@@ -15,7 +15,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.digest import Digest
 from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex

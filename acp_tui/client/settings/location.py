@@ -17,7 +17,7 @@ import platformdirs
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.setting import DeclaredSetting, declared
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 
 
 def leaves(section: type[Any] = Settings, prefix: str = "") -> Iterator[tuple[str, DeclaredSetting]]:

@@ -18,7 +18,7 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import PROJECT_SETTINGS, leaves, value_at
 from acp_tui.client.settings.reader import Problem, SettingsRead, interpret
 from acp_tui.client.settings.setting import DeclaredSetting, declared
-from acp_tui.client.settings.tree import READ_ELSEWHERE
+from acp_tui.client.settings.settings import READ_ELSEWHERE
 from acp_tui.client.settings.trust import Trust, read_project_file, trust_state
 from acp_tui.client.settings.wording import either, quoted, shown_value
 from acp_tui.values import dataclass

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand_path, read_toml
 from acp_tui.client.settings.setting import DeclaredSetting, Setting, declared
-from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
+from acp_tui.client.settings.settings import READ_ELSEWHERE, Settings
 from acp_tui.client.settings.wording import allowed_values, near, quoted, shown_name, shown_value
 from acp_tui.values import dataclass
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from acp_tui.client.settings.location import value_at
 from acp_tui.client.settings.setting import DeclaredSetting, declared
-from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
+from acp_tui.client.settings.settings import READ_ELSEWHERE, Settings
 from acp_tui.values import dataclass
 
 MAX_SHOWN: Final = 60

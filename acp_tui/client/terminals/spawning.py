@@ -49,21 +49,21 @@ class SpawnPlan:
     @classmethod
     def now(cls, command: str, args: Sequence[str], env: Mapping[str, str], cwd: Path, folder: int) -> Self:
         """An order for the programs that exist now. Blocks."""
-        order = cls(command, tuple(args), env, cwd, folder)
+        plan = cls(command, tuple(args), env, cwd, folder)
         search_path = env.get("PATH", os.defpath)
         runs, why_not = [], ""
-        for words in order._command_lines:
+        for words in plan._command_lines:
             try:
                 runs.append((find_program(words[0], search_path, folder), tuple(words)))
             except OSError as error:
                 why_not = error.strerror or str(error)
         others = programs_in([words for _, words in runs], search_path, folder)
-        return replace(order, runs=tuple(runs), others=others, why_not="" if runs else why_not)
+        return replace(plan, runs=tuple(runs), others=others, why_not="" if runs else why_not)
 
     def change(self) -> str:
         """The name of a program or script that has changed since, "" if there isn't one. Blocks."""
         again = SpawnPlan.now(self.command, self.args, self.env, self.cwd, self.folder)
-        before, now = (dict.fromkeys(order._founds) for order in (self, again))
+        before, now = (dict.fromkeys(plan._founds) for plan in (self, again))
         return next((found.name for found in (*before, *now) if found not in before or found not in now), "")
 
     @property
@@ -95,32 +95,32 @@ def changed_since(name: str) -> str:
     return f"{name!r} has changed since the request: ask again"
 
 
-async def spawn(order: SpawnPlan, terminal_fd: int) -> Guarded:
+async def spawn(plan: SpawnPlan, terminal_fd: int) -> Guarded:
     """Start `order` with `terminal_fd` as its controlling terminal. Returns when the command itself runs.
 
     Raises TerminalSpawnFailed. Neither a failure nor a cancellation leaves a process behind.
     """
-    if not order.runs:
-        raise TerminalSpawnFailed(order.command, order.why_not)
-    runs = [(program.path, program.identity, words) for program, words in order.runs]
-    what = Order(runs, order.env, 0.0, KILL_GRACE_S, is_on_terminal=True)
+    if not plan.runs:
+        raise TerminalSpawnFailed(plan.command, plan.why_not)
+    runs = [(program.path, program.identity, words) for program, words in plan.runs]
+    what = Order(runs, plan.env, 0.0, KILL_GRACE_S, is_on_terminal=True)
     try:
-        child = guard.start(what, order.folder, (terminal_fd, terminal_fd, terminal_fd))
+        child = guard.start(what, plan.folder, (terminal_fd, terminal_fd, terminal_fd))
     except UnicodeEncodeError as error:
-        raise TerminalSpawnFailed(order.command, str(error)) from error
+        raise TerminalSpawnFailed(plan.command, str(error)) from error
     except OSError as error:
-        raise TerminalSpawnFailed(order.command, f"no process for it: {error.strerror or error}") from error
+        raise TerminalSpawnFailed(plan.command, f"no process for it: {error.strerror or error}") from error
     try:
         await child.follow(asyncio.get_running_loop())
     except StartFailed as error:
-        raise TerminalSpawnFailed(order.command, _reason(error, order)) from error
+        raise TerminalSpawnFailed(plan.command, _reason(error, plan)) from error
     return child
 
 
-def _reason(error: StartFailed, order: SpawnPlan) -> str:
+def _reason(error: StartFailed, plan: SpawnPlan) -> str:
     match error.what:
         case "directory":
-            return f"working directory {str(order.cwd)!r}: {error}"
+            return f"working directory {str(plan.cwd)!r}: {error}"
         case "changed":
             return changed_since(error.reason)
         case "terminal":

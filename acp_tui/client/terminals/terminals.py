@@ -160,12 +160,12 @@ class Terminal:
         self._grace: asyncio.TimerHandle | None = None
         self._plain: tuple[tuple[int, bool], str] | None = None
 
-    async def start(self, order: SpawnPlan) -> None:
+    async def start(self, plan: SpawnPlan) -> None:
         """Start the command. Raises TerminalSpawnFailed; the terminal is then closed and can't be used."""
         # Before the start: on a busy machine, the command may run before this task continues.
         self._started_at = asyncio.get_running_loop().time()
         try:
-            self._child = await spawn(order, self._pty.slave)
+            self._child = await spawn(plan, self._pty.slave)
         except BaseException:
             self._pty.close()
             raise
@@ -361,43 +361,43 @@ class Terminals:
             reason = error.strerror if isinstance(error, OSError) else error
             raise TerminalSpawnFailed(command, f"working directory {str(directory)!r}: {reason}") from error
         try:
-            order = await self.order(command, args, env, directory, folder)
-            return await self.start(order, output_limit_bytes)
+            plan = await self.plan(command, args, env, directory, folder)
+            return await self.start(plan, output_limit_bytes)
         finally:
             os.close(folder)
 
-    async def order(
+    async def plan(
         self, command: str, args: Sequence[str], env: Sequence[tuple[str, str]], cwd: Path, folder: int
     ) -> SpawnPlan:
         """An order for such a command as it is now, in the directory open as `folder`, to start later."""
         variables = environment(self._base_env, env)
         return await to_thread.run_sync(SpawnPlan.now, command, args, variables, cwd, folder)
 
-    async def start(self, order: SpawnPlan, output_limit_bytes: int | None = None) -> str:
-        """Like `create`, for an order. Fails if one of its programs has changed since, or if too many commands run."""
+    async def start(self, plan: SpawnPlan, output_limit_bytes: int | None = None) -> str:
+        """Like `create`, for a plan. Fails if one of its programs has changed since, or if too many commands run."""
         running = self._starting + sum(terminal.is_running for terminal in self._terminals.values())
         if running >= MAX_RUNNING:
-            raise TerminalSpawnFailed(order.command, f"{running} others are running: wait for one to end, or kill one")
+            raise TerminalSpawnFailed(plan.command, f"{running} others are running: wait for one to end, or kill one")
         kept = sum(terminal.kept_bytes for terminal in self._terminals.values())
         if kept > MAX_KEPT_BYTES:
             raise TerminalSpawnFailed(
-                order.command, f"earlier terminals keep up to {kept >> 20} MB of output: release some"
+                plan.command, f"earlier terminals keep up to {kept >> 20} MB of output: release some"
             )
         self._starting += 1
         try:
-            return await self._start(order, output_limit_bytes)
+            return await self._start(plan, output_limit_bytes)
         finally:
             self._starting -= 1
 
-    async def _start(self, order: SpawnPlan, output_limit_bytes: int | None) -> str:
+    async def _start(self, plan: SpawnPlan, output_limit_bytes: int | None) -> str:
         terminal_id = f"term_{secrets.token_hex(16)}"
-        if changed := await to_thread.run_sync(order.change):
-            raise TerminalSpawnFailed(order.command, changed_since(changed))
-        terminal = self._open(terminal_id, order.command, output_limit_bytes)
-        await terminal.start(order)
+        if changed := await to_thread.run_sync(plan.change):
+            raise TerminalSpawnFailed(plan.command, changed_since(changed))
+        terminal = self._open(terminal_id, plan.command, output_limit_bytes)
+        await terminal.start(plan)
         if self._is_closed:  # closed while starting
             await terminal.close()
-            raise TerminalsClosed(order.command)
+            raise TerminalsClosed(plan.command)
         self._terminals[terminal_id] = terminal
         return terminal_id
 

@@ -22,7 +22,7 @@ from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
 from acp_tui.client.sessions.session_history import SessionFromRecording, past_session, recording_store
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line

@@ -17,7 +17,7 @@ from acp_tui.ui.rendering.kitty import through_tmux
 from acp_tui.ui.session.status_line import MARKS, TabState
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings.tree import Notifications
+    from acp_tui.client.settings.settings import Notifications
     from acp_tui.ui.app.app import AcpTuiApp
     from acp_tui.ui.tab.tab import Tab
 

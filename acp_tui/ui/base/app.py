@@ -22,7 +22,7 @@ from textual.types import CSSPathType
 from textual.widget import Widget
 
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys

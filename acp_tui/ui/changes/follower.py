@@ -23,7 +23,7 @@ from textual.worker import Worker
 from acp_tui.client import line_comparison
 from acp_tui.client.changes import ChangesError, FileChange, Limits, Review, Swapped
 from acp_tui.client.changes.tracker import ChangeTracker, Moment
-from acp_tui.client.settings.tree import Changes
+from acp_tui.client.settings.settings import Changes
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.editor import edit

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
-from acp_tui.client.settings.tree import KeyChoice
+from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.values import dataclass

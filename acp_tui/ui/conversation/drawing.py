@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation import QUIET_KINDS
 from acp_tui.conversation.conversation import SubagentState
 from acp_tui.conversation.entries import TerminalState

@@ -28,7 +28,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 
 from acp_tui.client.export import ExportFacts, to_html, to_markdown
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.terminals import plain_text
 from acp_tui.client.transcript.events import Event
 from acp_tui.conversation.conversation import Conversation

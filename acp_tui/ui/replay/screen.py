@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.events import Dropped, Event, Exited, TerminalCut
 from acp_tui.client.transcript.replay import Step
 from acp_tui.conversation.conversation import Conversation

@@ -16,7 +16,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Static
 
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId, Turn
 from acp_tui.conversation.permission_requests import Rejection

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from acp_tui.client.settings.tree import STATUS_PARTS, StatusPart
+from acp_tui.client.settings.settings import STATUS_PARTS, StatusPart
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from textual.content import Content
 
 from acp_tui.client.errors import AgentRefused, ClientError
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.session.status_line import HOSTED, TabState, state_of_tab

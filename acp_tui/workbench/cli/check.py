@@ -14,7 +14,7 @@ from typing import Any, Final
 import anyio
 
 from acp_tui.cli import ExitCode, code_of, weightiest
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import Clean, columns, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of
@@ -32,18 +32,18 @@ FRAME_CELLS: Final = 160
 HEADINGS: Final = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}
 
 
-def run(given: Given) -> int:
+def run(args: Args) -> int:
     """Check the agent and print the report, or list the rules. Returns the exit status."""
-    if given.rules:
-        return _print_rules(given.format)
-    if given.timeout <= 0:
+    if args.rules:
+        return _print_rules(args.format)
+    if args.timeout <= 0:
         raise UsageError("--timeout needs more than 0 seconds")
-    if given.agent is None:
+    if args.agent is None:
         raise UsageError("check needs an agent: a name, or -- COMMAND")
-    command = ready_to_run(command_of(given.agent))
-    plan = Plan(PROMPT if given.prompt is None else given.prompt, limit_s=given.timeout)
+    command = ready_to_run(command_of(args.agent))
+    plan = Plan(PROMPT if args.prompt is None else args.prompt, limit_s=args.timeout)
     clean = make_cleaner(command.env)
-    examination = Examination(command, plan, given.record, lambda what: _show_step(clean(what)))
+    examination = Examination(command, plan, args.record, lambda what: _show_step(clean(what)))
     report, code = examination.report, ExitCode.DONE
     try:
         anyio.run(examination.run)
@@ -53,7 +53,7 @@ def run(given: Given) -> int:
     _show_step("")
     broken = ExitCode.ERROR if report.has_errors else ExitCode.DONE
     code = weightiest({code, code_of(report.failure), broken})
-    print(_as_json(report, code, clean) if given.format == "json" else "\n".join(_as_text(report, clean)))
+    print(_as_json(report, code, clean) if args.format == "json" else "\n".join(_as_text(report, clean)))
     return code
 
 

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.prerequisites import notes_of
 from acp_tui.cli.replay import fitted_settings, settings_to_show, show_app
 from acp_tui.cli.sessions import recording_named
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.workbench.inspect import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
 
 
-def run(given: Given) -> int:
+def run(args: Args) -> int:
     """Show its frames until the user quits."""
-    source = recording_named(given.word)
+    source = recording_named(args.word)
     read = settings_to_show(source, "for its frames: jq -c .frame FILE")
     return run_inspect(source, read.settings, notes_of(read))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.client.transcript.lines import open_recording
@@ -22,22 +22,22 @@ from acp_tui.workbench.mock import Departed, MockAgent
 from acp_tui.workbench.mock.script import Script, read_script
 
 
-def run(given: Given) -> int:
+def run(args: Args) -> int:
     """Serve one client. Returns the exit status.
 
     If the recorded agent ended on its own, this process ends the same way.
     """
-    source = given.word
+    source = args.word
     if isinstance(source, str) or source.suffix == ".toml":
-        if given.strict or given.timeout is not None:
+        if args.strict or args.timeout is not None:
             raise UsageError(
                 "--strict and --timeout work with recordings only; a scenario expects nothing of its client"
             )
-        return play([str(source), "--speed", f"{given.speed:g}", *(["--login"] if given.login else [])])
-    if given.login:
+        return play([str(source), "--speed", f"{args.speed:g}", *(["--login"] if args.login else [])])
+    if args.login:
         raise UsageError("--login works with scenarios only; a recording logs in as it was recorded")
     with ExitOnError(ExitCode.ERROR):
-        return anyio.run(_serve, _read(source), given)
+        return anyio.run(_serve, _read(source), args)
 
 
 def _read(source: Path) -> Script:
@@ -50,14 +50,14 @@ def _read(source: Path) -> Script:
     return script
 
 
-async def _serve(script: Script, given: Given) -> int:
+async def _serve(script: Script, args: Args) -> int:
     agent = MockAgent(
         script,
-        speed=given.speed,
-        on_departure=_strict if given.strict else _say,
+        speed=args.speed,
+        on_departure=_strict if args.strict else _say,
         on_note=_say,
         on_stderr=repeat_stderr,
-        timeout_s=given.timeout,
+        timeout_s=args.timeout,
     )
     status = ExitCode.DONE
     try:

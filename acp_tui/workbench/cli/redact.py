@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.cli.sessions import recording_named
@@ -20,18 +20,18 @@ MIN_SECRET: Final = 4
 MAX_ROWS: Final = 40
 
 
-def run(given: Given) -> int:
+def run(args: Args) -> int:
     """Write the file and print what was replaced. Returns the exit status."""
-    kept, dropped, secrets = (tuple(each or ()) for each in (given.keep_contents, given.drop_contents, given.secret))
+    kept, dropped, secrets = (tuple(each or ()) for each in (args.keep_contents, args.drop_contents, args.secret))
     if kept and dropped:
         raise UsageError("--keep-contents already drops all other files, so it can't be used with --drop-contents")
     if any(len(text) < MIN_SECRET for text in secrets):
         raise UsageError(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
-    options = RedactOptions(secrets, dropped, kept or None, given.drop_media)
-    source, environ = Path(recording_named(given.word)), os.environ
+    options = RedactOptions(secrets, dropped, kept or None, args.drop_media)
+    source, environ = Path(recording_named(args.word)), os.environ
     with ExitOnError(ExitCode.ERROR):
-        report = redact(source, given.output, options, environ, socket.gethostname(), full_names(environ))
-    print("\n".join(_lines(report, given.output)))
+        report = redact(source, args.output, options, environ, socket.gethostname(), full_names(environ))
+    print("\n".join(_lines(report, args.output)))
     return ExitCode.DONE
 
 

@@ -19,7 +19,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded

@@ -241,7 +241,7 @@ class MockAgent:
                 self._notified(notification)
             case messages.Result() | messages.Failure() as answer:
                 self._answered(answer)
-            case messages.Junk(_, reason, answer):
+            case messages.Malformed(_, reason, answer):
                 self._depart(None, f"the client sent a line that isn't a message: {reason}")
                 if answer is not None:
                     self._out.put(answer)

@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.cli.plain.console import Outbox
 from acp_tui.cli.plain.printer import ConversationPrinter
-from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from acp_tui.client.sessions.consent import Policy
-from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.client.settings.settings import RefusalRule
 from support.agents import SERVING, in_session
 from support.peers import Counterpart, request
 

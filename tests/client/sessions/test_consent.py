@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.client.sessions.consent import ALLOW, HOW_TO_NARROW, REFUSE, WHY_OUTSIDE, WHY_SETTINGS, Grant, Policy
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import PermissionRequest

@@ -12,7 +12,7 @@ from anyio import create_task_group
 
 from acp_tui.client.sessions.consent import ALLOW, IN_SESSION, NEVER, REFUSE, WHY_UNASKED, Grant, Policy
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import TextDiff

@@ -17,7 +17,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
-from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import AskedCommand, BooleanOption, Turn

@@ -18,7 +18,7 @@ from acp_tui.client.settings.project_settings import (
     with_trusted_project,
 )
 from acp_tui.client.settings.reader import SettingsRead, interpret
-from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.client.settings.trust import Trust, remember
 
 NARROWER_OR_LESS = {

@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.reader import EXAMPLE, SettingsRead, read_settings
-from acp_tui.client.settings.tree import (
+from acp_tui.client.settings.settings import (
     AgentSettings,
     Appearance,
     Changes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
+from acp_tui.client.settings.settings import READ_ELSEWHERE, Settings
 from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented
 
 DOCS = {one.key: one for one in documented()}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.settings.tree import (
+from acp_tui.client.settings.settings import (
     Appearance,
     Changes,
     ConversationSettings,

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from acp_tui.client.sessions.session_history import recording_plan
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript import recorder as recorder_module
 from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, Header, OwnAction, Stderr, TerminalCut
 from acp_tui.client.transcript.lines import open_recording

@@ -25,7 +25,7 @@ from textual.pilot import Pilot
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation.elicitation import BooleanField, Form, TextField, UrlVisit
 from acp_tui.conversation.facts import Command, PlanStep, RequestKey, SessionId

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from acp_tui.client.settings.tree import Notifications
+from acp_tui.client.settings.settings import Notifications
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import (

@@ -13,7 +13,7 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.app.settings.follower import PROGRAMS, LiveSettings
 from support.waiting import LIMIT_S
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from textual.events import Key
 
-from acp_tui.client.settings.tree import Appearance, ConversationSettings, KeyChoice, Settings
+from acp_tui.client.settings.settings import Appearance, ConversationSettings, KeyChoice, Settings
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.ui.conversation.view import ConversationView

@@ -8,7 +8,7 @@ import pytest
 from textual.dom import DOMNode
 
 import acp_tui.ui
-from acp_tui.client.settings.tree import KeyChoice
+from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.ui.app.dialogs import Board
 from acp_tui.ui.app.settings.screen import SettingEditor, SettingsScreen
 from acp_tui.ui.base.app import BaseApp

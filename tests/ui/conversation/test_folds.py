@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from acp_tui.client.settings.tree import Appearance, ConversationSettings, Settings
+from acp_tui.client.settings.settings import Appearance, ConversationSettings, Settings
 from acp_tui.client.terminals.emulator import Line, Span
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.entries import TerminalState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.client.settings.tree import KeyChoice
+from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.docs import topics
 from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.help import HelpScreen, help_rows

@@ -12,7 +12,7 @@ from textual.widgets import Input
 from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import SettingsScreen, explanation, item_rows
 from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP

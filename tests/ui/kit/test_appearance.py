@@ -10,7 +10,7 @@ import pytest
 from textual.strip import Strip
 
 from acp_tui.cli import screen
-from acp_tui.client.settings.tree import Appearance
+from acp_tui.client.settings.settings import Appearance
 from acp_tui.ui.kit.row_list import RowList
 from acp_tui.ui.kit.themes import ANSI_DARK, ANSI_LIGHT, DARK, LIGHT, theme_for
 from acp_tui.ui.rendering.ascii import STAND_INS

@@ -11,7 +11,7 @@ import pytest
 from acp_tui.client.prompts import DraftKey
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
-from acp_tui.client.settings.tree import HistorySettings, Settings
+from acp_tui.client.settings.settings import HistorySettings, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
 from support.folding import agent

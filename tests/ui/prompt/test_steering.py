@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from support.desks import SESSION, OpenDesk
 
 OFFERED = SESSION.replace("handshake()", 'handshake(_meta={"steering": {"supported": True}})')

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.events import Key
 
-from acp_tui.client.settings.tree import Appearance, KeyChoice, Settings
+from acp_tui.client.settings.settings import Appearance, KeyChoice, Settings
 from acp_tui.ui.kit.themes import DARK
 from support.screens import Page, ScreenApp, open_page
 

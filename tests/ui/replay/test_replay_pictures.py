@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 from textual.pilot import Pilot
 
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Event
 from acp_tui.ui.replay.player import Pace, Spot
 from acp_tui.ui.replay.screen import ReplayApp

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 from textual.pilot import Pilot
 
-from acp_tui.client.settings.tree import KeyChoice, Settings
+from acp_tui.client.settings.settings import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.replay.bar import Position, ReplayBar, bar_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acp_tui.client.settings.tree import AgentSettings, Appearance, Settings, TraceContext, Workspace
+from acp_tui.client.settings.settings import AgentSettings, Appearance, Settings, TraceContext, Workspace
 from support.desks import SESSION, Desk, OpenDesk
 
 MODES = """

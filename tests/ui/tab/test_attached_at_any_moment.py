@@ -27,7 +27,7 @@ from acp_tui.client.errors import AgentUnreachable
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId

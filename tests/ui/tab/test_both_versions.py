@@ -15,7 +15,7 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF
-from acp_tui.client.settings.tree import Settings, Workspace
+from acp_tui.client.settings.settings import Settings, Workspace
 from support.desks import Desk
 from support.screens import open_agent_page
 

@@ -12,7 +12,7 @@ import pytest
 from rich.style import Style
 from textual.app import App
 
-from acp_tui.client.settings.tree import Appearance
+from acp_tui.client.settings.settings import Appearance
 from acp_tui.conversation.content import (
     Annotations,
     Audio,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.sessions.session_history import PastSession, recording_store
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.facts import SessionId

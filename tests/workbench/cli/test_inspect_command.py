@@ -10,7 +10,7 @@ from textual.app import App
 
 from acp_tui.cli import replay
 from acp_tui.cli.main import main
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.workbench.cli import inspect
 from acp_tui.workbench.cli.inspect import run_inspect

@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 
 from acp_tui.client.agents.demo_agent import demo_command
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.rpc import Direction

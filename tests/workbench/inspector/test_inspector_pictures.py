@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from textual.pilot import Pilot
 
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Event, Frame, Stderr
 from acp_tui.rpc import Direction
 from acp_tui.ui.kit.themes import DARK, LIGHT

@@ -22,7 +22,7 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import changed, leaves, value_at, with_value
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings, layered, read_project_settings
 from acp_tui.client.settings.reader import Problem, SettingsRead, read_settings
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
 from acp_tui.client.settings.watching import changes_of, events_in
 from acp_tui.client.settings.writing import TomlValue, write_setting

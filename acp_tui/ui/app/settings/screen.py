@@ -26,7 +26,7 @@ from acp_tui.client.files import make_private
 from acp_tui.client.settings.location import leaves, value_at
 from acp_tui.client.settings.reader import interpret
 from acp_tui.client.settings.setting import DeclaredSetting
-from acp_tui.client.settings.tree import READ_ELSEWHERE, KeyChoice, Settings
+from acp_tui.client.settings.settings import READ_ELSEWHERE, KeyChoice, Settings
 from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line

@@ -87,11 +87,11 @@ _WORK: Final = "Work with an agent"
 _LOOK_UP: Final = "Look things up"
 
 COMMANDS: Final[tuple[Command, ...]] = (
-    Command("", "work with an agent", "acp_tui.cli.work", AGENT, options=_RUN_OPTIONS, group=_WORK),
+    Command("", "work with an agent", "acp_tui.cli.start", AGENT, options=_RUN_OPTIONS, group=_WORK),
     Command(
         "run",
         "work with an agent, even one named like a command",
-        "acp_tui.cli.work",
+        "acp_tui.cli.start",
         AGENT,
         _NEEDS_AGENT,
         _RUN_OPTIONS,
@@ -100,7 +100,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "exec",
         "run one turn without a screen",
-        "acp_tui.cli.one_turn",
+        "acp_tui.cli.start_turn",
         AGENT,
         needs=_NEEDS_AGENT,
         options=(
@@ -184,7 +184,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "demo",
         "try acp-tui with a scripted agent",
-        "acp_tui.cli.work:demo",
+        "acp_tui.cli.start:demo",
         Value("SCENARIO", Kind.SCENARIO),
         options=(
             Option(("--list",), "list the scenarios"),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import command_of, notes_of
@@ -23,27 +23,27 @@ STDIN_LIMIT_S: Final = 3.0
 """A pipe silent for this long isn't meant for us: scripts and services leave theirs open."""
 
 
-def run(given: Given) -> int:
-    given.allow_unasked = _kinds_in(given.allow_unasked)
-    command, read = command_of(given.agent), settings_in(given.cwd)
+def run(args: Args) -> int:
+    args.allow_unasked = _kinds_in(args.allow_unasked)
+    command, read = command_of(args.agent), settings_in(args.cwd)
     command = ready_to_run(command)
     for note in notes_of(read):
         say(note)
-    if given.prompt is None and sys.stdin.isatty() and (flag := _prompt_flag(given.agent.argv)):
+    if args.prompt is None and sys.stdin.isatty() and (flag := _prompt_flag(args.agent.argv)):
         raise UsageError(f"{flag} went to the agent, since it follows --; put {flag} before --")
-    prompt = _read_prompt(given.prompt)
+    prompt = _read_prompt(args.prompt)
     if not prompt.strip():
-        flag = "" if given.prompt is not None else _prompt_flag(given.agent.argv)
+        flag = "" if args.prompt is not None else _prompt_flag(args.agent.argv)
         advice = f"{flag} went to the agent, since it follows --" if flag else "use --prompt TEXT, or pipe one in"
         say(f"the prompt is empty; {advice}")
         return ExitCode.USAGE
 
     servers_at_start(settings_file())  # before any agent can write there
-    start_early(command, command.cwd or given.cwd)  # it starts while everything else is loaded
+    start_early(command, command.cwd or args.cwd)  # it starts while everything else is loaded
     try:
         from acp_tui.cli.exec import take_turn
 
-        return take_turn(command, prompt, read.settings, given)
+        return take_turn(command, prompt, read.settings, args)
     finally:
         end_early()
 
@@ -63,14 +63,14 @@ def _prompt_flag(agent_argv: Sequence[str]) -> str:
     return next((word for word in agent_argv if word in ("-p", "--prompt")), "")
 
 
-def _read_prompt(given: str | None) -> str:
+def _read_prompt(args: str | None) -> str:
     """Return `given` followed by what stdin holds, if it's a pipe or file; without one, all of stdin."""
-    if given is None:
+    if args is None:
         if sys.stdin.isatty():
             sys.stderr.write("Type your prompt, then press Ctrl+D:\n")
         return _read_stdin()
     piped = _read_stdin() if _has_input() else ""
-    return f"{given}\n\n{piped}" if piped.strip() else given
+    return f"{args}\n\n{piped}" if piped.strip() else args
 
 
 def _has_input() -> bool:

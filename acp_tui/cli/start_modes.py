@@ -12,7 +12,7 @@ from pathlib import Path
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import say
@@ -25,39 +25,39 @@ from acp_tui.client.worktrees import add_worktree
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
 
-def run(given: Given, work_with: Callable[..., int]) -> int:
+def run(args: Args, work_with: Callable[..., int]) -> int:
     """Work in a browser, a worktree, an earlier session, or line by line. Without a terminal, list the agents.
 
-    `work_with` is the function in `work`.
+    `work_with` is the function in `start`.
     """
-    if given.web is not None:
-        return _in_browser(given)
-    if given.resume is not None:
-        return _resume(given)
-    if given.agent is not None:
-        command, cwd = command_of(given.agent), given.cwd
-        if given.worktree is not None:
+    if args.web is not None:
+        return _in_browser(args)
+    if args.resume is not None:
+        return _resume(args)
+    if args.agent is not None:
+        command, cwd = command_of(args.agent), args.cwd
+        if args.worktree is not None:
             if command.cwd is not None:
                 where = "a project of its own" if command.name == DEMO else str(command.cwd)
                 raise UsageError(f"{command.name} works in {where}, so it can't be used with --worktree")
-            cwd = _worktree(cwd, given.worktree)
-        return work_with(command, cwd, given.record, is_plain=given.plain)
-    if given.worktree is not None:
+            cwd = _worktree(cwd, args.worktree)
+        return work_with(command, cwd, args.record, is_plain=args.plain)
+    if args.worktree is not None:
         raise UsageError("--worktree needs an agent: acp-tui AGENT --worktree [NAME]")
-    if given.plain:
+    if args.plain:
         raise UsageError("--plain needs an agent: acp-tui AGENT --plain; to list them: acp-tui agents")
     return list_agents()
 
 
-def _in_browser(given: Given) -> int:
-    if given.plain:
+def _in_browser(args: Args) -> int:
+    if args.plain:
         raise UsageError("--web shows a screen, so it can't be used with --plain")
     try:
         from acp_tui.cli.web import serve_in_browser
     except ImportError as error:  # the extra isn't installed
         missing = ClientError(f"--web needs the package {error.name}", hint="pip install 'acp-tui[web]'")
         raise exit_after(missing, ExitCode.ERROR) from None
-    return serve_in_browser(int(given.web))
+    return serve_in_browser(int(args.web))
 
 
 def _worktree(cwd: Path, name: str) -> Path:
@@ -66,28 +66,28 @@ def _worktree(cwd: Path, name: str) -> Path:
     return Path(worktree.folder)
 
 
-def _resume(given: Given) -> int:
-    if given.plain:
+def _resume(args: Args) -> int:
+    if args.plain:
         raise UsageError("--resume needs the screen, so it can't be used with --plain")
-    command = command_of(given.agent) if given.agent is not None else None
+    command = command_of(args.agent) if args.agent is not None else None
     require_screen("to read sessions without it: acp-tui sessions")
     read = settings_in_force()
-    found = find_resumed(given.resume, given.cwd, command)
+    found = find_resumed(args.resume, args.cwd, command)
     shell = leavable(read.settings.sessions)
-    return run_screen(found.command, found.cwd, read.settings, notes_of(read), given.record, found.opening, shell)
+    return run_screen(found.command, found.cwd, read.settings, notes_of(read), args.record, found.opening, shell)
 
 
 # The demo
 
 
-def demo(given: Given, play: Callable[[str, Given], int]) -> int:
+def demo(args: Args, play: Callable[[str, Args], int]) -> int:
     """Show the demo in a browser, list its scenarios, or `play` one of the user's own."""
-    if given.web is not None:
-        return _in_browser(given)
-    if given.list:
-        return _list_scenarios(given.format)
-    _check_scenario(given.word)
-    return play(given.word, given)
+    if args.web is not None:
+        return _in_browser(args)
+    if args.list:
+        return _list_scenarios(args.format)
+    _check_scenario(args.word)
+    return play(args.word, args)
 
 
 def _list_scenarios(form: str) -> int:

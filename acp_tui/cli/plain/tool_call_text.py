@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from acp_tui.client.line_comparison import told_diff
-from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.client.terminals.emulator import BARE_LINE_FEEDS, make_emulator
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import is_for_user

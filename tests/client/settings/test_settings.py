@@ -8,14 +8,14 @@ import sys
 import pytest
 
 from acp_tui.client.settings.setting import declared
-from acp_tui.client.settings.tree import RefusalRule, Settings, TerminalSettings, TraceContext
+from acp_tui.client.settings.settings import RefusalRule, Settings, TerminalSettings, TraceContext
 from acp_tui.client.terminals.terminals import DEFAULT_LIMIT_BYTES, MAX_LIMIT_BYTES
 from acp_tui.protocol.connection import TRACE_KEYS
 
 COSTLY = ("pydantic", "anyio", "asyncio", "tomllib", "hashlib", "json", "textual")
 
 
-@pytest.mark.parametrize("module", ["tree", "reader", "wording"])
+@pytest.mark.parametrize("module", ["settings", "reader", "wording"])
 def test_settings_are_known_before_anything_costly_is_loaded(module: str) -> None:
     code = f"import sys, acp_tui.client.settings.{module}; print([n for n in {COSTLY} if n in sys.modules])"
 

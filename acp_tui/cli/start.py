@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui import demo as shipped
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.prerequisites import command_of, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 # Each way only loads what it needs, because the first frame waits for it.
 
 
-def run(given: Given) -> int:
+def run(args: Args) -> int:
     """Work with the named agent, or let the user choose one, on the screen or in the requested way."""
-    is_simple = given.web is None and given.resume is None and given.worktree is None and not given.plain
-    if is_simple and (given.agent is not None or has_terminal()):
-        command = command_of(given.agent) if given.agent is not None else None
-        return work_with(command, given.cwd, given.record)
-    return _otherwise(given, is_demo=False)
+    is_simple = args.web is None and args.resume is None and args.worktree is None and not args.plain
+    if is_simple and (args.agent is not None or has_terminal()):
+        command = command_of(args.agent) if args.agent is not None else None
+        return work_with(command, args.cwd, args.record)
+    return _otherwise(args, is_demo=False)
 
 
-def demo(given: Given) -> int:
+def demo(args: Args) -> int:
     """Work with the scripted agent, or list its scenarios."""
-    if given.web is not None or given.list or given.word not in (None, *shipped.names()):
-        return _otherwise(given, is_demo=True)
-    return play(given.word or shipped.DEFAULT, given)
+    if args.web is not None or args.list or args.word not in (None, *shipped.names()):
+        return _otherwise(args, is_demo=True)
+    return play(args.word or shipped.DEFAULT, args)
 
 
-def _otherwise(given: Given, *, is_demo: bool) -> int:
-    from acp_tui.cli import other_modes
+def _otherwise(args: Args, *, is_demo: bool) -> int:
+    from acp_tui.cli import start_modes
 
-    return other_modes.demo(given, play) if is_demo else other_modes.run(given, work_with)
+    return start_modes.demo(args, play) if is_demo else start_modes.run(args, work_with)
 
 
-def play(scenario: str, given: Given) -> int:
-    command = with_project(demo_command(scenario, given.speed, 2 if given.protocol == "2" else 1))
-    return work_with(command, Path(), is_plain=given.plain)  # it has its own folder
+def play(scenario: str, args: Args) -> int:
+    command = with_project(demo_command(scenario, args.speed, 2 if args.protocol == "2" else 1))
+    return work_with(command, Path(), is_plain=args.plain)  # it has its own folder
 
 
 def work_with(
