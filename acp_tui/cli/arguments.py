@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acp_tui import __version__
 from acp_tui.cli import ExitCode
-from acp_tui.cli.command import Command, Kind, UsageError, Value
+from acp_tui.cli.command import CliCommand, UsageError, Value, ValueKind
 from acp_tui.cli.commands import ALWAYS, COMMANDS, split_command
 from acp_tui.client.transcript.record_to import RecordTo
 
@@ -37,7 +37,7 @@ class AgentChoice(NamedTuple):
     """The ACP version to use with it, if the user specified one."""
 
 
-def read_arguments(argv: Sequence[str]) -> tuple[Command, Args]:
+def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
     """Parse `argv` (without the program's name). Raises SystemExit for --help, --version, and errors."""
     words, agent_argv = _split_off_agent(argv)
     command, rest = split_command(words)
@@ -52,7 +52,7 @@ def read_arguments(argv: Sequence[str]) -> tuple[Command, Args]:
     return command, args
 
 
-def say_wrong_use(command: Command, message: str) -> ExitCode:
+def say_wrong_use(command: CliCommand, message: str) -> ExitCode:
     """Print what is invalid and where to find help. Returns the exit status."""
     called = f"acp-tui {command.name}".rstrip()
     sys.stderr.write(f"acp-tui: {message}\nFor help: {called} --help\n")
@@ -62,7 +62,7 @@ def say_wrong_use(command: Command, message: str) -> ExitCode:
 class _Parser(argparse.ArgumentParser):
     """Prints our own help, and errors in one line."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: CliCommand) -> None:
         super().__init__(prog="acp-tui", allow_abbrev=False)
         self._command = command
         self.add_argument("--version", "-V", action="version", version=f"acp-tui {__version__}")
@@ -102,7 +102,7 @@ def _split_off_agent(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | 
     return words[:at], tuple(words[at + 1 :])
 
 
-def _complete(args: Args, command: Command, agent_argv: tuple[str, ...] | None) -> None:
+def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | None) -> None:
     """Combine values that belong together, and check that none is missing. Raises UsageError."""
     if command.takes_agent:
         args.agent = _choice(args.word, agent_argv, getattr(args, "protocol", None))
@@ -140,7 +140,7 @@ def _recording(args: Args) -> RecordTo | None:
     return RecordTo(args.record, args.record_raw)
 
 
-def _too_much(command: Command, word: str | None, left: list[str]) -> str:
+def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
     """Describe which words are unexpected, and what was probably meant."""
     said = f"unrecognized arguments: {' '.join(left)}"
     if flag := next((each for each in left if each.startswith("-")), ""):
@@ -158,7 +158,7 @@ def _too_much(command: Command, word: str | None, left: list[str]) -> str:
     return said
 
 
-def _advice_on_flag(command: Command, flag: str) -> str:
+def _advice_on_flag(command: CliCommand, flag: str) -> str:
     if near := nearest(flag, (each for option in (*command.options, *ALWAYS) for each in option.flags)):
         return f"; did you mean {near}?"
     owners = [each.name for each in COMMANDS if each.name and any(flag in option.flags for option in each.options)]
@@ -230,12 +230,12 @@ def _number(text: str) -> float:
     return number
 
 
-_READERS: Final[dict[Kind, Callable[[str], object]]] = {
-    Kind.NUMBER: _number,
-    Kind.SIZE: _size,
-    Kind.SOURCE: _source,
-    Kind.FILE: Path,
-    Kind.NEW_FILE: _new_file,
-    Kind.FOLDER: _folder,
+_READERS: Final[dict[ValueKind, Callable[[str], object]]] = {
+    ValueKind.NUMBER: _number,
+    ValueKind.SIZE: _size,
+    ValueKind.SOURCE: _source,
+    ValueKind.FILE: Path,
+    ValueKind.NEW_FILE: _new_file,
+    ValueKind.FOLDER: _folder,
 }
 """Other kinds are plain text."""

@@ -10,7 +10,7 @@ class UsageError(Exception):
     """An invalid command line. The message explains it in one line."""
 
 
-class Kind(Enum):
+class ValueKind(Enum):
     """What a value is: how to parse it, and what a shell offers for it."""
 
     TEXT = "text"
@@ -38,7 +38,7 @@ class Value(NamedTuple):
 
     name: str
     """The name shown in the help if there are no choices."""
-    kind: Kind = Kind.TEXT
+    kind: ValueKind = ValueKind.TEXT
     choices: tuple[str, ...] = ()
     """All allowed values; empty to allow anything."""
     is_closed: bool = True
@@ -72,7 +72,7 @@ class Option(NamedTuple):
         return f"{flags} {self.value.shown if self.value_when_bare is None else f'[{self.value.shown}]'}"
 
 
-class Command(NamedTuple):
+class CliCommand(NamedTuple):
     """One command. The one without a name is the default."""
 
     name: str
@@ -94,7 +94,7 @@ class Command(NamedTuple):
     @property
     def takes_agent(self) -> bool:
         """Whether `-- COMMAND` can replace the word."""
-        return self.word is not None and self.word.kind is Kind.AGENT
+        return self.word is not None and self.word.kind is ValueKind.AGENT
 
     @property
     def shown(self) -> str:
@@ -103,8 +103,8 @@ class Command(NamedTuple):
         return f"{self.name} {self.word.name if self.needs else f'[{self.word.name}]'}".strip()
 
 
-AGENT: Final = Value("AGENT", Kind.AGENT)
-SOURCE: Final = Value("SOURCE", Kind.SOURCE)
+AGENT: Final = Value("AGENT", ValueKind.AGENT)
+SOURCE: Final = Value("SOURCE", ValueKind.SOURCE)
 SOURCE_NOTE: Final = "SOURCE is a recording, a recorded session's ID, or demo:NAME to play that scenario first.\n\n"
 LOOK_BACK: Final = "Look back"
 """The heading of the commands on recordings."""
@@ -117,7 +117,7 @@ def output_format(*choices: str, about: str = "how to print it") -> Option:
 
 PROTOCOL: Final = Option(("--protocol",), "speak only this version of ACP", Value("VERSION", choices=("1", "2")))
 RECORDING: Final = (
-    Option(("--record",), "record everything sent and received", Value("FILE", Kind.NEW_FILE)),
+    Option(("--record",), "record everything sent and received", Value("FILE", ValueKind.NEW_FILE)),
     Option(("--record-raw",), "keep secrets in that recording"),
 )
-SPEED: Final = Option(("--speed",), "times as fast; 0 doesn't wait (default: 1)", Value("X", Kind.NUMBER), 1.0)
+SPEED: Final = Option(("--speed",), "times as fast; 0 doesn't wait (default: 1)", Value("X", ValueKind.NUMBER), 1.0)

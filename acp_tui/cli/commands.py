@@ -17,10 +17,10 @@ from acp_tui.cli.command import (
     SOURCE,
     SOURCE_NOTE,
     SPEED,
-    Command,
-    Kind,
+    CliCommand,
     Option,
     Value,
+    ValueKind,
     output_format,
 )
 
@@ -33,16 +33,18 @@ SHELLS: Final = ("bash", "zsh", "fish")
 DOCTORS_PROMPT: Final = "Reply with the one word: ready. Use no tools."
 
 _NEEDS_AGENT = "an agent: a name, or -- COMMAND"
-_CWD = Option(("--cwd",), "the folder to work in (default: this one)", Value("DIR", Kind.FOLDER), ".")
+_CWD = Option(("--cwd",), "the folder to work in (default: this one)", Value("DIR", ValueKind.FOLDER), ".")
 _PROTOCOL_OF_DEMO = Option(
     ("--protocol",), "speak this version of ACP (default: 1)", Value("VERSION", choices=("1", "2")), "1"
 )
 _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
-_WEB = Option(("--web",), "show it in a browser on this machine", Value("PORT", Kind.NUMBER), value_when_bare="0")
+_WEB = Option(("--web",), "show it in a browser on this machine", Value("PORT", ValueKind.NUMBER), value_when_bare="0")
 _RESUME = Option(("--resume",), "reopen this folder's last session, or the one named", Value("ID"), value_when_bare="")
 _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
 _RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, PROTOCOL, *RECORDING)
-_MAX_WAIT = Option(("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", Kind.NUMBER), 2.0)
+_MAX_WAIT = Option(
+    ("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", ValueKind.NUMBER), 2.0
+)
 _SESSIONS_NOTES = """\
 WORDS searches titles, prompts, and replies; quote more than one. ID is a session's ID or the beginning of one. FILE \
 ends in .md, .html, or .jsonl.
@@ -86,9 +88,9 @@ The scripts call `acp-tui completion agents` and `acp-tui completion scenarios` 
 _WORK: Final = "Work with an agent"
 _LOOK_UP: Final = "Look things up"
 
-COMMANDS: Final[tuple[Command, ...]] = (
-    Command("", "work with an agent", "acp_tui.cli.start", AGENT, options=_RUN_OPTIONS, group=_WORK),
-    Command(
+COMMANDS: Final[tuple[CliCommand, ...]] = (
+    CliCommand("", "work with an agent", "acp_tui.cli.start", AGENT, options=_RUN_OPTIONS, group=_WORK),
+    CliCommand(
         "run",
         "work with an agent, even one named like a command",
         "acp_tui.cli.start",
@@ -97,7 +99,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         _RUN_OPTIONS,
         group=_WORK,
     ),
-    Command(
+    CliCommand(
         "exec",
         "run one turn without a screen",
         "acp_tui.cli.start_turn",
@@ -118,7 +120,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         notes=_EXEC_NOTES,
         group=_WORK,
     ),
-    Command(
+    CliCommand(
         "host",
         "keep an agent running in the background",
         "acp_tui.cli.host",
@@ -133,14 +135,14 @@ COMMANDS: Final[tuple[Command, ...]] = (
             ),
             Option(("--stop",), "stop the host with this name, or all hosts", Value("NAME"), value_when_bare=""),
             Option(("--listen",), "listen on TCP, too; clients need a token", Value("HOST:PORT")),
-            Option(("--tls-cert",), "the certificate, in PEM format", Value("FILE", Kind.FILE)),
-            Option(("--tls-key",), "the certificate's key", Value("FILE", Kind.FILE)),
+            Option(("--tls-cert",), "the certificate, in PEM format", Value("FILE", ValueKind.FILE)),
+            Option(("--tls-key",), "the certificate's key", Value("FILE", ValueKind.FILE)),
             Option(("--foreground",), "stay in the foreground"),
         ),
         notes=_HOST_NOTES,
         group=_WORK,
     ),
-    Command(
+    CliCommand(
         "attach",
         "show a session that a host keeps",
         "acp_tui.cli.attach",
@@ -149,7 +151,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         notes=_ATTACH_NOTES,
         group=_WORK,
     ),
-    Command(
+    CliCommand(
         "hosts",
         "list the sessions that hosts keep",
         "acp_tui.cli.attach:list_hosts",
@@ -170,7 +172,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ),
         group=_WORK,
     ),
-    Command(
+    CliCommand(
         "agents",
         "list the agents you can run",
         "acp_tui.cli.agents",
@@ -181,11 +183,11 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ),
         group=_WORK,
     ),
-    Command(
+    CliCommand(
         "demo",
         "try acp-tui with a scripted agent",
         "acp_tui.cli.start:demo",
-        Value("SCENARIO", Kind.SCENARIO),
+        Value("SCENARIO", ValueKind.SCENARIO),
         options=(
             Option(("--list",), "list the scenarios"),
             output_format("text", "json", about="how to print that list"),
@@ -196,7 +198,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ),
         group=_WORK,
     ),
-    Command(
+    CliCommand(
         "sessions",
         "list recorded sessions, or export one",
         "acp_tui.cli.sessions",
@@ -210,7 +212,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         notes=_SESSIONS_NOTES,
         group=LOOK_BACK,
     ),
-    Command(
+    CliCommand(
         "replay",
         "play back a recording",
         "acp_tui.cli.replay",
@@ -225,7 +227,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         notes=SOURCE_NOTE + _MOMENTS,
         group=LOOK_BACK,
     ),
-    Command(
+    CliCommand(
         "render",
         "turn a recording into a picture, text, or animation",
         "acp_tui.cli.replay:write_rendering",
@@ -235,13 +237,15 @@ COMMANDS: Final[tuple[Command, ...]] = (
             Option(
                 ("--output", "-o"),
                 "write a .svg, .txt, .png, .html, .md, or .cast file",
-                Value("FILE", Kind.FILE),
+                Value("FILE", ValueKind.FILE),
                 is_required=True,
             ),
             Option(("--animate",), "make an .svg that plays the recording"),
             Option(("--at",), "which moment, or where an animation ends (default: the end)", Value("MOMENT")),
             Option(("--at-text",), "the moment this text first appeared", Value("TEXT")),
-            Option(("--size",), "columns and rows of the screen (default: 120x40)", Value("CxR", Kind.SIZE), (120, 40)),
+            Option(
+                ("--size",), "columns and rows of the screen (default: 120x40)", Value("CxR", ValueKind.SIZE), (120, 40)
+            ),
             Option(("--theme",), "acp-dark, acp-light, ... (default: acp-dark)", Value("THEME"), ""),
             Option(("--scroll",), "which end is in view", Value("END", choices=("top", "bottom")), "bottom"),
             Option(
@@ -251,14 +255,14 @@ COMMANDS: Final[tuple[Command, ...]] = (
                 "allow_once",
             ),
             Option(("--prompt",), "what the demo's user asks for", Value("TEXT")),
-            Option(("--speed",), "times as fast, for an animation (default: 1)", Value("X", Kind.NUMBER), 1.0),
+            Option(("--speed",), "times as fast, for an animation (default: 1)", Value("X", ValueKind.NUMBER), 1.0),
             _MAX_WAIT,
         ),
         notes=SOURCE_NOTE + _MOMENTS,
         group=LOOK_BACK,
     ),
     *_FOR_AUTHORS,
-    Command(
+    CliCommand(
         "doctor",
         "check that this machine and an agent are ready",
         "acp_tui.cli.doctor",
@@ -277,21 +281,21 @@ COMMANDS: Final[tuple[Command, ...]] = (
         notes=_DOCTOR_NOTES,
         group=_LOOK_UP,
     ),
-    Command(
+    CliCommand(
         "settings",
         "show every setting and its value",
         "acp_tui.cli.reference:print_settings",
         options=(_CWD, output_format("text", "json", "markdown")),
         group=_LOOK_UP,
     ),
-    Command(
+    CliCommand(
         "keys",
         "show every key and what it does",
         "acp_tui.cli.reference:print_keys",
         options=(output_format("text", "json", "markdown"),),
         group=_LOOK_UP,
     ),
-    Command(
+    CliCommand(
         "completion",
         "print a shell completion script",
         "acp_tui.cli.completion",
@@ -300,11 +304,11 @@ COMMANDS: Final[tuple[Command, ...]] = (
         notes=_COMPLETION_NOTES,
         group=_LOOK_UP,
     ),
-    Command(
+    CliCommand(
         "help",
         "show help for a command or topic",
         "acp_tui.cli.reference:print_help",
-        Value("TOPIC", Kind.TOPIC),
+        Value("TOPIC", ValueKind.TOPIC),
         options=(output_format("text", "man", about="text, or the man page"),),
         group=_LOOK_UP,
     ),
@@ -316,11 +320,11 @@ ALWAYS: Final = (Option(("--help", "-h"), "show help"), Option(("--version", "-V
 NAMELESS: Final = next(command for command in COMMANDS if not command.name)
 
 
-def command_named(name: str) -> Command | None:
+def command_named(name: str) -> CliCommand | None:
     return next((command for command in COMMANDS if name and command.name == name), None)
 
 
-def split_command(words: Sequence[str]) -> tuple[Command, list[str]]:
+def split_command(words: Sequence[str]) -> tuple[CliCommand, list[str]]:
     """Return the command and the other words. Its name is the first word that isn't an option or an option's value."""
     for at, word in enumerate(words):
         if word.startswith("-") or (at and words[at - 1] in _FLAGS_WITH_VALUE):

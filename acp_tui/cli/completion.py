@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from acp_tui.cli.command import Command, Kind, Option, UsageError, Value
+from acp_tui.cli.command import CliCommand, Option, UsageError, Value, ValueKind
 from acp_tui.cli.commands import ALWAYS, COMMANDS, NAMELESS, SHELLS, command_named, split_command
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Args
 
-LISTS: Final = {"agents": Kind.AGENT, "scenarios": Kind.SCENARIO}
+LISTS: Final = {"agents": ValueKind.AGENT, "scenarios": ValueKind.SCENARIO}
 """The kinds of names that can be listed."""
 PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+@-]*")
 """Shells expand what they're offered, so only plain names are offered."""
@@ -143,18 +143,18 @@ def offers(shell: str, words: Sequence[str]) -> Iterator[Offer]:
             yield from (Offer(each.name, each.about) for each in COMMANDS if each.name)
 
 
-def _with_flag(command: Command, flag: str) -> Option | None:
+def _with_flag(command: CliCommand, flag: str) -> Option | None:
     return next((option for option in command.options if flag in option.flags and option.value), None)
 
 
-def _option_of_value(command: Command, before: Sequence[str]) -> Option | None:
+def _option_of_value(command: CliCommand, before: Sequence[str]) -> Option | None:
     option = None
     for word in before:
         option = None if option is not None else _with_flag(command, word)
     return option
 
 
-def _has_word(command: Command, before: Sequence[str]) -> bool:
+def _has_word(command: CliCommand, before: Sequence[str]) -> bool:
     is_value = False
     for word in before:
         if not is_value and not word.startswith("-"):
@@ -169,26 +169,26 @@ def _of_value(value: Value | None) -> Iterator[Offer]:
     match value.kind:
         case _ if value.choices:
             yield from map(Offer, value.choices)
-        case Kind.AGENT | Kind.SCENARIO:
+        case ValueKind.AGENT | ValueKind.SCENARIO:
             yield from map(Offer, _plain_names(value.kind))
-        case Kind.FILE | Kind.NEW_FILE | Kind.SOURCE:
+        case ValueKind.FILE | ValueKind.NEW_FILE | ValueKind.SOURCE:
             yield Offer(FILES)
-        case Kind.FOLDER:
+        case ValueKind.FOLDER:
             yield Offer(FOLDERS)
-        case Kind.TOPIC:
+        case ValueKind.TOPIC:
             from acp_tui.docs import topics  # loaded on demand
 
             yield from (Offer(each.name, each.about) for each in COMMANDS if each.name)
             yield from (Offer(name, title) for name, title in topics().items() if not command_named(name))
 
 
-def _plain_names(kind: Kind) -> list[str]:
+def _plain_names(kind: ValueKind) -> list[str]:
     return [name for name in names_of(kind) if PLAIN_NAME.fullmatch(name)]
 
 
-def names_of(kind: Kind) -> Iterable[str]:
+def names_of(kind: ValueKind) -> Iterable[str]:
     # Loaded on demand.
-    if kind is Kind.SCENARIO:
+    if kind is ValueKind.SCENARIO:
         from acp_tui import demo as shipped
 
         return shipped.names()

@@ -30,7 +30,7 @@ from acp_tui.cli.output import Clean, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.doctor import AgentCheck, Finding, Verdict, check_machine, note, ok, wrong
+from acp_tui.client.doctor import AgentCheck, CheckResult, Verdict, check_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import policy_of
@@ -44,7 +44,7 @@ from acp_tui.ui.kit.terminal_colors import FENCE, MUTE, has_unicode
 from acp_tui.ui.kit.themes import THEME_NAMES, theme_notes
 from acp_tui.ui.kit.user_themes import FOLDER
 
-Section: TypeAlias = tuple[str, Sequence[Finding]]
+Section: TypeAlias = tuple[str, Sequence[CheckResult]]
 """A subject and its findings."""
 
 MARKS: Final = {Verdict.OK: "✓", Verdict.NOTE: "!", Verdict.WRONG: "✗"}
@@ -89,7 +89,7 @@ def _unusable(read: Settings) -> Sequence[str]:
 
 async def _examine(
     command: AgentCommand, cwd: Path, prompt: str | None
-) -> tuple[Sequence[Finding], ClientError | None]:
+) -> tuple[Sequence[CheckResult], ClientError | None]:
     try:
         read = read_settings(settings_file()).settings
     except SettingsError:
@@ -132,7 +132,7 @@ def _as_text(sections: Sequence[Section], is_ready: bool, clean: Clean) -> str:
     return "\n".join(lines)
 
 
-def _lines(findings: Sequence[Finding], marks: dict[Verdict, str], clean: Clean) -> Iterator[str]:
+def _lines(findings: Sequence[CheckResult], marks: dict[Verdict, str], clean: Clean) -> Iterator[str]:
     for finding in findings:
         before = f"  {marks[finding.verdict]} {finding.topic:<{TOPIC_CELLS}} "
         behind = " " * len(before)
@@ -144,7 +144,7 @@ def _lines(findings: Sequence[Finding], marks: dict[Verdict, str], clean: Clean)
 # The terminal: what it is, and what works there. Nothing is drawn.
 
 
-def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[CheckResult]:
     """Yield what the terminal is and can do, as far as it reports that.
 
     May take a second, because it asks the terminal.
@@ -162,7 +162,7 @@ def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield from _tmux()
 
 
-def _terminal(environ: Mapping[str, str]) -> Finding:
+def _terminal(environ: Mapping[str, str]) -> CheckResult:
     reason, _, hint = reason_not_to_draw(environ).partition("\n  ")
     if reason:
         return wrong("Terminal", reason, hint)
@@ -171,7 +171,7 @@ def _terminal(environ: Mapping[str, str]) -> Finding:
     return ok("Terminal", f"{environ.get('TERM_PROGRAM') or term} (TERM={term}){where}")
 
 
-def _size() -> Finding:
+def _size() -> CheckResult:
     columns, rows = os.get_terminal_size(sys.stderr.fileno())
     text = f"{columns}x{rows}"
     if columns < MIN_SIZE[0] or rows < MIN_SIZE[1]:
@@ -179,7 +179,7 @@ def _size() -> Finding:
     return ok("Size", text)
 
 
-def _colors(environ: Mapping[str, str]) -> Finding:
+def _colors(environ: Mapping[str, str]) -> CheckResult:
     if environ.get("NO_COLOR"):
         return ok("Colors", "none, because NO_COLOR is set")
     if environ.get("COLORTERM") in ("truecolor", "24bit"):
@@ -188,7 +188,7 @@ def _colors(environ: Mapping[str, str]) -> Finding:
     return ok("Colors", f"{count}; if it has more, set COLORTERM=truecolor")
 
 
-def _letters(environ: Mapping[str, str]) -> Finding:
+def _letters(environ: Mapping[str, str]) -> CheckResult:
     if has_unicode(environ):
         return ok("Letters", "UTF-8")
     return note(
@@ -196,7 +196,7 @@ def _letters(environ: Mapping[str, str]) -> Finding:
     )
 
 
-def _keys(environ: Mapping[str, str]) -> Finding:
+def _keys(environ: Mapping[str, str]) -> CheckResult:
     if environ.get("TERM", "") in MUTE:
         return note("Keys", "not asked")
     if KITTY_ANSWER.search(_answer_to(KITTY_QUERY)):
@@ -204,7 +204,7 @@ def _keys(environ: Mapping[str, str]) -> Finding:
     return note("Keys", "Shift+Enter may look like Enter here: Ctrl+J makes a new line everywhere")
 
 
-def _frames(environ: Mapping[str, str]) -> Finding:
+def _frames(environ: Mapping[str, str]) -> CheckResult:
     if environ.get("TERM", "") not in MUTE and ANSWER in _answer_to(QUESTION + SURE_QUESTION):
         return ok("Questions", "the terminal says when it has shown one, so answers count soon after")
     return note("Questions", "the terminal doesn't say when it has shown one, so answers count a second later")
@@ -229,7 +229,7 @@ def _answer_to(query: bytes) -> bytes:
     return answer
 
 
-def _tmux() -> Iterator[Finding]:
+def _tmux() -> Iterator[CheckResult]:
     passthrough = _tmux_option("allow-passthrough")
     if passthrough in ("on", "all"):
         yield ok("tmux", "passes sequences on (allow-passthrough)")

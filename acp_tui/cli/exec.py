@@ -28,7 +28,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import HEADLESS
-from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
+from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import RecordingSettings, Settings
@@ -44,7 +44,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
 
 
-class Output:
+class OutputFormat:
     """A format for printing a turn. Our messages and errors go to stderr in all of them."""
 
     def __init__(self, streams: Streams) -> None:
@@ -68,7 +68,7 @@ class Output:
         """End the output after the turn."""
 
 
-class TextOutput(Output):
+class TextOutput(OutputFormat):
     """Prints the agent's messages on stdout as they arrive, and tool calls, failures, and our messages on stderr."""
 
     def __init__(self, streams: Streams) -> None:
@@ -157,7 +157,7 @@ def _turn(session: Session | None) -> dict[str, Any] | None:
     return {"usage": asdict(last.usage) if last.usage is not None else None, "cost": cost}
 
 
-class NdjsonOutput(Output):
+class NdjsonOutput(OutputFormat):
     """Prints the params of every session/update as received, one per line, and a result object at the end."""
 
     def __init__(self, streams: Streams) -> None:
@@ -282,7 +282,7 @@ class _Turn:
         self._prompt = prompt
         is_text = args.format == "text"
         self._streams = Streams(self._stop_without_stdout, holds_stdout=is_text or sys.stdout.isatty())
-        self._output: Output = TextOutput(self._streams) if is_text else NdjsonOutput(self._streams)
+        self._output: OutputFormat = TextOutput(self._streams) if is_text else NdjsonOutput(self._streams)
         self._codes: set[ExitCode] = set()
         self._agent: Agent | None = None
         """The agent, once it has answered."""
@@ -360,7 +360,7 @@ class _Turn:
         front = Headless(say)
         added = await additions_for(agent, self._cwd, settings.workspace.additional_directories, front)
         say_left_out(added, say)
-        return await SessionDriver(Link(agent, added), front.log_in, self._cwd).begin()
+        return await SessionDriver(FrontEndLink(agent, added), front.log_in, self._cwd).begin()
 
     async def _take_turn(self, session: Session) -> None:
         self._prompter = PermissionPrompter(session, self._tasks, self._output.say, self._streams.held)

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 import acp_tui
-from acp_tui.cli.command import Command, Option
+from acp_tui.cli.command import CliCommand, Option
 from acp_tui.cli.commands import ALWAYS, COMMANDS
 from acp_tui.docs import topics
 
@@ -35,7 +35,7 @@ def overview() -> str:
     return "\n".join((*parts, _paragraphs(AGENT), EXAMPLE, _paragraphs(more)))
 
 
-def help_of(command: Command) -> str:
+def help_of(command: CliCommand) -> str:
     usage = f"usage: acp-tui {command.shown}{' [OPTIONS]' if command.options else ''}\n"
     options = _table([(option.shown, option.about) for option in command.options])
     agent = _paragraphs(AGENT) if command.takes_agent else ""
@@ -43,7 +43,7 @@ def help_of(command: Command) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _groups() -> Iterator[tuple[str, Iterable[Command]]]:
+def _groups() -> Iterator[tuple[str, Iterable[CliCommand]]]:
     return groupby(COMMANDS, lambda command: command.group)
 
 

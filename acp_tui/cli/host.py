@@ -49,7 +49,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import ClientRemark
 
 if TYPE_CHECKING:
-    from acp_tui.cli.leaving import Shell
+    from acp_tui.cli.leaving import HostBehindScreen
 
 OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
 """Terminals that attach can fill in forms, but a login needs a terminal of its own."""
@@ -258,7 +258,7 @@ def _notify(
         tasks.start_soon(command.run, settings.command, news, about)
 
 
-async def go_on(hub: SessionHub, shell: Shell, attach_to: str, notifications: Notifications) -> None:
+async def go_on(hub: SessionHub, shell: HostBehindScreen, attach_to: str, notifications: Notifications) -> None:
     """Host the sessions of a screen that has ended, until nothing is left of them. `shell` may show one of them.
 
     Agents that can't be hosted end.

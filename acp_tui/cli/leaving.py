@@ -24,7 +24,7 @@ NOT_FROM_HERE: Final = (signal.SIGINT, signal.SIGQUIT)
 """Signals that a terminal sends to the screen, too."""
 
 
-class Shell:
+class HostBehindScreen:
     """The screen's end of the connection to that process."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -52,7 +52,7 @@ def can_host() -> bool:
     return find_spec("websockets") is not None
 
 
-def leavable(settings: SessionSettings) -> Shell | None:
+def leavable(settings: SessionSettings) -> HostBehindScreen | None:
     """Go on in a child of this process, which waits and ends as its child does. Call it before anything is started.
 
     Does nothing and returns None if the user hasn't chosen that, or the package is missing that hosts need.
@@ -63,7 +63,7 @@ def leavable(settings: SessionSettings) -> Shell | None:
     child = os.fork()
     if not child:
         ours.close()
-        return Shell(theirs)
+        return HostBehindScreen(theirs)
     theirs.close()
     os._exit(_wait(child, ours))
 

@@ -21,7 +21,7 @@ from acp_tui.conversation.visible.text import VisibleStream
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Args
-    from acp_tui.cli.command import Command
+    from acp_tui.cli.command import CliCommand
 
 COERCED_LOCALES: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 GC_THRESHOLD: Final = 400_000
@@ -87,7 +87,7 @@ def _run(argv: list[str]) -> int:
     return status
 
 
-def _loaded(command: Command) -> Callable[[Args], int]:
+def _loaded(command: CliCommand) -> Callable[[Args], int]:
     """Load a command. This is the only place that does, so each start only loads one."""
     module, _, function = command.runs.partition(":")
     run: Callable[[Args], int] = getattr(import_module(module), function or "run")

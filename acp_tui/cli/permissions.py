@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.terminal import GUARD_S, Terminal, open_terminal
+from acp_tui.cli.terminal import GUARD_S, LineTerminal, open_terminal
 from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.consent import IN_SESSION, UNASKED_OPTION
@@ -202,7 +202,7 @@ class PermissionPrompter:
 class _GuardedTerminal:
     """A terminal that only accepts a line typed after the question could be read, with nothing after it."""
 
-    def __init__(self, terminal: Terminal, sleep: Callable[[float], Awaitable[None]]) -> None:
+    def __init__(self, terminal: LineTerminal, sleep: Callable[[float], Awaitable[None]]) -> None:
         self._terminal = terminal
         self._sleep = sleep
 
@@ -249,7 +249,7 @@ def _part_lines(part: request_outline.RequestPart) -> Iterator[str]:
             yield from (f"  │ {line}" for line in text.split("\n"))
         case request_outline.Row(name, text):
             yield f"  {name}: {text}"
-        case request_outline.Command(lines, cwd):
+        case request_outline.CommandToRun(lines, cwd):
             yield from (f"  {NEXT_LINE if number else PROMPT}{line}" for number, line in enumerate(lines))
             if cwd is not None:
                 yield f"  in {cwd}"

@@ -26,7 +26,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_dark
 
 if TYPE_CHECKING:
-    from acp_tui.cli.leaving import Shell
+    from acp_tui.cli.leaving import HostBehindScreen
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
     from acp_tui.ui.app.app import AcpTuiApp
@@ -45,7 +45,7 @@ def run_screen(
     notes: Sequence[str],
     record: RecordTo | None = None,
     opening: Opening | None = None,
-    shell: Shell | None = None,
+    shell: HostBehindScreen | None = None,
 ) -> int:
     """Work with the agent until the user quits. Returns the exit status. With `command` None, the user chooses one.
 
@@ -95,7 +95,7 @@ async def _run(
     notes: Sequence[str],
     record: RecordTo | None,
     opening: Opening | None,
-    shell: Shell | None,
+    shell: HostBehindScreen | None,
 ) -> tuple[int, Sequence[LeftSession], Sequence[Path]]:
     """Return the exit status, the sessions that can be resumed, and the folders of the tabs."""
     async with open_hub() as hub:

@@ -51,15 +51,15 @@ SURE_QUESTION: Final = b"\x1b[c"
 _ANSWER: Final = re.compile(rb"\x1b\[(?:0n|\?[0-9;]*c)")
 
 
-def open_terminal() -> Terminal | None:
+def open_terminal() -> LineTerminal | None:
     """Open the controlling terminal, if there is one. It may exist even if stdin and stdout are pipes."""
     try:
-        return Terminal(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+        return LineTerminal(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
     except OSError:
         return None
 
 
-class Fence:
+class LineFence:
     """Waits until a terminal has shown what was written to it, and drops what is typed before that.
 
     A terminal answers a question only after it has taken everything that was sent before it.
@@ -84,15 +84,15 @@ class Fence:
             quiet = [*self._settings]
             quiet[3] &= ~(termios.ICANON | termios.ECHO)
             termios.tcsetattr(self._descriptor, termios.TCSANOW, quiet)
-            if Fence.has_answered is not False and os.environ.get("TERM", "dumb") not in ("", "dumb"):
+            if LineFence.has_answered is not False and os.environ.get("TERM", "dumb") not in ("", "dumb"):
                 self._ask()
         self._ends_s = time.monotonic() + (NEVER_S if self._is_asked else UNANSWERED_S)
         return self
 
     def _ask(self) -> None:
-        surely = bool(Fence.unanswered)
+        surely = bool(LineFence.unanswered)
         self._is_asked = os.write(self._descriptor, SURE_QUESTION if surely else QUESTION) > 0
-        Fence.unanswered.append(surely)
+        LineFence.unanswered.append(surely)
 
     def __exit__(self, *_: object) -> None:
         if self._settings is not None:
@@ -113,33 +113,33 @@ class Fence:
         for found in _ANSWER.finditer(self._read):
             self._take(is_sure=found[0].endswith(b"c"))
         self._read = _ANSWER.split(self._read)[-1]
-        if self._is_asked and not Fence.unanswered:
+        if self._is_asked and not LineFence.unanswered:
             return True
         return not data or (time.monotonic() >= self._ends_s and self._is_over())
 
     @staticmethod
     def _take(*, is_sure: bool) -> None:
         """Take an answer. What was asked before a sure question will never be answered."""
-        if is_sure in Fence.unanswered[: None if is_sure else 1]:
-            del Fence.unanswered[: Fence.unanswered.index(is_sure) + 1]
-            Fence.has_answered = True
+        if is_sure in LineFence.unanswered[: None if is_sure else 1]:
+            del LineFence.unanswered[: LineFence.unanswered.index(is_sure) + 1]
+            LineFence.has_answered = True
 
     def _is_over(self) -> bool:
         """Whether waiting is in vain. If the terminal has answered before, its answer was read elsewhere: ask again."""
-        if self._is_asked and Fence.has_answered:
-            if any(Fence.unanswered):  # it doesn't know the sure question
-                Fence.unanswered.clear()
+        if self._is_asked and LineFence.has_answered:
+            if any(LineFence.unanswered):  # it doesn't know the sure question
+                LineFence.unanswered.clear()
             with suppress(OSError):
                 self._ask()
             self._ends_s = time.monotonic() + NEVER_S
             return False
         if self._is_asked:
-            Fence.has_answered = False
-            Fence.unanswered.clear()
+            LineFence.has_answered = False
+            LineFence.unanswered.clear()
         return True
 
 
-class Terminal:
+class LineTerminal:
     """Shows text and reads lines. After a hangup, it shows nothing and has no lines."""
 
     def __init__(self, descriptor: int) -> None:
@@ -162,7 +162,7 @@ class Terminal:
 
         Dropping only the beginning of a line would make an answer of its end.
         """
-        with Fence(self._descriptor) as fence:
+        with LineFence(self._descriptor) as fence:
             while not fence.is_shown():
                 await anyio.sleep(LOOK_S)
         is_typing = True

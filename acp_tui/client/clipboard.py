@@ -27,7 +27,7 @@ class NothingToPaste(ClientError):
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ClipboardPicture:
     """A picture, as its first bytes show."""
 
     data: bytes
@@ -41,7 +41,7 @@ class ClipboardText:
     text: str
 
 
-Content: TypeAlias = Picture | ClipboardText
+Content: TypeAlias = ClipboardPicture | ClipboardText
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def read_clipboard(environ: Mapping[str, str], *, no_pictures: str = "", platfor
     mime_type = media_type(data)
     if mime_type not in PICTURE_TYPES:
         raise NothingToPaste("the clipboard has no text and no picture")
-    return Picture(data, mime_type)
+    return ClipboardPicture(data, mime_type)
 
 
 def _desktop(environ: Mapping[str, str], platform: str) -> _Desktop:

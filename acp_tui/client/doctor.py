@@ -52,7 +52,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     topic: str
     """One or two words."""
     verdict: Verdict
@@ -62,16 +62,16 @@ class Finding:
     """The original output, line by line."""
 
 
-def ok(topic: str, text: str) -> Finding:
-    return Finding(topic, Verdict.OK, text)
+def ok(topic: str, text: str) -> CheckResult:
+    return CheckResult(topic, Verdict.OK, text)
 
 
-def note(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    return Finding(topic, Verdict.NOTE, text, hint, lines)
+def note(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> CheckResult:
+    return CheckResult(topic, Verdict.NOTE, text, hint, lines)
 
 
-def wrong(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    return Finding(topic, Verdict.WRONG, text, hint, lines)
+def wrong(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> CheckResult:
+    return CheckResult(topic, Verdict.WRONG, text, hint, lines)
 
 
 VERSION_LIMIT_S: Final = 5.0
@@ -86,7 +86,7 @@ CLIPBOARDS: Final = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
 
 def check_machine(
     environ: Mapping[str, str], unusable: Callable[[Settings], Sequence[str]] = lambda _: ()
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """All findings, in the order of a report. Blocks, because it asks programs for their versions.
 
     `unusable` returns problems of settings that are valid but can't be used, such as a theme that doesn't exist.
@@ -106,7 +106,7 @@ def check_machine(
 # Folders
 
 
-def _config_folder(folder: Path) -> Finding:
+def _config_folder(folder: Path) -> CheckResult:
     try:
         any(folder.iterdir())
     except FileNotFoundError:
@@ -116,7 +116,7 @@ def _config_folder(folder: Path) -> Finding:
     return ok("Config", str(folder))
 
 
-def _kept_folder(name: str, folder: Path) -> Finding:
+def _kept_folder(name: str, folder: Path) -> CheckResult:
     """Without the folder, acp-tui works but keeps nothing."""
     existing = next(each for each in (folder, *folder.parents) if each.exists() or each == Path(each.anchor))
     if not existing.is_dir():
@@ -130,7 +130,7 @@ def _kept_folder(name: str, folder: Path) -> Finding:
 # Settings
 
 
-def _settings(unusable: Callable[[Settings], Sequence[str]]) -> Finding:
+def _settings(unusable: Callable[[Settings], Sequence[str]]) -> CheckResult:
     file = settings_file()
     try:
         read = read_settings(file)
@@ -147,7 +147,7 @@ def _settings(unusable: Callable[[Settings], Sequence[str]]) -> Finding:
 # Programs
 
 
-def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _programs(environ: Mapping[str, str]) -> Iterator[CheckResult]:
     for program, purpose, companion in PROGRAMS:
         found = shutil.which(program, path=environ.get("PATH"))
         if found is None:
@@ -174,7 +174,7 @@ def _version(program: str) -> str:
     return done.stdout.decode("utf-8", "replace").strip().partition("\n")[0][:80]
 
 
-def _clipboard(environ: Mapping[str, str]) -> Finding:
+def _clipboard(environ: Mapping[str, str]) -> CheckResult:
     found = next((tool for tool in CLIPBOARDS if shutil.which(tool, path=environ.get("PATH"))), None)
     if found is None:
         return note("Clipboard", "no tool found: copies go through the terminal (OSC 52), if it accepts them")
@@ -206,7 +206,7 @@ class AgentCheck:
         turn_limit_s: float = TURN_LIMIT_S,
     ) -> None:
         """`policy` is the user's. What it lets agents do without asking is asked about here, and then refused."""
-        self.findings: list[Finding] = []
+        self.findings: list[CheckResult] = []
         """In the order of the steps."""
         self.failure: ClientError | None = None
         """The error that ended the check early; None if there wasn't one."""
@@ -360,7 +360,7 @@ class AgentCheck:
             self._add(ok("Stdout", "only messages"))
         if said:
             text = f"{len(said)} {'lines' if len(said) > 1 else 'line'}, the last ones:"
-            self._add(Finding("Stderr", Verdict.OK, text, lines=tuple(said[-SHOWN_LINES:])))
+            self._add(CheckResult("Stderr", Verdict.OK, text, lines=tuple(said[-SHOWN_LINES:])))
 
     def _fail(self, error: ClientError) -> None:
         self.failure = error
@@ -373,7 +373,7 @@ class AgentCheck:
         detail = "" if isinstance(error, AgentLost) else error.detail
         self._add(wrong("Failed", str(error), error.hint, tuple(detail.splitlines()[:SHOWN_LINES])))
 
-    def _add(self, finding: Finding) -> None:
+    def _add(self, finding: CheckResult) -> None:
         self.findings.append(finding)
 
 
@@ -381,7 +381,7 @@ def _asking(grant: Grant) -> Grant:
     return grant if grant is Grant.OFF else Grant.ASK
 
 
-def _timed(topic: str, seconds: float) -> Finding:
+def _timed(topic: str, seconds: float) -> CheckResult:
     text = _seconds(seconds)
     return note(topic, f"{text}: that is slow") if seconds > SLOW_S else ok(topic, text)
 

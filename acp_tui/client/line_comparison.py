@@ -33,7 +33,7 @@ Steps: TypeAlias = Iterator[None]
 """Work that is done by iterating over it."""
 
 
-class Change(NamedTuple):
+class LineChange(NamedTuple):
     """Lines `old_from:old_to` become `new_from:new_to`, counted from 0."""
 
     old_from: int
@@ -58,14 +58,14 @@ class LineComparison:
         self._new = new
         self._work_left = MAX_WORK
         self._unpaid = 0
-        self.changes: list[Change] = []
+        self.changes: list[LineChange] = []
         """What has been found so far, in order. Between any two, there are equal lines."""
         self.is_approximate = False
         """Whether some lines count as replaced without having been compared."""
 
     def steps(self) -> Steps:
         """Compare. Afterward, `changes` is complete."""
-        whole = self._trimmed(Change(0, len(self._old), 0, len(self._new)))
+        whole = self._trimmed(LineChange(0, len(self._old), 0, len(self._new)))
         if whole.old_to - whole.old_from + whole.new_to - whole.new_from > MAX_LINES:
             self.is_approximate = True
             self.changes.append(whole)
@@ -88,7 +88,7 @@ class LineComparison:
             self._unpaid = 0
             yield
 
-    def _trimmed(self, part: Change) -> Change:
+    def _trimmed(self, part: LineChange) -> LineChange:
         """`part` without the equal lines at its beginning and end."""
         old_from, old_to, new_from, new_to = part
         old, new = self._old, self._new
@@ -96,24 +96,24 @@ class LineComparison:
             old_from, new_from = old_from + 1, new_from + 1
         while old_from < old_to and new_from < new_to and old[old_to - 1] == new[new_to - 1]:
             old_to, new_to = old_to - 1, new_to - 1
-        return Change(old_from, old_to, new_from, new_to)
+        return LineChange(old_from, old_to, new_from, new_to)
 
-    def _divided(self, part: Change, depth: int) -> Generator[None, None, list[Change]]:
+    def _divided(self, part: LineChange, depth: int) -> Generator[None, None, list[LineChange]]:
         """Smaller parts with only equal lines between them; none if it differs everywhere."""
         pairs = (yield from self._anchors(part)) if depth < MAX_DEPTH else []
         pairs = pairs or (yield from self._shortest_edit(part))
-        parts: list[Change] = []
+        parts: list[LineChange] = []
         old_from, new_from = part.old_from, part.new_from
         for old_at, new_at in pairs:
             if old_at > old_from or new_at > new_from:
-                parts.append(Change(old_from, old_at, new_from, new_at))
+                parts.append(LineChange(old_from, old_at, new_from, new_at))
             old_from, new_from = old_at + 1, new_at + 1
             yield from self._pay(1)
         if pairs and (old_from < part.old_to or new_from < part.new_to):
-            parts.append(Change(old_from, part.old_to, new_from, part.new_to))
+            parts.append(LineChange(old_from, part.old_to, new_from, part.new_to))
         return parts
 
-    def _anchors(self, part: Change) -> Generator[None, None, list[tuple[int, int]]]:
+    def _anchors(self, part: LineChange) -> Generator[None, None, list[tuple[int, int]]]:
         """The largest set of lines that occur once on each side, and in the same order on both."""
         old_at = yield from self._single(self._old, part.old_from, part.old_to)
         new_at = yield from self._single(self._new, part.new_from, part.new_to)
@@ -156,7 +156,7 @@ class LineComparison:
             at = before[at]
         return rising[::-1]
 
-    def _shortest_edit(self, part: Change) -> Generator[None, None, list[tuple[int, int]]]:
+    def _shortest_edit(self, part: LineChange) -> Generator[None, None, list[tuple[int, int]]]:
         """The equal lines along a short edit; none if there are none, or if the search takes too long.
 
         The edit is the shortest one up to `MAX_EDITS`. After that, the search restarts from the best position reached.
@@ -291,9 +291,9 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
         yield from _signed(" ", old[at : at + after], ends_in_crlf)
 
 
-def grouped(changes: Iterable[Change], gap: int) -> Iterator[list[Change]]:
+def grouped(changes: Iterable[LineChange], gap: int) -> Iterator[list[LineChange]]:
     """Group changes with at most `gap` unchanged lines between them."""
-    group: list[Change] = []
+    group: list[LineChange] = []
     for change in changes:
         if group and change.old_from - group[-1].old_to > gap:
             yield group

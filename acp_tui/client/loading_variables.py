@@ -24,7 +24,7 @@ _WORDS: Final = frozenset({"key", "keys", "pat", "auth", "creds", "cred", "pass"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VariableRow:
     """One fact about a server."""
 
     text: str
@@ -32,11 +32,11 @@ class Row:
     is_warning: bool
 
 
-def rows_of(server: Server, environ: Mapping[str, str]) -> tuple[Row, ...]:
+def rows_of(server: Server, environ: Mapping[str, str]) -> tuple[VariableRow, ...]:
     """The variables that are read for the server and where their values go, secrets first; then what loads code."""
     read = sorted((_row_of(reading, environ) for reading in readings(server)), key=lambda row: not row.is_warning)
     env = server.env if isinstance(server, StdioServer) else ()
-    loading = [Row(f"{name} {effect}", True) for name, _ in env if (effect := loading_effect(name))]
+    loading = [VariableRow(f"{name} {effect}", True) for name, _ in env if (effect := loading_effect(name))]
     return (*read, *loading)
 
 
@@ -47,12 +47,12 @@ def may_be_secret(name: str, value: str) -> bool:
     return has_word or is_secret_name(name) or asks_for_secret(name) or masked_text(value) != value
 
 
-def _row_of(reading: ServerVariable, environ: Mapping[str, str]) -> Row:
+def _row_of(reading: ServerVariable, environ: Mapping[str, str]) -> VariableRow:
     name, value = reading.variable, environ.get(reading.variable)
     is_secret = may_be_secret(name, value or "")
     kind = ", which looks like a secret," if is_secret else ""
     unset = "" if value else "; it is empty or not set now"
-    return Row(f"reads your variable {name}{kind} into {reading.goes_to}{unset}", is_secret)
+    return VariableRow(f"reads your variable {name}{kind} into {reading.goes_to}{unset}", is_secret)
 
 
 LOADING: Final[Mapping[str, tuple[str, ...]]] = {

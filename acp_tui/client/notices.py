@@ -62,7 +62,7 @@ def question_in(conversation: Conversation) -> News | None:
 _State: TypeAlias = Literal["idle", "working", "waiting", "gone"]
 
 
-class Watch:
+class NewsWatch:
     def __init__(self) -> None:
         self._state: _State = "idle"
         self._begin_s = 0.0

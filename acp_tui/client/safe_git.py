@@ -91,7 +91,7 @@ class GitFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GitResult:
     code: int
     output: bytes
     is_cut: bool
@@ -102,7 +102,7 @@ class Answer:
 
 async def ask_git(
     directory: Path, command: str, *words: str, question: bytes = b"", most_bytes: int = MAX_OUTPUT_BYTES
-) -> Answer:
+) -> GitResult:
     """Call git in an untrusted directory, with `question` as its input.
 
     Raises: GitFailed if it can't run or takes longer than `LIMIT_S`; ValueError for anything not allowed.
@@ -123,7 +123,7 @@ async def ask_git(
             async with process:
                 output, is_cut = await _output(process, most_bytes)
                 code = await process.wait()
-            return Answer(code, output, is_cut, _first_line(complaint))
+            return GitResult(code, output, is_cut, _first_line(complaint))
     except TimeoutError:
         raise GitFailed(f"git {command} took longer than {LIMIT_S:g} s") from None
     except OSError as error:

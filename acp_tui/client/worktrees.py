@@ -60,7 +60,7 @@ class Worktree:
         return self.branch.removeprefix(BRANCH_PREFIX)
 
 
-class Changed(NamedTuple):
+class ChangedFile(NamedTuple):
     """A file in a worktree that differs from the base commit."""
 
     path: str
@@ -118,7 +118,7 @@ async def add_worktree(cwd: Path, name: str = "") -> Worktree:
         return worktree
 
 
-async def changes_in(worktree: Worktree) -> list[Changed]:
+async def changes_in(worktree: Worktree) -> list[ChangedFile]:
     """What differs from the base commit, committed or not, in the order of the paths. Raises: WorktreeFailed."""
     with _failures("Can't read the worktree's changes"):
         root = Path(worktree.root)
@@ -128,10 +128,10 @@ async def changes_in(worktree: Worktree) -> list[Changed]:
         tree = Tree(root)
         changed = await to_thread.run_sync(_changed, tree, base, paths)
         blobs = await _blobs(root, [base[path] for path, _ in changed if path in base])
-        return [Changed(path, _state(base.get(path), blobs), after) for path, after in changed]
+        return [ChangedFile(path, _state(base.get(path), blobs), after) for path, after in changed]
 
 
-async def bring_back(worktree: Worktree, changes: Sequence[Changed]) -> CopyBackResult:
+async def bring_back(worktree: Worktree, changes: Sequence[ChangedFile]) -> CopyBackResult:
     """Apply these changes to the folder that the worktree was created from, uncommitted.
 
     Lines that changed there since stay. If both changed the same lines, nothing is written at all.
@@ -367,7 +367,7 @@ class _Conflict:
     """Both folders changed the same lines, or something that can't be merged."""
 
 
-async def _merged(there: FileState | None, change: Changed) -> FileState | None | _Conflict:
+async def _merged(there: FileState | None, change: ChangedFile) -> FileState | None | _Conflict:
     """The file with both changes."""
     states = (there, change.before, change.after)
     datas = [state.data for state in states if state is not None and state.is_file and state.data is not None]

@@ -88,7 +88,7 @@ class Remark(NamedTuple):
     """A note is the client's own word on the request."""
 
 
-class Command(NamedTuple):
+class CommandToRun(NamedTuple):
     """A command to run."""
 
     lines: Sequence[str]
@@ -110,7 +110,7 @@ class Row(NamedTuple):
     text: str
 
 
-RequestPart: TypeAlias = Heading | Remark | Command | Passage | Row | tool_calls.TextDiff
+RequestPart: TypeAlias = Heading | Remark | CommandToRun | Passage | Row | tool_calls.TextDiff
 
 
 class _ShellCommand(NamedTuple):
@@ -213,10 +213,10 @@ class RequestOutline:
         if said.facts is not UNSET:
             yield from self._values("" if said.is_known else "content", said.facts)
 
-    def _command(self, line: str, cwd: str | None) -> Command:
+    def _command(self, line: str, cwd: str | None) -> CommandToRun:
         self._note(line, cwd)
         lines = _visible(line).removesuffix("\n").split("\n")
-        return Command(lines, make_visible_path(cwd) if cwd is not None else None)
+        return CommandToRun(lines, make_visible_path(cwd) if cwd is not None else None)
 
     def _terminal(self, state: TerminalState | None, *, has_command: bool) -> Iterator[RequestPart]:
         """The command running in a terminal. Its output is in the conversation."""

@@ -33,7 +33,7 @@ _PLACES: Final = ("url", "uri", "query", "pattern", "regex", *FILE_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ToolSubject:
     text: str
     is_command: bool = False
 
@@ -55,7 +55,9 @@ def visible_title(call: tool_calls.ToolCall) -> str:
     return collapse_blanks_in_line(make_visible_line(make_visible_command(title) if call.kind == "execute" else title))
 
 
-def subject_of(call: tool_calls.ToolCall, terminals: Mapping[tool_calls.TerminalId, TerminalState]) -> Subject | None:
+def subject_of(
+    call: tool_calls.ToolCall, terminals: Mapping[tool_calls.TerminalId, TerminalState]
+) -> ToolSubject | None:
     """Return what to show besides the title; None if the title says enough, or if nothing is reported."""
     if not _is_name(call):
         return None
@@ -70,23 +72,25 @@ def _is_name(call: tool_calls.ToolCall) -> bool:
     return len(call.shown_title.split()) == 1 or call.shown_title == call.name
 
 
-def _of_terminal(call: tool_calls.ToolCall, terminals: Mapping[tool_calls.TerminalId, TerminalState]) -> Subject | None:
+def _of_terminal(
+    call: tool_calls.ToolCall, terminals: Mapping[tool_calls.TerminalId, TerminalState]
+) -> ToolSubject | None:
     for item in call.content:
         state = terminals.get(item.terminal_id) if isinstance(item, tool_calls.TerminalContent) else None
         if state is not None and state.command:
-            return Subject(state.command.strip(), is_command=True)
+            return ToolSubject(state.command.strip(), is_command=True)
     return None
 
 
-def _of_input(call: tool_calls.ToolCall) -> Subject | None:
+def _of_input(call: tool_calls.ToolCall) -> ToolSubject | None:
     raw = call.raw_input
     if not isinstance(raw, Mapping):
         return None
     place = next((raw[key].strip() for key in _PLACES if _is_said(raw.get(key))), None)
     # Next to a path or address, "command" is an editor's operation.
     if (call.kind == "execute" or place is None) and (line := command_line(raw)[0].strip()):
-        return Subject(line, is_command=True)
-    return None if place is None else Subject(place)
+        return ToolSubject(line, is_command=True)
+    return None if place is None else ToolSubject(place)
 
 
 def is_place(name: str) -> bool:

@@ -25,7 +25,7 @@ from acp_tui.demo.client_calls import ClientCalls, StdioStream
 from acp_tui.demo.playing import AUTH_REQUIRED, play
 from acp_tui.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
 from acp_tui.demo.script import Scenario, ScriptedTurn, Wire
-from acp_tui.demo.session import Pace, Session, Sessions, Turn, invalid_params
+from acp_tui.demo.session import DemoPace, DemoSession, DemoTurn, Sessions, invalid_params
 from acp_tui.rpc import Direction, ErrorCode, Peer, RequestFailed, Tap
 
 PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": True}
@@ -40,7 +40,7 @@ class DemoAgent:
     def __init__(self, scenario: Scenario, *, speed: float = 0, logged_in: bool = False, run: str = "") -> None:
         """`run` distinguishes its session IDs from those of other runs."""
         self._scenario = scenario
-        self._pace = Pace(speed)
+        self._pace = DemoPace(speed)
         self._logged_in = logged_in or not scenario.auth.required
         self._sessions = Sessions(scenario, run)
         self._last_line = b""
@@ -198,7 +198,7 @@ class DemoAgent:
         """Replay everything that was said, then respond."""
         session = self._sessions.reopen(params.get("sessionId"), self._cwd(params))
         past, session.past = session.past or [], []
-        replay = Turn(session, self._client, Pace(), "", self._scenario.texts)
+        replay = DemoTurn(session, self._client, DemoPace(), "", self._scenario.texts)
         await play(replay, self._sessions.untold(session))
         for update in past:
             replay.repeat(update)
@@ -221,7 +221,7 @@ class DemoAgent:
             raise invalid_params(f"cwd must be an absolute path, but is {cwd!r}")
         return cwd
 
-    def _declare(self, session: Session) -> dict[str, Any]:
+    def _declare(self, session: DemoSession) -> dict[str, Any]:
         session.takes_boolean_options = self._client.takes_boolean_options
         if isinstance(self._client, two.VersionTwoCalls):
             return two.declaration_of(session, self._scenario.session)
@@ -264,7 +264,7 @@ class DemoAgent:
         await self._client.kill_terminal(self._session(params).id, str(params.get("terminalId")))
         return {}
 
-    def _session(self, params: dict[str, Any]) -> Session:
+    def _session(self, params: dict[str, Any]) -> DemoSession:
         self._check_login()
         session = self._sessions.get(params.get("sessionId"))
         if session is None:
@@ -283,7 +283,7 @@ class DemoAgent:
         chunk = {"sessionUpdate": "user_message_chunk"}
         session.remember_prompt(text, [{**chunk, "content": block} for block in params["prompt"]])
         request_id = json.loads(self._last_line)["id"]
-        turn = Turn(session, self._client, self._pace, text, scenario.texts, request_id)
+        turn = DemoTurn(session, self._client, self._pace, text, scenario.texts, request_id)
         session.cancel_turn = turn.cancel
         return self._play(session, turn, scripted)
 
@@ -297,7 +297,9 @@ class DemoAgent:
         session.held.append(held)
         return self._hold(held, session, text, params["prompt"])
 
-    async def _hold(self, held: anyio.CancelScope, session: Session, text: str, blocks: list[Wire]) -> dict[str, Any]:
+    async def _hold(
+        self, held: anyio.CancelScope, session: DemoSession, text: str, blocks: list[Wire]
+    ) -> dict[str, Any]:
         """Hold a prompt until earlier turns end. Cancelling them cancels it."""
         with held:
             try:
@@ -309,9 +311,9 @@ class DemoAgent:
             return self._take_up(session, text, blocks)
         raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The prompt was canceled before its turn started")
 
-    def _take_up(self, session: Session, text: str, blocks: list[Wire]) -> dict[str, Any]:
+    def _take_up(self, session: DemoSession, text: str, blocks: list[Wire]) -> dict[str, Any]:
         scenario, scripted = self._answer_to(session, text)
-        turn = Turn(session, self._client, self._pace, text, scenario.texts)
+        turn = DemoTurn(session, self._client, self._pace, text, scenario.texts)
         turn.is_echoed = True
         session.cancel_turn = turn.cancel
         message_id = session.next_id("message")
@@ -322,7 +324,7 @@ class DemoAgent:
         self._tasks.start_soon(self._play_of_two, session, turn, scripted)
         return {"messageId": message_id}
 
-    def _answer_to(self, session: Session, text: str) -> tuple[Scenario, ScriptedTurn]:
+    def _answer_to(self, session: DemoSession, text: str) -> tuple[Scenario, ScriptedTurn]:
         scenario = self._scenario
         scripted = session.pick(scenario, text)
         if scripted is not None and scripted.play is not None:
@@ -336,7 +338,7 @@ class DemoAgent:
             raise invalid_params(f"Nothing in {scenario.name} answers this prompt; it answers: {', '.join(patterns)}")
         return scenario, scripted
 
-    async def _play(self, session: Session, turn: Turn, scripted: ScriptedTurn) -> dict[str, Any]:
+    async def _play(self, session: DemoSession, turn: DemoTurn, scripted: ScriptedTurn) -> dict[str, Any]:
         try:
             ending = await self._played(turn, scripted)
         finally:
@@ -347,7 +349,7 @@ class DemoAgent:
             raise ending
         return {"stopReason": ending}
 
-    async def _play_of_two(self, session: Session, turn: Turn, scripted: ScriptedTurn) -> None:
+    async def _play_of_two(self, session: DemoSession, turn: DemoTurn, scripted: ScriptedTurn) -> None:
         ending = await self._played(turn, scripted)
         if isinstance(ending, RequestFailed):
             told = {"code": ending.code, "message": ending.message}
@@ -359,7 +361,7 @@ class DemoAgent:
         if turn.late:
             await play(turn, turn.late)
 
-    async def _played(self, turn: Turn, scripted: ScriptedTurn) -> str | RequestFailed:
+    async def _played(self, turn: DemoTurn, scripted: ScriptedTurn) -> str | RequestFailed:
         ending = None
         with turn.scope:
             ending = await play(turn, scripted.steps)

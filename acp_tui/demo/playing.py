@@ -17,11 +17,11 @@ from typing import Any, Final, assert_never
 import anyio
 
 from acp_tui.demo import script
-from acp_tui.demo.session import Ending, Outcome, Turn
+from acp_tui.demo.session import DemoTurn, Ending, Outcome
 from acp_tui.rpc import ErrorCode, RequestFailed, RpcError
 
 
-async def play(turn: Turn, steps: Sequence[script.Step]) -> Ending:
+async def play(turn: DemoTurn, steps: Sequence[script.Step]) -> Ending:
     """Play steps in order until one ends the turn."""
     for step in steps:
         ending = await _play(turn, step)
@@ -30,12 +30,12 @@ async def play(turn: Turn, steps: Sequence[script.Step]) -> Ending:
     return None
 
 
-async def _play(turn: Turn, step: script.Step) -> Ending:
+async def _play(turn: DemoTurn, step: script.Step) -> Ending:
     outcome = await _played(turn, step)
     return await play(turn, outcome) if isinstance(outcome, tuple) else outcome
 
 
-async def _played(turn: Turn, step: script.Step) -> Outcome:
+async def _played(turn: DemoTurn, step: script.Step) -> Outcome:
     match step:
         case script.Say(update="user_message_chunk") if turn.is_echoed:
             pass  # a chunk would be appended to the echoed message
@@ -87,7 +87,7 @@ async def _played(turn: Turn, step: script.Step) -> Outcome:
     return None
 
 
-async def _play_together(turn: Turn, steps: Sequence[script.Step]) -> Ending:
+async def _play_together(turn: DemoTurn, steps: Sequence[script.Step]) -> Ending:
     endings: list[Ending] = [None] * len(steps)
 
     async def play(index: int, step: script.Step) -> None:
@@ -99,7 +99,7 @@ async def _play_together(turn: Turn, steps: Sequence[script.Step]) -> Ending:
     return next((ending for ending in endings if ending is not None), None)
 
 
-async def _subagent(turn: Turn, step: script.Subagent) -> Ending:
+async def _subagent(turn: DemoTurn, step: script.Subagent) -> Ending:
     """Report a subagent, play its steps in its own session, and report its end, which doesn't end the turn."""
     if not turn.client.takes_subagents:
         turn.lack("subagents", f"“{step.title}” ran without one")
@@ -126,7 +126,7 @@ async def _subagent(turn: Turn, step: script.Subagent) -> Ending:
     return None
 
 
-def _notify(turn: Turn, fields: script.Wire) -> None:
+def _notify(turn: DemoTurn, fields: script.Wire) -> None:
     if turn.client.takes_notices:
         # Bypass the session's history: a notice isn't part of it.
         turn.client.update(turn.session.id, {"sessionUpdate": "notice"} | turn.fill(fields))
@@ -134,7 +134,7 @@ def _notify(turn: Turn, fields: script.Wire) -> None:
         turn.lack("notices", f"“{fields['title']}” wasn't shown")
 
 
-async def _compact(turn: Turn, step: script.Compact) -> None:
+async def _compact(turn: DemoTurn, step: script.Compact) -> None:
     if not turn.client.takes_compaction:
         turn.lack("compaction", "the context was shortened without telling you")
         return
@@ -147,12 +147,12 @@ async def _compact(turn: Turn, step: script.Compact) -> None:
     turn.send(update | ending)
 
 
-def _switch_mode(turn: Turn, mode_id: str) -> None:
+def _switch_mode(turn: DemoTurn, mode_id: str) -> None:
     turn.session.set_mode(mode_id)
     turn.send({"sessionUpdate": "current_mode_update", "currentModeId": mode_id})
 
 
-def _change_config(turn: Turn, values: Mapping[str, str | bool]) -> None:
+def _change_config(turn: DemoTurn, values: Mapping[str, str | bool]) -> None:
     for option_id, value in values.items():
         turn.session.set_option(option_id, value)
     options = turn.session.config_options()
@@ -164,19 +164,19 @@ FLOOD_FLUSH: Final = 64
 JUNK: Final = ("npm warn deprecated left-pad@1.3.0: use String.prototype.padStart()", "[]", "null", "{not json")
 
 
-async def _auth_required(turn: Turn, fault: script.Fault) -> Ending:
+async def _auth_required(turn: DemoTurn, fault: script.Fault) -> Ending:
     """Answer the prompt as if the login had expired."""
     return RequestFailed(AUTH_REQUIRED, "Authentication required")
 
 
-async def _bad_frame(turn: Turn, fault: script.Fault) -> Ending:
+async def _bad_frame(turn: DemoTurn, fault: script.Fault) -> Ending:
     """Send one line as given; by default, a notification of the wrong shape."""
     default = json.dumps(_notification(turn, {"sessionUpdate": "agent_message_chunk", "content": 5}))
     await turn.client.send_raw(str(fault.parameters.get("frame", default)).encode())
     return None
 
 
-async def _error(turn: Turn, fault: script.Fault) -> Ending:
+async def _error(turn: DemoTurn, fault: script.Fault) -> Ending:
     parameters = fault.parameters
     details = parameters.get("details")
     return RequestFailed(
@@ -186,7 +186,7 @@ async def _error(turn: Turn, fault: script.Fault) -> Ending:
     )
 
 
-async def _exit(turn: Turn, fault: script.Fault) -> Ending:
+async def _exit(turn: DemoTurn, fault: script.Fault) -> Ending:
     """Exit immediately like a crash, without cleanup."""
     await turn.client.peer.flush()
     sys.stderr.write(turn.fill(fault.parameters.get("last_words", "")))
@@ -194,7 +194,7 @@ async def _exit(turn: Turn, fault: script.Fault) -> Ending:
     os._exit(fault.parameters.get("code", 1))
 
 
-async def _flood(turn: Turn, fault: script.Fault) -> Ending:
+async def _flood(turn: DemoTurn, fault: script.Fault) -> Ending:
     """Send many chunks as fast as the client reads them."""
     text = fault.parameters.get("text", "word **word** `code`\n")
     chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
@@ -206,14 +206,14 @@ async def _flood(turn: Turn, fault: script.Fault) -> Ending:
     return None
 
 
-async def _hang(turn: Turn, fault: script.Fault) -> Ending:
+async def _hang(turn: DemoTurn, fault: script.Fault) -> Ending:
     """Hang. With `deaf`, ignore cancellation too."""
     turn.deaf = fault.parameters.get("deaf", False)
     await anyio.sleep_forever()
     return None
 
 
-async def _huge_line(turn: Turn, fault: script.Fault) -> Ending:
+async def _huge_line(turn: DemoTurn, fault: script.Fault) -> Ending:
     """Send a chunk of many bytes as one line, which is legal."""
     size = fault.parameters.get("bytes", 1 << 20)
     line = "All of this is one line of the protocol. "
@@ -223,32 +223,32 @@ async def _huge_line(turn: Turn, fault: script.Fault) -> Ending:
     return None
 
 
-async def _junk(turn: Turn, fault: script.Fault) -> Ending:
+async def _junk(turn: DemoTurn, fault: script.Fault) -> Ending:
     """Print lines on stdout that aren't messages."""
     for line in fault.parameters.get("lines", JUNK):
         await turn.client.send_raw(str(line).encode())
     return None
 
 
-async def _late_update(turn: Turn, fault: script.Fault) -> Ending:
+async def _late_update(turn: DemoTurn, fault: script.Fault) -> Ending:
     """Keep steps to play after the turn is answered."""
     turn.late += fault.late
     return None
 
 
-async def _unknown_update(turn: Turn, fault: script.Fault) -> Ending:
+async def _unknown_update(turn: DemoTurn, fault: script.Fault) -> Ending:
     """Send an update of a kind that no protocol version defines."""
     update = fault.parameters.get("update", {"sessionUpdate": "telepathy", "strength": 9})
     await turn.client.send_raw(json.dumps(_notification(turn, update)).encode())
     return None
 
 
-def _notification(turn: Turn, update: Mapping[str, Any]) -> dict[str, Any]:
+def _notification(turn: DemoTurn, update: Mapping[str, Any]) -> dict[str, Any]:
     params = {"sessionId": turn.session.id, "update": update}
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
 
-FAULTS: Final[dict[str, Callable[[Turn, script.Fault], Awaitable[Ending]]]] = {
+FAULTS: Final[dict[str, Callable[[DemoTurn, script.Fault], Awaitable[Ending]]]] = {
     "auth_required": _auth_required,
     "bad_frame": _bad_frame,
     "error": _error,
@@ -266,7 +266,7 @@ CREATE_S: Final = 5.0
 CLEANUP_S: Final = 1.0
 
 
-async def read(turn: Turn, step: script.Read) -> Outcome:
+async def read(turn: DemoTurn, step: script.Read) -> Outcome:
     """Read a file, and remember its content for diffs that follow."""
     path = turn.path(turn.fill(step.path))
     call = _begin(turn, step.id, f"Read {step.path}", "read", locations=[{"path": path}])
@@ -284,7 +284,7 @@ async def read(turn: Turn, step: script.Read) -> Outcome:
     return None
 
 
-async def write(turn: Turn, step: script.Write) -> None:
+async def write(turn: DemoTurn, step: script.Write) -> None:
     path, content = turn.path(turn.fill(step.path)), turn.fill(step.content)
     call = _begin(turn, step.id, f"Write {step.path}", "edit", locations=[{"path": path}])
     if not turn.client.can_write:
@@ -299,7 +299,7 @@ async def write(turn: Turn, step: script.Write) -> None:
     _settle(turn, call, "completed")
 
 
-async def ask(turn: Turn, step: script.Permission) -> Outcome:
+async def ask(turn: DemoTurn, step: script.Permission) -> Outcome:
     """Ask for permission. The kind of the chosen option decides the branch."""
     tool_call, options = turn.tool_call(step.tool), turn.fill(step.options)
     try:
@@ -317,7 +317,7 @@ async def ask(turn: Turn, step: script.Permission) -> Outcome:
     return step.rejected
 
 
-async def run(turn: Turn, step: script.Run) -> Outcome:
+async def run(turn: DemoTurn, step: script.Run) -> Outcome:
     """Run a command to its end in a terminal shown live."""
     argv = turn.fill((step.command, *step.args))
     line = shlex.join(argv)
@@ -333,7 +333,7 @@ async def run(turn: Turn, step: script.Run) -> Outcome:
     return step.succeeded if _succeeded(step, exit_code) else step.failed
 
 
-async def _run_in_terminal(turn: Turn, step: script.Run, call: str, argv: list[str]) -> int | None:
+async def _run_in_terminal(turn: DemoTurn, step: script.Run, call: str, argv: list[str]) -> int | None:
     session_id, client = turn.session.id, turn.client
     terminal_id = await _create_terminal(turn, step, argv)
     ended = False
@@ -356,7 +356,7 @@ def _succeeded(step: script.Run, exit_code: int | None) -> bool:
     return exit_code == 0 or step.kill_after_s is not None
 
 
-async def _create_terminal(turn: Turn, step: script.Run, argv: list[str]) -> str:
+async def _create_terminal(turn: DemoTurn, step: script.Run, argv: list[str]) -> str:
     env, cwd = turn.fill(step.env), turn.path(turn.fill(step.cwd or ""))
     try:
         # Shielded: a terminal with an unknown ID couldn't be released.
@@ -367,7 +367,7 @@ async def _create_terminal(turn: Turn, step: script.Run, argv: list[str]) -> str
         raise RequestFailed(ErrorCode.INTERNAL_ERROR, message) from error
 
 
-async def _end_terminal(turn: Turn, terminal_id: str, *, kill: bool) -> None:
+async def _end_terminal(turn: DemoTurn, terminal_id: str, *, kill: bool) -> None:
     # With a time limit, because the connection may be gone.
     with anyio.move_on_after(CLEANUP_S, shield=True), suppress(RpcError):
         if kill:
@@ -375,7 +375,7 @@ async def _end_terminal(turn: Turn, terminal_id: str, *, kill: bool) -> None:
         await turn.client.release_terminal(turn.session.id, terminal_id)
 
 
-def _begin(turn: Turn, name: str | None, title: str, kind: str, **fields: Any) -> str:
+def _begin(turn: DemoTurn, name: str | None, title: str, kind: str, **fields: Any) -> str:
     """Report that a tool call is running, announcing it if necessary; return its ID."""
     known = turn.is_known(name)
     call = turn.call_id(name)
@@ -387,12 +387,12 @@ def _begin(turn: Turn, name: str | None, title: str, kind: str, **fields: Any) -
     return call
 
 
-def _settle(turn: Turn, call: str, status: str, **fields: Any) -> None:
+def _settle(turn: DemoTurn, call: str, status: str, **fields: Any) -> None:
     update = {"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status}
     turn.send(update | fields)
 
 
-def _refuse(turn: Turn, call: str, why: str, *, silent: bool = False) -> None:
+def _refuse(turn: DemoTurn, call: str, why: str, *, silent: bool = False) -> None:
     """Fail a tool call with a reason, which is also said in the conversation unless `silent`."""
     _settle(turn, call, "failed", content=[_text(why)])
     if not silent:
@@ -408,7 +408,7 @@ def _why(error: RequestFailed) -> str:
     return error.message.removesuffix(".")
 
 
-async def elicit(turn: Turn, step: script.Elicit) -> Outcome:
+async def elicit(turn: DemoTurn, step: script.Elicit) -> Outcome:
     """Show a form or ask to visit a page. The values of a form become `{answer.FIELD}`."""
     is_form = step.question["mode"] == "form"
     if not (turn.client.takes_forms if is_form else turn.client.takes_pages):
@@ -425,7 +425,7 @@ async def elicit(turn: Turn, step: script.Elicit) -> Outcome:
     return branches.get(action, step.cancelled)
 
 
-def _request(turn: Turn, step: script.Elicit) -> script.Wire:
+def _request(turn: DemoTurn, step: script.Elicit) -> script.Wire:
     request: dict[str, Any] = turn.fill(step.question)
     if step.scope == "request" and turn.request_id is not None:
         request["requestId"] = turn.request_id
@@ -438,7 +438,7 @@ def _request(turn: Turn, step: script.Elicit) -> script.Wire:
     return request
 
 
-def _visit_id(turn: Turn, name: str | None) -> str:
+def _visit_id(turn: DemoTurn, name: str | None) -> str:
     # The completion names no session, so the ID must.
     return f"{turn.session.id}-{turn.id_of('visit', name)}"
 
@@ -459,12 +459,12 @@ def _in_words(value: Any) -> str:
             return str(value)
 
 
-def complete(turn: Turn, name: str) -> None:
+def complete(turn: DemoTurn, name: str) -> None:
     if turn.client.takes_pages:
         turn.client.complete_elicitation(_visit_id(turn, name))
 
 
-async def call_extension(turn: Turn, step: script.CallExtension) -> Outcome:
+async def call_extension(turn: DemoTurn, step: script.CallExtension) -> Outcome:
     """Send an extension request. `{answer}` becomes its result, or why it was refused."""
     try:
         answer: Any = await turn.client.peer.request(step.method, turn.fill(step.params))

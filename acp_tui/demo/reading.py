@@ -15,7 +15,7 @@ from acp_tui.demo.table import (
     Kind,
     ScenarioError,
     Seconds,
-    Shape,
+    TableShape,
     ValuePath,
     each_key,
     listed,
@@ -59,20 +59,20 @@ def _method(values: dict[str, Any], place: ValuePath) -> script.Wire:
     keys = {"type?": ("agent", "terminal"), **NAMED.keys}
     if values.get("type") == "terminal":
         keys |= {"args?": [str], "env?": each_key(str)}
-    method: dict[str, Any] = read(Shape(keys), values, place)
+    method: dict[str, Any] = read(TableShape(keys), values, place)
     if method.get("type") == "terminal":
         return {"args": [], "env": {}} | method
     return {key: value for key, value in method.items() if key != "type"}
 
 
-NAMED: Final = Shape({"id": str, "name": str, "description?": str})
-COMMANDS: Final = [Shape({"name": str, "description": str, "hint?": str}, _command)]
-VALUE: Final = Shape({"value": str, "name": str, "description?": str})
-OPTION: Final = Shape(
+NAMED: Final = TableShape({"id": str, "name": str, "description?": str})
+COMMANDS: Final = [TableShape({"name": str, "description": str, "hint?": str}, _command)]
+VALUE: Final = TableShape({"value": str, "name": str, "description?": str})
+OPTION: Final = TableShape(
     {"id": str, "name": str, "description?": str, "category?": str, "current": object, "options?": [VALUE]}, _option
 )
-SESSION: Final = Shape(
-    {"commands?": COMMANDS, "modes?": Shape({"current": str, "available?": [NAMED]}, _modes), "config?": [OPTION]},
+SESSION: Final = TableShape(
+    {"commands?": COMMANDS, "modes?": TableShape({"current": str, "available?": [NAMED]}, _modes), "config?": [OPTION]},
     script.SessionSetup,
 )
 
@@ -100,8 +100,13 @@ def _tool(id: str | None = None, **fields: Any) -> script.Tool:  # noqa: A002 - 
     return script.Tool(id, {_camel(key): value for key, value in fields.items()})
 
 
-CONTENT: Final = Shape(
-    {"text?": str, "block?": dict, "terminal?": str, "diff?": Shape({"path": str, "new": str, "old?": str}, _diff)},
+CONTENT: Final = TableShape(
+    {
+        "text?": str,
+        "block?": dict,
+        "terminal?": str,
+        "diff?": TableShape({"path": str, "new": str, "old?": str}, _diff),
+    },
     _content,
 )
 TOOL: Final[dict[str, Kind]] = {
@@ -111,12 +116,12 @@ TOOL: Final[dict[str, Kind]] = {
     "kind?": TOOL_KINDS,
     "status?": TOOL_STATUSES,
     "content?": [CONTENT],
-    "locations?": [Shape({"path": str, "line?": int})],
+    "locations?": [TableShape({"path": str, "line?": int})],
     "raw_input?": object,
     "raw_output?": object,
 }
 NEW_TOOL: Final = {"id?": str, "title": str} | {key: kind for key, kind in TOOL.items() if key != "title?"}
-PERMISSION_OPTION: Final = Shape(
+PERMISSION_OPTION: Final = TableShape(
     {"id": str, "name": str, "kind": OPTION_KINDS}, lambda **option: {"optionId": option.pop("id"), **option}
 )
 
@@ -139,7 +144,7 @@ LIMITS: Final[dict[str, dict[str, Kind]]] = {
 CHOICES: Final[dict[str, Kind]] = {
     "values?": [str],
     "choices?": [
-        Shape(
+        TableShape(
             {"value": str, "name": str, "description?": str},
             lambda value, name, **more: {"const": value, "title": name} | more,
         )
@@ -153,7 +158,7 @@ def _field(values: dict[str, Any], place: ValuePath) -> tuple[str, bool, script.
     keys |= {"title?": str, "description?": str, **LIMITS.get(str(values.get("type")), {})}
     if values.get("type") in ("string", "array"):
         keys |= CHOICES
-    return read(Shape(keys, _property), values, place)  # type: ignore[no-any-return]
+    return read(TableShape(keys, _property), values, place)  # type: ignore[no-any-return]
 
 
 def _property(
@@ -188,8 +193,8 @@ def _visit(message: str, url: str, **more: Any) -> dict[str, Any]:
 
 
 ASKED: Final[dict[str, Kind]] = {"tool_call?": str, "scope?": ("session", "request")}
-FORM: Final = Shape({"message": str, "title?": str, "description?": str, "fields?": [_field], **ASKED}, _form)
-VISIT: Final = Shape({"message": str, "url": str, "id?": str, **ASKED}, _visit)
+FORM: Final = TableShape({"message": str, "title?": str, "description?": str, "fields?": [_field], **ASKED}, _form)
+VISIT: Final = TableShape({"message": str, "url": str, "id?": str, **ASKED}, _visit)
 
 
 # Steps
@@ -228,7 +233,7 @@ def _sent(kind: str, **fields: Any) -> script.Step:
 def _fault(values: dict[str, Any], place: ValuePath) -> script.Step:
     kind = read(tuple(FAULTS), values["fault"], place.key("fault"))
     return read(  # type: ignore[no-any-return]
-        Shape(
+        TableShape(
             {"fault": str} | FAULTS[kind], lambda fault, late=(), **parameters: script.Fault(fault, parameters, late)
         ),
         values,
@@ -263,8 +268,8 @@ FAULTS: Final[dict[str, dict[str, Kind]]] = {
     "unknown_update": {"update?": dict},
 }
 """The parameters of each fault. `playing` defines their defaults."""
-EXTENSION: Final = Shape({"method": str, "params?": dict}, _extension)
-RUN: Final = Shape(
+EXTENSION: Final = TableShape({"method": str, "params?": dict}, _extension)
+RUN: Final = TableShape(
     {
         "command": str,
         "args?": [str],
@@ -278,59 +283,64 @@ RUN: Final = Shape(
 )
 ELICITED: Final[dict[str, Kind]] = {"accepted?": SOME, "declined?": SOME, "cancelled?": SOME}
 STEPS: Final[dict[str, Kind]] = {
-    "say": Shape({"say": str, **STREAMED}, lambda say, **how: script.Say(say, **how)),
-    "think": Shape({"think": str, **STREAMED}, lambda think, **how: script.Say(think, "agent_thought_chunk", **how)),
-    "user": Shape({"user": str, **STREAMED}, lambda user, **how: script.Say(user, "user_message_chunk", **how)),
-    "block": Shape({"block": dict}, lambda block: _sent("agent_message_chunk", content=block)),
-    "plan": Shape({"plan": [str]}, _plan),
-    "tool": Shape({"tool": Shape(NEW_TOOL, _tool)}, lambda tool: replace(tool, update="tool_call")),
-    "update": Shape({"update": Shape(TOOL, _tool)}, lambda update: update),
-    "read": Shape(
-        {"read": Shape({"path": str, "id?": str, "line?": int, "limit?": int}), "missing?": SOME},
+    "say": TableShape({"say": str, **STREAMED}, lambda say, **how: script.Say(say, **how)),
+    "think": TableShape(
+        {"think": str, **STREAMED}, lambda think, **how: script.Say(think, "agent_thought_chunk", **how)
+    ),
+    "user": TableShape({"user": str, **STREAMED}, lambda user, **how: script.Say(user, "user_message_chunk", **how)),
+    "block": TableShape({"block": dict}, lambda block: _sent("agent_message_chunk", content=block)),
+    "plan": TableShape({"plan": [str]}, _plan),
+    "tool": TableShape({"tool": TableShape(NEW_TOOL, _tool)}, lambda tool: replace(tool, update="tool_call")),
+    "update": TableShape({"update": TableShape(TOOL, _tool)}, lambda update: update),
+    "read": TableShape(
+        {"read": TableShape({"path": str, "id?": str, "line?": int, "limit?": int}), "missing?": SOME},
         lambda read, **branch: script.Read(**read, **branch),
     ),
-    "write": Shape({"write": Shape({"path": str, "content": str, "id?": str})}, lambda write: script.Write(**write)),
-    "permission": Shape(
-        {"permission": Shape(TOOL | {"options?": [PERMISSION_OPTION]}), "allowed?": SOME, "rejected?": SOME},
+    "write": TableShape(
+        {"write": TableShape({"path": str, "content": str, "id?": str})}, lambda write: script.Write(**write)
+    ),
+    "permission": TableShape(
+        {"permission": TableShape(TOOL | {"options?": [PERMISSION_OPTION]}), "allowed?": SOME, "rejected?": SOME},
         _permission,
     ),
-    "run": Shape(
+    "run": TableShape(
         {"run": RUN, "succeeded?": SOME, "failed?": SOME}, lambda run, **branches: script.Run(**run, **branches)
     ),
-    "form": Shape({"form": FORM, **ELICITED}, lambda form, **branches: script.Elicit(**form, **branches)),
-    "visit": Shape({"visit": VISIT, **ELICITED}, lambda visit, **branches: script.Elicit(**visit, **branches)),
-    "complete": Shape({"complete": str}, lambda complete: script.Complete(complete)),
-    "request": Shape(
+    "form": TableShape({"form": FORM, **ELICITED}, lambda form, **branches: script.Elicit(**form, **branches)),
+    "visit": TableShape({"visit": VISIT, **ELICITED}, lambda visit, **branches: script.Elicit(**visit, **branches)),
+    "complete": TableShape({"complete": str}, lambda complete: script.Complete(complete)),
+    "request": TableShape(
         {"request": EXTENSION, "answered?": SOME, "refused?": SOME},
         lambda request, **branches: script.CallExtension(*request, **branches),
     ),
-    "notify": Shape({"notify": EXTENSION}, lambda notify: script.NotifyExtension(*notify)),
-    "wait_s": Shape({"wait_s": Seconds}, lambda wait_s: script.Wait(wait_s)),
-    "usage": Shape(
-        {"usage": Shape({"used": Count, "size": Count, "cost?": float, "currency?": str}, _usage)}, lambda usage: usage
+    "notify": TableShape({"notify": EXTENSION}, lambda notify: script.NotifyExtension(*notify)),
+    "wait_s": TableShape({"wait_s": Seconds}, lambda wait_s: script.Wait(wait_s)),
+    "usage": TableShape(
+        {"usage": TableShape({"used": Count, "size": Count, "cost?": float, "currency?": str}, _usage)},
+        lambda usage: usage,
     ),
-    "title": Shape({"title": str}, lambda title: _sent("session_info_update", title=title)),
-    "info": Shape({"info": Shape({"title?": str, "updated_at?": str}, _info)}, lambda info: info),
-    "notice": Shape(
-        {"notice": Shape({"severity": SEVERITIES, "title": str, "description?": str})},
+    "title": TableShape({"title": str}, lambda title: _sent("session_info_update", title=title)),
+    "info": TableShape({"info": TableShape({"title?": str, "updated_at?": str}, _info)}, lambda info: info),
+    "notice": TableShape(
+        {"notice": TableShape({"severity": SEVERITIES, "title": str, "description?": str})},
         lambda notice: script.Notice(notice),
     ),
-    "compact": Shape(
-        {"compact": Shape({"summary": str, "error?": str, "chunk_s?": Seconds})},
+    "compact": TableShape(
+        {"compact": TableShape({"summary": str, "error?": str, "chunk_s?": Seconds})},
         lambda compact: script.Compact(**compact),
     ),
-    "commands": Shape(
+    "commands": TableShape(
         {"commands": COMMANDS}, lambda commands: _sent("available_commands_update", availableCommands=list(commands))
     ),
-    "mode": Shape({"mode": str}, lambda mode: script.SwitchMode(mode)),
-    "config": Shape({"config": dict}, lambda config: script.ChangeConfig(config)),
-    "together": Shape({"together": SOME}, script.Together),
-    "subagent": Shape(
-        {"subagent": Shape({"title": str, "description?": str, "cancel?": bool}), "does": SOME},
+    "mode": TableShape({"mode": str}, lambda mode: script.SwitchMode(mode)),
+    "config": TableShape({"config": dict}, lambda config: script.ChangeConfig(config)),
+    "together": TableShape({"together": SOME}, script.Together),
+    "subagent": TableShape(
+        {"subagent": TableShape({"title": str, "description?": str, "cancel?": bool}), "does": SOME},
         lambda subagent, does: script.Subagent(does=does, **subagent),
     ),
-    "stop": Shape({"stop": STOP_REASONS}, lambda stop: script.Stop(stop)),
-    "stderr": Shape({"stderr": str}, lambda stderr: script.Stderr(stderr)),
+    "stop": TableShape({"stop": STOP_REASONS}, lambda stop: script.Stop(stop)),
+    "stderr": TableShape({"stderr": str}, lambda stderr: script.Stderr(stderr)),
     "fault": _fault,
 }
 
@@ -366,15 +376,15 @@ def _scenario(prompt: Any = (), include: Any = (), sessions: Any = None, **more:
     return script.Scenario("", turns=prompt, include=include, keeping=keeping, **more)
 
 
-KEPT: Final = Shape({"id": str, "title?": str, "updated_at?": str, "cwd?": str, "history?": SOME}, _kept)
-SCENARIO: Final = Shape(
+KEPT: Final = TableShape({"id": str, "title?": str, "updated_at?": str, "cwd?": str, "history?": SOME}, _kept)
+SCENARIO: Final = TableShape(
     {
         "description": str,
-        "prompt?": [Shape({"match?": str, "play?": str, "step?": SOME}, _turn)],
-        "initialize?": Shape({"hang?": bool, "wait_s?": Seconds, "protocol_version?": int}, script.Initialize),
-        "auth?": Shape({"required?": bool, "logout?": bool, "methods?": [_method]}, script.Auth),
+        "prompt?": [TableShape({"match?": str, "play?": str, "step?": SOME}, _turn)],
+        "initialize?": TableShape({"hang?": bool, "wait_s?": Seconds, "protocol_version?": int}, script.Initialize),
+        "auth?": TableShape({"required?": bool, "logout?": bool, "methods?": [_method]}, script.Auth),
         "session?": SESSION,
-        "sessions?": Shape({"offers?": [str], "page_size?": int, "kept?": [KEPT]}, _keeping),
+        "sessions?": TableShape({"offers?": [str], "page_size?": int, "kept?": [KEPT]}, _keeping),
         "texts?": each_key(str),
         "include?": [str],
     },

@@ -26,7 +26,7 @@ TITLE_CHARS: Final = 60
 RESOURCE_NOT_FOUND: Final = -32002
 
 
-class Session:
+class DemoSession:
     """One session: its settings, its turn, its progress in the scenario, and its history if it's stored."""
 
     def __init__(self, session_id: str, cwd: str, setup: SessionSetup, *, is_kept: bool = False) -> None:
@@ -43,7 +43,7 @@ class Session:
         self.is_free = anyio.Event()
         """Set when a turn ends, and then replaced."""
         self.files_read: dict[str, str] = {}
-        self.subagents: dict[str, Session] = {}
+        self.subagents: dict[str, DemoSession] = {}
         self._modes = dict(setup.modes) if setup.modes is not None else None
         self.takes_boolean_options = False
         self._config = [dict(option) for option in setup.config]
@@ -57,8 +57,8 @@ class Session:
         self._ids_given[kind] += 1
         return f"{kind}-{self._ids_given[kind]}"
 
-    def begin_subagent(self) -> Session:
-        session = Session(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionSetup())
+    def begin_subagent(self) -> DemoSession:
+        session = DemoSession(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionSetup())
         self.subagents[session.id] = session
         return session
 
@@ -177,25 +177,25 @@ class Sessions:
         self._keeping = scenario.keeping
         self.keeps = bool(scenario.keeping.offers)
         """Whether sessions can be opened again; in version 2, always."""
-        self._open: dict[str, Session] = {}
+        self._open: dict[str, DemoSession] = {}
         self._kept = {old.session_id: self._session_of(old) for old in scenario.keeping.sessions}
         self._untold = {old.session_id: old.history for old in scenario.keeping.sessions}
         self._begun = 0
         self._folder = str(Path.cwd())
 
-    def _session_of(self, old: KeptSession) -> Session:
-        session = Session(old.session_id, old.cwd, self._setup, is_kept=True)
+    def _session_of(self, old: KeptSession) -> DemoSession:
+        session = DemoSession(old.session_id, old.cwd, self._setup, is_kept=True)
         session.title, session.updated_at = old.title, old.updated_at
         return session
 
-    def begin(self, cwd: str) -> Session:
+    def begin(self, cwd: str) -> DemoSession:
         self._begun += 1
-        session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=self.keeps)
+        session = DemoSession(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=self.keeps)
         if self.keeps:
             self._kept = {session.id: session} | self._kept
         return self._opened(session, cwd)
 
-    def reopen(self, session_id: Any, cwd: str) -> Session:
+    def reopen(self, session_id: Any, cwd: str) -> DemoSession:
         """Open a stored session. If it's open, its turn is cancelled."""
         session = self._kept.get(session_id)
         if session is None:
@@ -203,18 +203,18 @@ class Sessions:
         self.close(session_id)
         return self._opened(session, cwd)
 
-    def _opened(self, session: Session, cwd: str) -> Session:
+    def _opened(self, session: DemoSession, cwd: str) -> DemoSession:
         session.cwd = self._folder = cwd
         self._open[session.id] = session
         return session
 
-    def get(self, session_id: Any) -> Session | None:
+    def get(self, session_id: Any) -> DemoSession | None:
         return self._open.get(session_id)
 
-    def find(self, session_id: str) -> Session | None:
+    def find(self, session_id: str) -> DemoSession | None:
         return next((one for one in self.with_subagents() if one.id == session_id), None)
 
-    def with_subagents(self) -> Iterator[Session]:
+    def with_subagents(self) -> Iterator[DemoSession]:
         for session in self._open.values():
             yield from _with_subagents(session)
 
@@ -228,7 +228,7 @@ class Sessions:
         self.close(session_id)
         self._kept.pop(session_id, None)
 
-    def untold(self, session: Session) -> tuple[Step, ...]:
+    def untold(self, session: DemoSession) -> tuple[Step, ...]:
         """The scenario's history of a stored session, once: afterwards the session itself remembers it."""
         return self._untold.pop(session.id, ())
 
@@ -249,7 +249,7 @@ class Sessions:
         raise RequestFailed(ErrorCode.INVALID_PARAMS, "There is no such cursor, or it has expired")
 
 
-def _with_subagents(session: Session) -> Iterator[Session]:
+def _with_subagents(session: DemoSession) -> Iterator[DemoSession]:
     yield session
     for each in session.subagents.values():
         yield from _with_subagents(each)
@@ -276,7 +276,7 @@ Outcome: TypeAlias = Ending | tuple[script.Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class DemoPace:
     """The speed of the agent: 2 is twice as fast as written, 0 has no delays."""
 
     speed: float = 0
@@ -285,14 +285,14 @@ class Pace:
         await anyio.sleep(seconds / self.speed if self.speed else 0)
 
 
-class Turn:
+class DemoTurn:
     """One prompt and the answer to it."""
 
     def __init__(
         self,
-        session: Session,
+        session: DemoSession,
         client: ClientCalls,
-        pace: Pace,
+        pace: DemoPace,
         text: str,
         texts: Mapping[str, str],
         request_id: Any = None,
@@ -349,8 +349,8 @@ class Turn:
         self.session.remember(update)
         self.client.update(self.session.id, update)
 
-    def of_subagent(self, session: Session) -> Turn:
-        return Turn(session, self.client, self.pace, self._values["text"], self._values)
+    def of_subagent(self, session: DemoSession) -> DemoTurn:
+        return DemoTurn(session, self.client, self.pace, self._values["text"], self._values)
 
     def say(self, text: str) -> None:
         """Send a short message in one chunk, unchanged."""

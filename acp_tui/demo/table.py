@@ -79,7 +79,7 @@ def _as_it_is(**values: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TableShape:
     """The keys of a table and their kinds. An optional key ends with "?"."""
 
     keys: Mapping[str, Kind]
@@ -104,7 +104,7 @@ def read(kind: Kind, value: Any, place: ValuePath) -> Any:
         items = enumerate(_checked(value, list, place.itself), 1)
         return tuple(read(kind[0], item, place.item(number)) for number, item in items)
     values = _checked(value, dict, place.itself)
-    return _read_table(kind, values, place) if isinstance(kind, Shape) else kind(values, place)
+    return _read_table(kind, values, place) if isinstance(kind, TableShape) else kind(values, place)
 
 
 def each_key(kind: Kind) -> Kind:
@@ -112,7 +112,7 @@ def each_key(kind: Kind) -> Kind:
     return lambda values, place: {key: read(kind, value, place.key(key)) for key, value in values.items()}
 
 
-def _read_table(shape: Shape, values: dict[str, Any], place: ValuePath) -> Any:
+def _read_table(shape: TableShape, values: dict[str, Any], place: ValuePath) -> Any:
     kinds = {key.rstrip("?"): kind for key, kind in shape.keys.items()}
     for key, kind in shape.keys.items():
         if not key.endswith("?") and key not in values:

@@ -19,7 +19,7 @@ from anyio.abc import ByteStream, Process, TaskGroup
 
 from acp_tui.demo.client_calls import ClientCalls, UpdateTarget, at, is_marked
 from acp_tui.demo.script import SessionSetup, Wire
-from acp_tui.demo.session import RESOURCE_NOT_FOUND, Session
+from acp_tui.demo.session import RESOURCE_NOT_FOUND, DemoSession
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed
 
 VERSION: Final = 2
@@ -44,7 +44,9 @@ MODE: Final = "mode"
 class VersionTwoCalls(ClientCalls):
     """The connection to a version 2 client, which is asked questions but never for files or terminals."""
 
-    def __init__(self, peer: Peer, stream: ByteStream, find: Callable[[str], Session | None], tasks: TaskGroup) -> None:
+    def __init__(
+        self, peer: Peer, stream: ByteStream, find: Callable[[str], DemoSession | None], tasks: TaskGroup
+    ) -> None:
         super().__init__(peer, stream)
         self._find = find
         self._tasks = tasks
@@ -158,7 +160,7 @@ class VersionTwoCalls(ClientCalls):
         self._tasks.start_soon(self._show, session, running)
         return running.name
 
-    async def _show(self, session: Session, running: _Command) -> None:
+    async def _show(self, session: DemoSession, running: _Command) -> None:
         try:
             assert running.process.stdout is not None
             async for data in running.process.stdout:
@@ -173,7 +175,7 @@ class VersionTwoCalls(ClientCalls):
                 await running.process.aclose()
             running.ended.set()
 
-    def _tell(self, session: Session, running: _Command, kind: str, **fields: Any) -> None:
+    def _tell(self, session: DemoSession, running: _Command, kind: str, **fields: Any) -> None:
         update = {"sessionUpdate": kind, "terminalId": running.name, **fields}
         session.remember(update)
         self.update(session.id, update)

@@ -68,7 +68,7 @@ def reader_of(kind: Any, *, exact: bool = False) -> SchemaValidator:
     return SchemaValidator(Build(exact).of(kind))
 
 
-class Note:
+class SchemaNote:
     """What an annotation says besides the type."""
 
     def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
@@ -156,7 +156,7 @@ _PLAIN: Final[Mapping[Any, CoreSchema]] = {
 # Notes
 
 
-class Changed(Note):
+class Changed(SchemaNote):
     """Changes the schema. What is `ours` has no place in the protocol's schema, so exact readers leave it out."""
 
     def __init__(self, change: Callable[[CoreSchema], CoreSchema], *, ours: bool = True) -> None:
@@ -182,7 +182,7 @@ def default_on_error(factory: Callable[[], Any] = NoneType) -> Changed:
     return Changed(lambda schema: core_schema.with_default_schema(schema, default_factory=factory, on_error="default"))
 
 
-class OrEmptyObject(Note):
+class OrEmptyObject(SchemaNote):
     """Reads an absent model, and unless exact a malformed one, as an empty object."""
 
     def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
@@ -194,14 +194,14 @@ class OrEmptyObject(Note):
         )
 
 
-class FirstMatch(Note):
+class FirstMatch(SchemaNote):
     """Uses the first of a union's members that can read the value."""
 
     def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
         return core_schema.union_schema([build.of(member) for member in get_args(kind)], mode="left_to_right")
 
 
-class Tag(Note):
+class Tag(SchemaNote):
     """The name of a union's member, if it isn't the constant of its field.
 
     It's not `in_schema` if agents send it anyway.
@@ -215,7 +215,7 @@ class Tag(Note):
         return inner()
 
 
-class Discriminator(Note):
+class Discriminator(SchemaNote):
     """Tells a union's members apart: by a key, or by a function that returns the tag."""
 
     def __init__(self, by: str | Callable[[Any], str | None]) -> None:
@@ -238,7 +238,7 @@ OTHER: Final = "?"
 """The tag of an open union's last member."""
 
 
-class OpenUnion(Note):
+class OpenUnion(SchemaNote):
     """Uses the member whose field at `key` has the value's string there as its constant, or else the last one.
 
     If the last one is no model, there must be a string.

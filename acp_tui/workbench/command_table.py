@@ -12,10 +12,10 @@ from acp_tui.cli.command import (
     SOURCE,
     SOURCE_NOTE,
     SPEED,
-    Command,
-    Kind,
+    CliCommand,
     Option,
     Value,
+    ValueKind,
     output_format,
 )
 
@@ -44,18 +44,18 @@ silent, and 126 or 127 if its command can't be run or found.
 
 _BUILD: Final = "Build an agent or a client"
 
-COMMANDS: tuple[Command, ...] = (
-    Command(
+COMMANDS: tuple[CliCommand, ...] = (
+    CliCommand(
         "redact",
         "make a recording you can share",
         "acp_tui.workbench.cli.redact",
-        Value("FILE", Kind.FILE),
+        Value("FILE", ValueKind.FILE),
         needs="a recording and a file to write: acp-tui redact FILE -o FILE",
         options=(
             Option(
                 ("--output", "-o"),
                 "the file to write; it must not exist",
-                Value("FILE", Kind.NEW_FILE),
+                Value("FILE", ValueKind.NEW_FILE),
                 is_required=True,
             ),
             Option(("--secret",), "also replace this text", Value("TEXT"), is_repeated=True),
@@ -66,14 +66,14 @@ COMMANDS: tuple[Command, ...] = (
         notes=_REDACT_NOTES,
         group=LOOK_BACK,
     ),
-    Command(
+    CliCommand(
         "check",
         "find the protocol rules an agent breaks",
         "acp_tui.workbench.cli.check",
         AGENT,
         options=(
             Option(("--prompt", "-p"), "the prompt (default: about a file)", Value("TEXT")),
-            Option(("--timeout",), "seconds for each step (default: 120)", Value("S", Kind.NUMBER), 120.0),
+            Option(("--timeout",), "seconds for each step (default: 120)", Value("S", ValueKind.NUMBER), 120.0),
             PROTOCOL,
             output_format("text", "json"),
             Option(("--rules",), "list the rules instead"),
@@ -82,7 +82,7 @@ COMMANDS: tuple[Command, ...] = (
         notes=_CHECK_NOTES,
         group=_BUILD,
     ),
-    Command(
+    CliCommand(
         "inspect",
         "browse a recording's frames and the rules they break",
         "acp_tui.workbench.cli.inspect",
@@ -91,7 +91,7 @@ COMMANDS: tuple[Command, ...] = (
         notes=SOURCE_NOTE,
         group=_BUILD,
     ),
-    Command(
+    CliCommand(
         "mock",
         "play a recording or scenario as an agent, for any client",
         "acp_tui.workbench.cli.mock",
@@ -100,7 +100,9 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             SPEED,
             Option(("--strict",), "stop when the client departs from the recording"),
-            Option(("--timeout",), "stop when the client sends or reads nothing this long", Value("S", Kind.NUMBER)),
+            Option(
+                ("--timeout",), "stop when the client sends or reads nothing this long", Value("S", ValueKind.NUMBER)
+            ),
             Option(("--login",), "log in on this terminal, for scenarios that need it"),
         ),
         notes=_MOCK_NOTES,

@@ -15,7 +15,7 @@ import pytest
 
 from acp_tui.cli import permissions
 from acp_tui.cli.permissions import PermissionPrompter
-from acp_tui.cli.terminal import GUARD_S, Terminal, has_typed
+from acp_tui.cli.terminal import GUARD_S, LineTerminal, has_typed
 from acp_tui.conversation.tool_calls import ToolCallId
 from support.agents import asked, in_session, in_turn, until
 
@@ -65,7 +65,7 @@ class Asking:
 @pytest.fixture
 def asking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
     master, slave = pty.openpty()
-    monkeypatch.setattr(permissions, "open_terminal", lambda: Terminal(os.dup(slave)))
+    monkeypatch.setattr(permissions, "open_terminal", lambda: LineTerminal(os.dup(slave)))
     yield Asking(master, slave)
     os.close(master)
     os.close(slave)

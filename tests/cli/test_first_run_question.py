@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from acp_tui.cli import terminal as terminal_module
-from acp_tui.cli.terminal import Terminal, ready_to_run
+from acp_tui.cli.terminal import LineTerminal, ready_to_run
 from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.remembered import recent_agents, recent_file
 
@@ -29,7 +29,7 @@ def type_answer(monkeypatch: pytest.MonkeyPatch) -> Typing:
 
     def prepare(answer: str) -> None:
         ours, theirs = pty.openpty()
-        terminal = Terminal(theirs)
+        terminal = LineTerminal(theirs)
 
         async def type_it() -> None:
             os.write(ours, answer.encode())

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from acp_tui.cli import terminal
-from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, Fence
+from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, LineFence
 from support.waiting import LIMIT_S
 
 SURE_ANSWER = b"\x1b[?62;4c"
@@ -20,8 +20,8 @@ SURE_ANSWER = b"\x1b[?62;4c"
 def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, int]]:
     """The terminal's side and ours. The terminal has answered before."""
     monkeypatch.setenv("TERM", "vt100")
-    monkeypatch.setattr(Fence, "has_answered", True)
-    monkeypatch.setattr(Fence, "unanswered", [])
+    monkeypatch.setattr(LineFence, "has_answered", True)
+    monkeypatch.setattr(LineFence, "unanswered", [])
     master, slave = pty.openpty()
     yield master, slave
     os.close(master)
@@ -38,7 +38,7 @@ def asked(master: int, times: int) -> bytes:
 
 def test_a_question_is_shown_once_the_terminal_answers_and_not_by_typing(ends: tuple[int, int]) -> None:
     master, slave = ends
-    with Fence(slave) as fence:
+    with LineFence(slave) as fence:
         assert os.read(master, 100) == QUESTION
         os.write(master, b"y\r")
         assert not fence.is_shown(1.0)
@@ -48,9 +48,9 @@ def test_a_question_is_shown_once_the_terminal_answers_and_not_by_typing(ends: t
 
 def test_an_answer_to_a_question_that_was_withdrawn_shows_nothing_of_the_next(ends: tuple[int, int]) -> None:
     master, slave = ends
-    with Fence(slave):
+    with LineFence(slave):
         pass
-    with Fence(slave) as fence:
+    with LineFence(slave) as fence:
         assert asked(master, 2) == QUESTION + SURE_QUESTION
         os.write(master, ANSWER)
         assert not fence.is_shown(1.0)
@@ -63,7 +63,7 @@ def test_a_terminal_whose_answer_was_lost_is_asked_again(
 ) -> None:
     master, slave = ends
     monkeypatch.setattr(terminal, "NEVER_S", 0.0)
-    with Fence(slave) as fence:
+    with LineFence(slave) as fence:
         monkeypatch.setattr(terminal, "NEVER_S", LIMIT_S)
         assert not fence.is_shown()
         assert asked(master, 2) == QUESTION + SURE_QUESTION
@@ -78,7 +78,7 @@ def test_a_terminal_that_does_not_know_the_sure_question_is_asked_as_before(
 ) -> None:
     master, slave = ends
     monkeypatch.setattr(terminal, "NEVER_S", 0.0)
-    with Fence(slave) as fence:
+    with LineFence(slave) as fence:
         assert not fence.is_shown()
         assert not fence.is_shown()
         assert asked(master, 3) == QUESTION + SURE_QUESTION + QUESTION

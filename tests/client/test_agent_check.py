@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.doctor import AgentCheck, Finding, Verdict
+from acp_tui.client.doctor import AgentCheck, CheckResult, Verdict
 from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Grant, Policy
@@ -41,7 +41,7 @@ async def checked(
     return check
 
 
-def found(check: AgentCheck, topic: str) -> Finding:
+def found(check: AgentCheck, topic: str) -> CheckResult:
     """Its finding on this topic."""
     (finding,) = (each for each in check.findings if each.topic == topic)
     return finding

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client import clipboard as reading
-from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture
+from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
 XCLIP = """#!/bin/sh
@@ -36,7 +36,7 @@ def environ(folder: Path, **more: str) -> dict[str, str]:
 def test_a_picture_is_read_in_the_best_type_there_is(desktop: Path) -> None:
     (desktop / "targets").write_text("TIMESTAMP\nimage/jpeg\nimage/png\ntext/html\n")
     (desktop / "image_png").write_bytes(PNG)
-    assert reading.read_clipboard(environ(desktop), platform="linux") == Picture(PNG, "image/png")
+    assert reading.read_clipboard(environ(desktop), platform="linux") == ClipboardPicture(PNG, "image/png")
 
 
 def test_text_goes_before_a_picture_of_it(desktop: Path) -> None:
@@ -95,4 +95,4 @@ def test_on_macos_a_picture_is_tried_where_there_is_no_text(tmp_path: Path) -> N
         (tmp_path / name).chmod(0o755)
     (tmp_path / "picture").write_bytes(PNG)
     found = reading.read_clipboard({"PATH": f"{tmp_path}:/usr/bin:/bin"}, platform="darwin")
-    assert found == Picture(PNG, "image/png")
+    assert found == ClipboardPicture(PNG, "image/png")

@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallId
-from acp_tui.conversation.tool_text import Subject, subject_of
+from acp_tui.conversation.tool_text import ToolSubject, subject_of
 
 TERMINAL = TerminalId("t")
 
@@ -57,6 +57,6 @@ def test_nothing_is_told_twice_or_made_up(reported: ToolCall) -> None:
 
 
 def test_nothing_hides_in_it() -> None:
-    assert Subject("rm\u202e \u2013rf\nx\x1b[m", is_command=True).visible.startswith("$ rm⟨U+202E⟩ ⟨U+2013≈-⟩rf")
-    assert "\n" not in Subject("a\nb").visible
-    assert "\x1b" not in Subject("a\x1b[mb").visible
+    assert ToolSubject("rm\u202e \u2013rf\nx\x1b[m", is_command=True).visible.startswith("$ rm⟨U+202E⟩ ⟨U+2013≈-⟩rf")
+    assert "\n" not in ToolSubject("a\nb").visible
+    assert "\x1b" not in ToolSubject("a\x1b[mb").visible

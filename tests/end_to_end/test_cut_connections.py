@@ -18,7 +18,7 @@ import pytest
 from acp_tui.cli.terminal import Headless
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentUnreachable
-from acp_tui.client.sessions.driver import Link, SessionDriver, until_connected
+from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, until_connected
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
@@ -43,7 +43,7 @@ class User:
         self._agent = agent
         self._hub = hub
         self._command = command
-        self._link = Link()
+        self._link = FrontEndLink()
         self._driver = SessionDriver(self._link, Headless(pytest.fail).log_in, cwd)
         self.session: Session
 

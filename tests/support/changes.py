@@ -15,7 +15,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from acp_tui.client.changes import Limits
+from acp_tui.client.changes import ChangeLimits
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, stylesheets
@@ -57,7 +57,7 @@ class ChangesApp(App[None]):
 
     CSS_PATH: Final = [*stylesheets()]  # type: ignore[misc]
 
-    def __init__(self, root: Path, *, limits: Limits | None = None, theme: str = DARK.name) -> None:
+    def __init__(self, root: Path, *, limits: ChangeLimits | None = None, theme: str = DARK.name) -> None:
         super().__init__()
         self._root = root
         self._limits = limits
@@ -136,7 +136,7 @@ async def open_changes(
     root: Path,
     *,
     size: tuple[int, int] = (100, 30),
-    limits: Limits | None = None,
+    limits: ChangeLimits | None = None,
 ) -> AsyncIterator[ChangesPage]:
     """The app, with a desk that has read all files."""
     app = ChangesApp(root, limits=limits)

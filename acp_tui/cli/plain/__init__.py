@@ -40,7 +40,7 @@ STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to d
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SlashCommand:
     """One of our slash commands."""
 
     name: str
@@ -253,24 +253,24 @@ def _session(chat: Chat) -> Session:
 
 
 COMMANDS: Final = (
-    Command("help", "this list", _help),
-    Command("quit", "quit acp-tui and stop the agent", _quit),
-    Command("cancel", "stop the turn", _cancel),
-    Command("mode", "choose the agent's mode", lambda chat, _: _choose_of(chat, "mode")),
-    Command("model", "choose its model", lambda chat, _: _choose_of(chat, "model")),
-    Command("options", "choose any of the session's settings", _options),
-    Command("sessions", "open an earlier session from this folder, or from any", _sessions, "[all]"),
-    Command("new", "start another session", _new),
-    Command("queue", "list the queued prompts", _queue),
-    Command("drop", "delete one of them, or all", _drop, "[NUMBER]"),
-    Command("plan", "show the agent's plan", _plan),
-    Command("usage", "show context and cost, as the agent reports them", _usage),
-    Command("status", "show the agent, folder, settings, and what is running", _status),
-    Command("show", "show the last tool call, or an earlier one", _show, "[NUMBER]"),
-    Command("output", "show all of the last command's output", _output),
-    Command("type", "type a line into a running command", _type, "TEXT"),
-    Command("restart", "restart the agent and continue", _restart),
-    Command("logout", "log out of the agent", _log_out),
+    SlashCommand("help", "this list", _help),
+    SlashCommand("quit", "quit acp-tui and stop the agent", _quit),
+    SlashCommand("cancel", "stop the turn", _cancel),
+    SlashCommand("mode", "choose the agent's mode", lambda chat, _: _choose_of(chat, "mode")),
+    SlashCommand("model", "choose its model", lambda chat, _: _choose_of(chat, "model")),
+    SlashCommand("options", "choose any of the session's settings", _options),
+    SlashCommand("sessions", "open an earlier session from this folder, or from any", _sessions, "[all]"),
+    SlashCommand("new", "start another session", _new),
+    SlashCommand("queue", "list the queued prompts", _queue),
+    SlashCommand("drop", "delete one of them, or all", _drop, "[NUMBER]"),
+    SlashCommand("plan", "show the agent's plan", _plan),
+    SlashCommand("usage", "show context and cost, as the agent reports them", _usage),
+    SlashCommand("status", "show the agent, folder, settings, and what is running", _status),
+    SlashCommand("show", "show the last tool call, or an earlier one", _show, "[NUMBER]"),
+    SlashCommand("output", "show all of the last command's output", _output),
+    SlashCommand("type", "type a line into a running command", _type, "TEXT"),
+    SlashCommand("restart", "restart the agent and continue", _restart),
+    SlashCommand("logout", "log out of the agent", _log_out),
 )
 BY_NAME: Final = {command.name: command for command in COMMANDS}
 

@@ -24,7 +24,7 @@ from acp_tui.cli.plain.tool_call_text import ours
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError
-from acp_tui.client.notices import Watch, channels_of
+from acp_tui.client.notices import NewsWatch, channels_of
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, until_connected
@@ -84,7 +84,7 @@ class Chat:
         self._driver: SessionDriver
         self._tasks: TaskGroup
         self._teller: ConversationPrinter
-        self._watch: Watch
+        self._watch: NewsWatch
         self._permissions: Permissions
         self._questions: Questions
 
@@ -217,7 +217,7 @@ class Chat:
         """Use this session from now on. If it's the same one continued, what was said isn't printed again."""
         is_known = self.session is not None and self.session.conversation is session.conversation
         self._unsubscribe()
-        self.session, self._watch = session, Watch()
+        self.session, self._watch = session, NewsWatch()
         if not is_known:
             self._teller = ConversationPrinter(
                 session.conversation, session.cwd, self._outbox, self.settings.conversation

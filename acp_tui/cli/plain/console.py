@@ -24,7 +24,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import anyio
 from anyio import to_thread
 
-from acp_tui.cli.terminal import GUARD_S, LOOK_S, Fence, has_typed
+from acp_tui.cli.terminal import GUARD_S, LOOK_S, LineFence, has_typed
 from acp_tui.client.notices import BELL
 from acp_tui.conversation.visible import make_visible
 
@@ -46,7 +46,7 @@ class ReadInterrupted(Exception):
     """Reading was interrupted because there's something else to do."""
 
 
-class Host(Protocol):
+class ConsoleListener(Protocol):
     """Gets what the user does. Called in the event loop, while the main thread waits."""
 
     def take_line(self, line: str) -> None: ...
@@ -174,7 +174,7 @@ class Console:
 
     # Called in the main thread
 
-    def serve(self, host: Host, call: Callable[..., object]) -> None:
+    def serve(self, host: ConsoleListener, call: Callable[..., object]) -> None:
         """Print and read until `end` is called. `call` runs a function in the event loop and waits for it."""
         if readline is not None:
             readline.set_auto_history(False)  # answers aren't prompts
@@ -191,7 +191,7 @@ class Console:
                 with suppress(ReadInterrupted):
                     self._serve_once(host, call)
 
-    def _serve_once(self, host: Host, call: Callable[..., object]) -> None:
+    def _serve_once(self, host: ConsoleListener, call: Callable[..., object]) -> None:
         errand = self._errand
         if errand is not None:
             self._read_for = errand
@@ -227,7 +227,7 @@ class Console:
             print("Ignored: more was typed after it.")
 
     def _forget_typing(self) -> None:
-        with Fence(sys.stdin.fileno()) as fence:
+        with LineFence(sys.stdin.fileno()) as fence:
             while not self._interrupts and self._errand is self._read_for and not fence.is_shown(LOOK_S):
                 pass
         is_typing = True

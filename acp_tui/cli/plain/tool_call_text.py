@@ -28,7 +28,7 @@ MAX_OUTPUT_LINES: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PrintLimits:
     """How many lines to print of a tool call's results."""
 
     diff: int
@@ -36,11 +36,11 @@ class Limits:
     terminal: int
 
 
-ALL: Final = Limits(NO_LIMIT, NO_LIMIT, NO_LIMIT)
+ALL: Final = PrintLimits(NO_LIMIT, NO_LIMIT, NO_LIMIT)
 
 
-def limits_of(shown: ConversationSettings) -> Limits:
-    return Limits(shown.diff_lines, shown.text_lines, shown.terminal_lines)
+def limits_of(shown: ConversationSettings) -> PrintLimits:
+    return PrintLimits(shown.diff_lines, shown.text_lines, shown.terminal_lines)
 
 
 def theirs(text: str) -> str:
@@ -70,7 +70,7 @@ def place_of(call: tool_calls.ToolCall, cwd: str) -> str:
     return f" ({make_visible_path(path)}{line})"
 
 
-def result_of(call: tool_calls.ToolCall, limits: Limits, cwd: str) -> str:
+def result_of(call: tool_calls.ToolCall, limits: PrintLimits, cwd: str) -> str:
     """Return a call's result without its terminals, which are printed separately. May take a second."""
     lines = [line for item in call.content for line in _content(item, limits, cwd)]
     if call.status == tool_calls.FAILED and not call.content and call.raw_output is not UNSET:
@@ -79,7 +79,7 @@ def result_of(call: tool_calls.ToolCall, limits: Limits, cwd: str) -> str:
     return "\n".join(f"{INDENT}{line}" for line in lines)
 
 
-def _content(item: tool_calls.ToolCallContent, limits: Limits, cwd: str) -> Iterator[str]:
+def _content(item: tool_calls.ToolCallContent, limits: PrintLimits, cwd: str) -> Iterator[str]:
     match item:
         case tool_calls.TextDiff(path, new, old):
             yield from _limited(told_diff(shown_path(path, cwd), old, new).split("\n"), limits.diff)
@@ -103,7 +103,7 @@ def content_text(item: tool_calls.BlockContent | tool_calls.FileChange | tool_ca
     return make_visible("\n".join(filter(None, (said.label, said.text, raw))))
 
 
-def output_of(state: TerminalState, limits: Limits, call: tool_calls.ToolCall | None = None) -> str:
+def output_of(state: TerminalState, limits: PrintLimits, call: tool_calls.ToolCall | None = None) -> str:
     """Return a command's output, shortened to its end, and how it ended. Takes a while.
 
     `call` is the call that shows it: an agent's own terminal may not report what it runs.

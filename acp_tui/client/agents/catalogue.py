@@ -117,7 +117,7 @@ _MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 _NEAREST: Final = 3
 
 
-class Source(Enum):
+class EntrySource(Enum):
     """Where an agent's entry comes from. The value is what `acp-tui agents --format json` prints."""
 
     USER = "user"
@@ -131,10 +131,10 @@ class Source(Enum):
 
 
 _SOURCES: Final = {
-    Source.USER: "your agents.toml",
-    Source.KNOWN: "known to acp-tui",
-    Source.REGISTRY: "the agent registry",
-    Source.DEMO: "comes with acp-tui",
+    EntrySource.USER: "your agents.toml",
+    EntrySource.KNOWN: "known to acp-tui",
+    EntrySource.REGISTRY: "the agent registry",
+    EntrySource.DEMO: "comes with acp-tui",
 }
 
 
@@ -144,7 +144,7 @@ class ListedAgent:
 
     command: AgentCommand
     """Has no words if there's nothing to run."""
-    source: Source
+    source: EntrySource
     title: str
     description: str = ""
     version: str = ""
@@ -167,7 +167,7 @@ class ListedAgent:
         """The command to start. The demo agent's gets a project of its own. Blocks. Raises AgentNotFound."""
         if self.obstacle:
             raise AgentNotFound(f"{self.name} can't run here: {self.obstacle}", hint=self.remedy)
-        return with_project(self.command) if self.source is Source.DEMO else self.command
+        return with_project(self.command) if self.source is EntrySource.DEMO else self.command
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
     further than necessary.
     """
     if "://" in name:
-        return ListedAgent(command_at(name), Source.USER, name)
+        return ListedAgent(command_at(name), EntrySource.USER, name)
     place = place or CatalogueSources()
     user = read_configured_agents(place.agents_file, place.environ)
     for concerned in ("", name):
@@ -293,14 +293,14 @@ def _in_order(listed: Iterable[ListedAgent], recent: tuple[str, ...]) -> tuple[L
 
 def _demo() -> ListedAgent:
     about = "A scripted agent to try acp-tui with: no model, no network, and your files stay untouched"
-    return ListedAgent(demo_command(), Source.DEMO, "Demo", about)
+    return ListedAgent(demo_command(), EntrySource.DEMO, "Demo", about)
 
 
 def _of_user(agent: ConfiguredAgent, place: CatalogueSources) -> ListedAgent:
     command = agent.command
     is_there = command.address is not None or place.has(command.argv[0], command.env)
     obstacle = "" if is_there else _missing(command.argv[0])
-    return ListedAgent(command, Source.USER, command.name, agent.description, obstacle=obstacle)
+    return ListedAgent(command, EntrySource.USER, command.name, agent.description, obstacle=obstacle)
 
 
 def _of_known(known: KnownAgent, entry: RegistryEntry | None, place: CatalogueSources) -> ListedAgent:
@@ -318,7 +318,7 @@ def _of_known(known: KnownAgent, entry: RegistryEntry | None, place: CatalogueSo
 
 def _installed(known: KnownAgent) -> ListedAgent:
     command = AgentCommand(known.name, known.argv, install_hint=known.install_hint, is_listed=True)
-    return ListedAgent(command, Source.KNOWN, known.title, known.description, registry_id=known.registry_id)
+    return ListedAgent(command, EntrySource.KNOWN, known.title, known.description, registry_id=known.registry_id)
 
 
 def _of_registry(entry: RegistryEntry, place: CatalogueSources) -> ListedAgent:
@@ -338,7 +338,7 @@ def _ways(entry: RegistryEntry, place: CatalogueSources) -> Iterator[ListedAgent
         offered = ", ".join(sorted(entry.archives))
         yield ListedAgent(
             AgentCommand(entry.agent_id, (), is_listed=True),
-            Source.REGISTRY,
+            EntrySource.REGISTRY,
             entry.name,
             version=entry.version,
             obstacle=f"it has no build for {place.platform}, only for {offered}",
@@ -351,7 +351,7 @@ def _as_program(entry: RegistryEntry, archive: Archive, place: CatalogueSources)
     argv = (archive.program, *archive.args)
     listed = ListedAgent(
         AgentCommand(entry.agent_id, argv, archive.env, package=package, is_listed=True),
-        Source.REGISTRY,
+        EntrySource.REGISTRY,
         entry.name,
         archive=archive,
     )
@@ -370,7 +370,7 @@ def _as_package(entry: RegistryEntry, run: PackageRun, place: CatalogueSources) 
     package = Package(run.runner, run.package, run.version)
     listed = ListedAgent(
         AgentCommand(entry.agent_id, run.argv, run.env, package=package, runner=run.runner, is_listed=True),
-        Source.REGISTRY,
+        EntrySource.REGISTRY,
         entry.name,
         version=entry.version,
     )

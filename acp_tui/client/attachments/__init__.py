@@ -4,6 +4,6 @@ It doesn't know what the agent accepts. `client.sessions` adapts the blocks to t
 """
 
 from acp_tui.client.attachments.attach import Attached, Mention, attach, mentions, without_mentions
-from acp_tui.client.attachments.files import Limits, from_bytes
+from acp_tui.client.attachments.files import AttachmentLimits, from_bytes
 
-__all__ = ["Attached", "Limits", "Mention", "attach", "from_bytes", "mentions", "without_mentions"]
+__all__ = ["Attached", "AttachmentLimits", "Mention", "attach", "from_bytes", "mentions", "without_mentions"]

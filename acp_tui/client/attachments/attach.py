@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.attachments.files import Limits, LineRange, NamedPath, block_for
+from acp_tui.client.attachments.files import AttachmentLimits, LineRange, NamedPath, block_for
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.values import dataclass
 
@@ -100,7 +100,7 @@ def _mention(start: int, stop: int, path_text: str, first: str | None, last: str
     return Mention(start, stop, path_text, max(low, 1), max(high, 1))
 
 
-_DEFAULT_LIMITS: Final = Limits()
+_DEFAULT_LIMITS: Final = AttachmentLimits()
 MAX_SUFFIX: Final = 5
 """A longer suffix is probably not a file's."""
 
@@ -113,7 +113,7 @@ class Attached:
     """Sentences for the user: what couldn't be attached as requested, and what was done instead."""
 
 
-def attach(text: str, cwd: Path, *, limits: Limits = _DEFAULT_LIMITS) -> Attached:
+def attach(text: str, cwd: Path, *, limits: AttachmentLimits = _DEFAULT_LIMITS) -> Attached:
     """The prompt for this text. A mention of a file that doesn't exist is just text.
 
     Reads from the disk, so run it in a thread. `cwd` is absolute. Paths may lead anywhere, because the user names them.

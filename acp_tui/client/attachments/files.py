@@ -209,7 +209,7 @@ Outcome: TypeAlias = tuple[ContentBlock | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AttachmentLimits:
     """How much of a file is sent. A larger file becomes a link, which the agent can follow itself."""
 
     text_bytes: int = 256 << 10
@@ -231,7 +231,7 @@ class NamedPath:
         return ResourceLink(self.path.as_uri(), self.path.name, mime_type=mime_type, size=size)
 
 
-def block_for(named: NamedPath, limits: Limits) -> Outcome:
+def block_for(named: NamedPath, limits: AttachmentLimits) -> Outcome:
     """The block for a file or folder as it is now. Never raises, and never waits for other processes."""
     try:
         if stat.S_ISDIR(named.path.stat().st_mode):
@@ -252,7 +252,7 @@ def _folder(path: Path) -> ResourceLink:
     return ResourceLink(uri, path.name or str(path), mime_type="inode/directory")
 
 
-def _block_for_content(named: NamedPath, file: BufferedReader, limits: Limits) -> Outcome:
+def _block_for_content(named: NamedPath, file: BufferedReader, limits: AttachmentLimits) -> Outcome:
     head = file.peek()
     media = media_type(head)
     if media is not None:

@@ -8,10 +8,10 @@ from acp_tui.client.changes.model import (
     CannotRevert,
     ChangedMeanwhile,
     ChangeKind,
+    ChangeLimits,
     ChangesError,
     FileChange,
     FileState,
-    Limits,
     Review,
     Swapped,
 )
@@ -19,11 +19,11 @@ from acp_tui.client.changes.model import (
 __all__ = [
     "CannotRevert",
     "ChangeKind",
+    "ChangeLimits",
     "ChangedMeanwhile",
     "ChangesError",
     "FileChange",
     "FileState",
-    "Limits",
     "Review",
     "Swapped",
 ]

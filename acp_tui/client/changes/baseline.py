@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, TypeAlias
 from anyio import to_thread
 
 from acp_tui.client.changes.git import Git, blob_id
-from acp_tui.client.changes.model import FileState, Limits
-from acp_tui.client.changes.tree import Listing, Tree, is_within, join, signature, too_large
+from acp_tui.client.changes.model import ChangeLimits, FileState
+from acp_tui.client.changes.tree import FolderListing, Tree, is_within, join, signature, too_large
 from acp_tui.client.safe_git import GitFailed
 from acp_tui.client.spill import Copies
 
@@ -62,7 +62,7 @@ NOTHING: Final = Entry(0, 0, 0, "")
 class Baseline:
     """The state at the start, for one workspace and one session."""
 
-    def __init__(self, tree: Tree, areas: Areas, limits: Limits) -> None:
+    def __init__(self, tree: Tree, areas: Areas, limits: ChangeLimits) -> None:
         self.tree = tree
         self.areas = areas
         self.limits = limits
@@ -290,7 +290,7 @@ class Areas:
         listings = (listing for area in self.gits for listing in self._walk(area, pruned))
         return [listing.path for listing in islice(listings, self._max_walked) if not listing.unreadable]
 
-    def _walk(self, start: str, pruned: set[str]) -> Iterator[Listing]:
+    def _walk(self, start: str, pruned: set[str]) -> Iterator[FolderListing]:
         for listing in self._tree.walk(start):
             listing.directories[:] = [name for name in listing.directories if join(listing.path, name) not in pruned]
             yield listing

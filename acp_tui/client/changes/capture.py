@@ -22,7 +22,7 @@ from anyio import to_thread
 
 from acp_tui.client.changes.baseline import Areas, Baseline
 from acp_tui.client.changes.git import Git, IndexEntry
-from acp_tui.client.changes.model import Limits
+from acp_tui.client.changes.model import ChangeLimits
 from acp_tui.client.changes.tree import Tree, join
 from acp_tui.client.safe_git import GitFailed
 from acp_tui.values import dataclass
@@ -33,7 +33,7 @@ MAX_REPOSITORIES: Final = 64
 T = TypeVar("T")
 
 
-async def capture(root: Path, limits: Limits, note: Callable[[str], None]) -> Baseline:
+async def capture(root: Path, limits: ChangeLimits, note: Callable[[str], None]) -> Baseline:
     """Remember the content of a directory. The calling task may be cancelled. The caller closes the result."""
     tree = Tree(root)
     baseline = Baseline(tree, Areas(tree, 2 * limits.max_files), limits)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Self
 
 from anyio import to_thread
 
-from acp_tui.client.safe_git import Answer, GitFailed, ask_git
+from acp_tui.client.safe_git import GitFailed, GitResult, ask_git
 from acp_tui.values import dataclass
 
 MAX_PATH_ARGUMENTS: Final = 500
@@ -140,7 +140,7 @@ class _NoRepository(GitFailed):
     pass
 
 
-def _failure(command: str, answer: Answer) -> GitFailed:
+def _failure(command: str, answer: GitResult) -> GitFailed:
     kind = _NoRepository if "not a git repository" in answer.complaint else GitFailed
     return kind(f"git {command}: {answer.complaint or f'exit code {answer.code}'}")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from acp_tui.client.line_comparison import Change, LineComparison
+from acp_tui.client.line_comparison import LineChange, LineComparison
 from acp_tui.values import dataclass
 
 ChangeKind: TypeAlias = Literal["added", "modified", "deleted", "mode", "type"]
@@ -16,7 +16,7 @@ ChangeKind: TypeAlias = Literal["added", "modified", "deleted", "mode", "type"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ChangeLimits:
     """How much to keep and read, and how long to wait. What exceeds the limits is reported as unknown."""
 
     max_file_bytes: int = 1 << 20
@@ -96,7 +96,7 @@ class Review:
     before_lines: tuple[bytes, ...] = ()
     """Each with its newline, so that joining them gives the exact content. Only a newline ends a line."""
     after_lines: tuple[bytes, ...] = ()
-    hunks: tuple[Change, ...] = ()
+    hunks: tuple[LineChange, ...] = ()
     """Where the lines differ, in order; empty if the states can't be compared by lines."""
 
 
@@ -154,7 +154,7 @@ def review(path: str, before: FileState | None, after: FileState | None) -> Revi
     return _by_lines(change, before, after)
 
 
-def without_hunk(review: Review, hunk: Change) -> FileState | None:
+def without_hunk(review: Review, hunk: LineChange) -> FileState | None:
     """The state shown, but with one hunk as it was before; None if nothing is left. Raises: CannotRevert."""
     if hunk not in review.hunks:
         raise CannotRevert(review.path, "it has no such part")
@@ -214,7 +214,7 @@ def split_lines(data: bytes) -> tuple[bytes, ...]:
     return (*lines, last) if last else tuple(lines)
 
 
-def compare(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[tuple[Change, ...], bool]:
+def compare(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[tuple[LineChange, ...], bool]:
     """Where the lines differ, in order, and whether parts of the result are only approximate."""
     numbers: dict[bytes, int] = {}
     comparison = LineComparison(

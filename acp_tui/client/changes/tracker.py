@@ -17,12 +17,12 @@ from anyio.abc import TaskStatus
 
 from acp_tui.client.changes.baseline import Baseline, Entry
 from acp_tui.client.changes.capture import capture
-from acp_tui.client.changes.model import FileChange, FileState, Limits, Review, Swapped, review, without_hunk
+from acp_tui.client.changes.model import ChangeLimits, FileChange, FileState, Review, Swapped, review, without_hunk
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
-from acp_tui.client.line_comparison import Change
+from acp_tui.client.line_comparison import LineChange
 from acp_tui.values import dataclass
 
-DEFAULT_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = ChangeLimits()
 
 _MAX_WATCH_FAILURES: Final = 3
 _WATCH_AGAIN_S: Final = 0.5
@@ -44,7 +44,7 @@ class ChangeTracker:
     """What changed in one workspace in one session."""
 
     def __init__(
-        self, root: Path, on_change: Callable[[], None] = lambda: None, limits: Limits = DEFAULT_LIMITS
+        self, root: Path, on_change: Callable[[], None] = lambda: None, limits: ChangeLimits = DEFAULT_LIMITS
     ) -> None:
         self.root = root.resolve()
         self.is_live = False
@@ -108,7 +108,7 @@ class ChangeTracker:
         """
         return await self._swap(shown.path, shown.after, shown.before)
 
-    async def revert_hunk(self, shown: Review, hunk: Change) -> Swapped:
+    async def revert_hunk(self, shown: Review, hunk: LineChange) -> Swapped:
         """Restore these lines of a file. Raises: ChangedMeanwhile if the file is no longer as shown, CannotRevert."""
         return await self._swap(shown.path, shown.after, without_hunk(shown, hunk))
 

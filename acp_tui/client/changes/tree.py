@@ -28,7 +28,7 @@ _NOTHING_THERE: Final = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FolderListing:
     path: str
     """"" for the root."""
     directories: list[str]
@@ -76,7 +76,7 @@ class Tree:
         with self._open(path.split("/")[:-1], _ENTER) as directory:
             yield directory
 
-    def walk(self, under: str = "") -> Iterator[Listing]:
+    def walk(self, under: str = "") -> Iterator[FolderListing]:
         """Every directory from `under` down, shallow ones first.
 
         Directories that the caller removes from a listing's `directories` aren't entered.
@@ -87,12 +87,12 @@ class Tree:
             yield listing
             waiting.extend(join(listing.path, name) for name in listing.directories)
 
-    def _list(self, path: str) -> Listing:
+    def _list(self, path: str) -> FolderListing:
         try:
             with self._open([*filter(None, path.split("/"))], _LIST) as directory, os.scandir(directory) as entries:
                 return _listing(path, list(entries))
         except OSError as error:
-            return Listing(path, [], [], False, _reason(error))
+            return FolderListing(path, [], [], False, _reason(error))
 
     @contextmanager
     def _open(self, names: list[str], flags: int) -> Iterator[int]:
@@ -108,10 +108,10 @@ class Tree:
             os.close(directory)
 
 
-def _listing(path: str, entries: list[os.DirEntry[str]]) -> Listing:
+def _listing(path: str, entries: list[os.DirEntry[str]]) -> FolderListing:
     directories = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     others = {entry.name for entry in entries}.difference(directories)
-    return Listing(
+    return FolderListing(
         path,
         [name for name in directories if name not in SKIPPED_DIRECTORIES],
         sorted(others - SKIPPED_DIRECTORIES),

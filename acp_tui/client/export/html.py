@@ -76,15 +76,15 @@ def _part(part: parts.Part) -> str:
     match part:
         case parts.Prose(text):
             return f'<div class="prose">{render(text)}</div>'
-        case parts.Typed(text):
+        case parts.TypedText(text):
             return f'<div class="typed">{_text(text)}</div>'
         case parts.Code(text, language):
             return f"<pre><code>{_diff(text) if language == 'diff' else _text(text)}</code></pre>"
         case parts.Note(text, is_problem):
             return f'<p class="{"problem" if is_problem else "note"}">{_line(text)}</p>'
-        case parts.Picture():
+        case parts.ExportedPicture():
             return _picture(part)
-        case parts.Link(label, uri):
+        case parts.NamedLink(label, uri):
             return f'<p class="note">{_line(label)}: {_address(uri)}</p>'
         case parts.Folded(title, inner):
             return f"<details>\n<summary>{_line(title)}</summary>\n{_parts(inner)}</details>"
@@ -106,7 +106,7 @@ def _diff(text: str) -> str:
     return "\n".join(marked)
 
 
-def _picture(picture: parts.Picture) -> str:
+def _picture(picture: parts.ExportedPicture) -> str:
     data = "".join(picture.data.split())
     if picture.mime_type not in PICTURE_TYPES or not _BASE64.fullmatch(data):
         return f'<p class="note">{_line(picture.label)}</p>'

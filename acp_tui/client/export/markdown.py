@@ -62,7 +62,7 @@ def _section(section: parts.Section) -> Iterator[str]:
 def _part(part: parts.Part, *, is_quoted: bool) -> str:
     """A part. What was said is quoted unless it's the agent's answer."""
     match part:
-        case parts.Prose(text) | parts.Typed(text):
+        case parts.Prose(text) | parts.TypedText(text):
             said = contained(text, HEADING_SHIFT)
             return _quoted(said) if is_quoted else said
         case parts.Code(text, language):
@@ -70,9 +70,9 @@ def _part(part: parts.Part, *, is_quoted: bool) -> str:
         case parts.Note(text, is_problem):
             line = literal(text)
             return f"**{line}**" if is_problem and line else line
-        case parts.Picture(_, _, label):
+        case parts.ExportedPicture(_, _, label):
             return literal(label)
-        case parts.Link(label, uri):
+        case parts.NamedLink(label, uri):
             return f"{literal(label)}: {_address(uri)}"
         case parts.Folded(title, folded):
             return "\n\n".join([f"{literal(title)}:", *(_part(inner, is_quoted=is_quoted) for inner in folded)])

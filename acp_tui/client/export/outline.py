@@ -10,18 +10,18 @@ from typing import Final, Self, assert_never
 
 from acp_tui.client.export.parts import (
     Code,
-    Link,
+    NamedLink,
     Note,
     Part,
     PlanSteps,
     Prose,
     Section,
     SectionKind,
-    Typed,
+    TypedText,
     block_parts,
     json_code,
 )
-from acp_tui.client.export.tool_calls import PlainText, Terminals, time_of, tool_call_section
+from acp_tui.client.export.tool_calls import PlainText, ShownTerminals, time_of, tool_call_section
 from acp_tui.conversation import entries, wording
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
@@ -93,7 +93,7 @@ def header_rows(facts: ExportFacts) -> list[tuple[str, str]]:
 
 def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> Iterator[Section]:
     """The entries from top to bottom, with what each turn used at its end, then the final plans and usage."""
-    terminals = Terminals(conversation.terminals, plain_text)
+    terminals = ShownTerminals(conversation.terminals, plain_text)
     ends = {turn.end: words for turn in conversation.turns if (words := wording.turn_spent_words(turn))}
     for count, entry in enumerate(conversation.entries):
         if count in ends:
@@ -116,7 +116,7 @@ def _turn(words: str) -> Section:
     return Section("event", "The turn used", (Note(words),))
 
 
-def _subagent(state: SubagentState, facts: ExportFacts, terminals: Terminals) -> Iterator[Section]:
+def _subagent(state: SubagentState, facts: ExportFacts, terminals: ShownTerminals) -> Iterator[Section]:
     """What a subagent said, between notes on where it begins and ends."""
     said = state.conversation
     title = said.title or state.description or "without a name"
@@ -130,7 +130,7 @@ def _subagent(state: SubagentState, facts: ExportFacts, terminals: Terminals) ->
     yield Section("event", f"End of the subagent: {title}", ())
 
 
-def _section(entry: entries.Entry, facts: ExportFacts, terminals: Terminals) -> Section:
+def _section(entry: entries.Entry, facts: ExportFacts, terminals: ShownTerminals) -> Section:
     match entry:
         case entries.Message():
             return _message(entry, facts)
@@ -169,15 +169,15 @@ def _message(message: entries.Message, facts: ExportFacts) -> Section:
 
 def _said(part: TextBuffer | ContentBlock, role: Role) -> tuple[Part, ...]:
     if isinstance(part, TextBuffer):
-        return (Typed(part.text) if role == "user" else Prose(part.text),)
+        return (TypedText(part.text) if role == "user" else Prose(part.text),)
     return block_parts(part)
 
 
 def _question(question: entries.Question) -> Section:
-    page = [] if question.url is None else [Link("Page", question.url)]
+    page = [] if question.url is None else [NamedLink("Page", question.url)]
     values = [Note(f"{each.name}: {each.value}") for each in question.values]
     outcome = Note(wording.answer_words(question) + time_of(question.at))
-    return Section("event", "Question", (Typed(question.message), *page, *values, outcome))
+    return Section("event", "Question", (TypedText(question.message), *page, *values, outcome))
 
 
 def _restart(restart: Reconnected) -> Section:

@@ -35,7 +35,7 @@ class Prose:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedText:
     """What the user typed, with its line breaks."""
 
     text: str
@@ -59,7 +59,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ExportedPicture:
     """An image. `data` is base64 as received, so it may be invalid."""
 
     data: str
@@ -69,7 +69,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class NamedLink:
     """A named link."""
 
     label: str
@@ -91,7 +91,7 @@ class PlanSteps:
     steps: tuple[tuple[bool, str], ...]
 
 
-Part: TypeAlias = Prose | Typed | Code | Note | Picture | Link | Folded | PlanSteps
+Part: TypeAlias = Prose | TypedText | Code | Note | ExportedPicture | NamedLink | Folded | PlanSteps
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ def block_parts(block: ContentBlock) -> tuple[Part, ...]:
         case Text(text):
             return (Prose(text),)
         case Image(data, mime_type):
-            return (Picture(data, mime_type, block_words(block)),)
+            return (ExportedPicture(data, mime_type, block_words(block)),)
         case ResourceLink(uri, name, title):
-            return (Link(title or name, uri),)
+            return (NamedLink(title or name, uri),)
         case _:
             return (described_part(BlockContent(block)),)
 

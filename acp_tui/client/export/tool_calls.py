@@ -12,7 +12,7 @@ from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
 from acp_tui.conversation.permission_requests import decision_words
-from acp_tui.conversation.tool_text import Markdown, Subject, parts_of, subject_of
+from acp_tui.conversation.tool_text import Markdown, ToolSubject, parts_of, subject_of
 from acp_tui.conversation.wording import command_end
 
 
@@ -22,7 +22,7 @@ class PlainText(Protocol):
     def __call__(self, data: bytes, *, is_complete: bool) -> str: ...
 
 
-class Terminals:
+class ShownTerminals:
     """Shows each terminal of a conversation once, even if several tool calls refer to it."""
 
     def __init__(self, states: Mapping[tool_calls.TerminalId, TerminalState], plain_text: PlainText) -> None:
@@ -30,7 +30,7 @@ class Terminals:
         self._plain_text = plain_text
         self._shown: set[tool_calls.TerminalId] = set()
 
-    def subject_of(self, call: tool_calls.ToolCall) -> Subject | None:
+    def subject_of(self, call: tool_calls.ToolCall) -> ToolSubject | None:
         """What the call's title leaves out."""
         return subject_of(call, self._states)
 
@@ -53,7 +53,7 @@ class Terminals:
         )
 
 
-def tool_call_section(entry: ToolCallEntry, terminals: Terminals) -> Section:
+def tool_call_section(entry: ToolCallEntry, terminals: ShownTerminals) -> Section:
     """What the call is, what it shows, and what was decided about it."""
     call = entry.call
     content = [part for item in call.content for part in _content(item, terminals)]
@@ -66,7 +66,7 @@ def tool_call_section(entry: ToolCallEntry, terminals: Terminals) -> Section:
     return Section("tool", call.shown_title, parts, is_folded)
 
 
-def _state(entry: ToolCallEntry, terminals: Terminals) -> str:
+def _state(entry: ToolCallEntry, terminals: ShownTerminals) -> str:
     call = entry.call
     status = "needs your decision" if entry.waiting else call.status.replace("_", " ")
     subject = terminals.subject_of(call)
@@ -78,7 +78,7 @@ def _place(location: tool_calls.Location) -> str:
     return location.path if location.line is None else f"{location.path}:{location.line}"
 
 
-def _content(item: tool_calls.ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
+def _content(item: tool_calls.ToolCallContent, terminals: ShownTerminals) -> tuple[Part, ...]:
     match item:
         case tool_calls.BlockContent(Text(text) as block) if is_for_user(block):
             return tuple(

@@ -22,7 +22,7 @@ from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.hosting import extension_methods
-from acp_tui.client.notices import News, Watch, question_in
+from acp_tui.client.notices import News, NewsWatch, question_in
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Attendance, Session
@@ -165,7 +165,7 @@ class Host:
         self._turns: dict[SessionId, _Turns] = defaultdict(_Turns)
         self._began_at = time.time()
         self._opened_at: dict[SessionId, float] = {}
-        self._watches: dict[SessionId, Watch] = defaultdict(Watch)
+        self._watches: dict[SessionId, NewsWatch] = defaultdict(NewsWatch)
         agent.on_elicitations = self._look_at_questions
 
     async def serve(self, stream: ByteStream, access: Access = LOCAL) -> None:

@@ -34,7 +34,7 @@ MAX_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class AllowedRun:
     command: str
     args: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
@@ -226,7 +226,7 @@ def _words_of(line: str) -> tuple[str, ...] | None:
         return None
 
 
-def _says(line: str, words: Sequence[str], run: Run) -> bool:
+def _says(line: str, words: Sequence[str], run: AllowedRun) -> bool:
     """Whether what a card shows, a line and perhaps its words, is what runs."""
     shown_words = tuple(words) or _words_of(line)
     lines = (line, _line_in(shown_words or ()))
@@ -294,7 +294,7 @@ class Allowances:
                 return None
             return unlike
 
-    def unlike_run(self, folder: Path, run: Run) -> Unlike | None:
+    def unlike_run(self, folder: Path, run: AllowedRun) -> Unlike | None:
         """None if the user allowed to run this in this folder, which uses the permission up."""
         said = [each for each in self._runs if _says(each.line, each.words, run)]
         allowed = next((each for each in said if each.folder == folder), None)

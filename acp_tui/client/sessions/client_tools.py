@@ -14,7 +14,7 @@ from anyio import Lock, move_on_after, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
-from acp_tui.client.sessions.allowances import Run
+from acp_tui.client.sessions.allowances import AllowedRun
 from acp_tui.client.sessions.consent import WHY_LATER, AccessRequest, Consent, Grant, Outdated, Policy, Rules
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
     from acp_tui.client.agents.command import Quirks
     from acp_tui.client.terminals import ExitStatus as TimedExit
-    from acp_tui.client.workspace import FileState, Location
+    from acp_tui.client.workspace import ContainedPath, PlaceState
 
 log = logging.getLogger(__name__)
 
@@ -128,8 +128,8 @@ WHY_AGAIN: Final = "The file changed while you decided, so acp-tui asks again: {
 class _BeforeWrite:
     """What a write would change, as the user is shown it."""
 
-    place: Location
-    state: FileState | None
+    place: ContainedPath
+    state: PlaceState | None
     """None if the user isn't asked."""
     reason: str | None
     """What may run the file later; None if nothing is known to."""
@@ -326,7 +326,7 @@ class ClientTools:
                     raw_input={"command": line, "cwd": directory},
                     why=why,
                     warnings=loading_warnings([name for name, _ in env], _line(command, args)),
-                    run=Run(command, tuple(args), tuple(name for name, _ in env)),
+                    run=AllowedRun(command, tuple(args), tuple(name for name, _ in env)),
                 )
                 async with self._consent.permit(request, self._policy.terminals, held.location):
                     self._require_same(files)

@@ -25,8 +25,8 @@ from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    from acp_tui.client.sessions.allowances import Allowances, Run, UnaskedKind, Unlike
-    from acp_tui.client.workspace import Location as Place
+    from acp_tui.client.sessions.allowances import Allowances, AllowedRun, UnaskedKind, Unlike
+    from acp_tui.client.workspace import ContainedPath as Place
 
 
 HEADLESS: Final = ClientOffer()
@@ -177,7 +177,7 @@ class AccessRequest:
     """Why the user must be asked in any case, in sentences; "" if the path and the settings decide."""
     warnings: tuple[str, ...] = ()
     """What the user must know before allowing it, one sentence each."""
-    run: Run | None = None
+    run: AllowedRun | None = None
     """The command, if it runs one."""
 
     @property

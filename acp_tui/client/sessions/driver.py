@@ -78,7 +78,7 @@ class LinkedAgent(Protocol):
 
 
 @dataclass(slots=True)
-class Link:
+class FrontEndLink:
     """The agent of one front end."""
 
     agent: Agent | None = None

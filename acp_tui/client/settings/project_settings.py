@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import PROJECT_SETTINGS, leaves, value_at
-from acp_tui.client.settings.reader import Problem, SettingsRead, interpret
+from acp_tui.client.settings.reader import SettingProblem, SettingsRead, interpret
 from acp_tui.client.settings.setting import DeclaredSetting, declared
 from acp_tui.client.settings.settings import READ_ELSEWHERE
 from acp_tui.client.settings.trust import Trust, read_project_file, trust_state
@@ -121,7 +121,7 @@ class _ProjectPass:
 
     def __init__(self, project: ProjectSettings) -> None:
         self._project = project
-        self.problems: list[Problem] = []
+        self.problems: list[SettingProblem] = []
         self.found: set[str] = set()
 
     def over(self, mine: Any, document: Mapping[str, Any], prefix: str) -> Any:
@@ -150,17 +150,17 @@ class _ProjectPass:
         self.found.add(key)
         return (*mine, *(each for each in theirs if each not in mine)) if may == "add" else theirs
 
-    def forbidden(self, key: str) -> Problem:
+    def forbidden(self, key: str) -> SettingProblem:
         where = "; its MCP servers belong in .mcp.json" if key == "mcp" else f"; it can {left_to_projects()}"
-        return Problem(key, f"{self._project.file}: {key} can't be set by a project{where}", YOURS)
+        return SettingProblem(key, f"{self._project.file}: {key} can't be set by a project{where}", YOURS)
 
-    def _too_wide(self, one: DeclaredSetting, key: str, mine: Any, theirs: Any) -> Problem:
+    def _too_wide(self, one: DeclaredSetting, key: str, mine: Any, theirs: Any) -> SettingProblem:
         if one.allowed:
             allowed = either([quoted(each) for each in one.allowed[one.allowed.index(mine) :]])
         else:
             allowed = f"at most {shown_value(mine)}"
         text = f"{self._project.file}: {key} is {shown_value(theirs)}; a project can only narrow it: {allowed}"
-        return Problem(key, text, YOURS)
+        return SettingProblem(key, text, YOURS)
 
 
 def _is_narrower(one: DeclaredSetting, mine: Any, theirs: Any) -> bool:

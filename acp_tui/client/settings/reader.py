@@ -85,7 +85,7 @@ reason = "I push myself"
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SettingProblem:
     """A value in the file that can't be used."""
 
     key: str
@@ -103,14 +103,14 @@ class Problem:
 class SettingsRead:
     settings: Settings
     """If there are problems, with all valid values."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SettingProblem, ...] = ()
     warnings: tuple[str, ...] = ()
     """What else the user should know: unknown keys."""
     found: frozenset[str] = field(default=frozenset(), compare=False)
     """The keys of all settings that are in the file and valid."""
 
     @property
-    def rule_problems(self) -> tuple[Problem, ...]:
+    def rule_problems(self) -> tuple[SettingProblem, ...]:
         """The problems with rules. acp-tui doesn't start with one, since that rule couldn't refuse anything."""
         return tuple(problem for problem in self.problems if problem.key.startswith("refuse"))
 
@@ -136,7 +136,7 @@ class _Reading:
     def __init__(self, where: str, environ: Mapping[str, str]) -> None:
         self._where = where
         self._environ = environ
-        self.problems: list[Problem] = []
+        self.problems: list[SettingProblem] = []
         self.warnings: list[str] = []
         self.found: set[str] = set()
 
@@ -193,7 +193,7 @@ class _Reading:
 
     def _note(self, key: str, error: SettingsError, instead: str) -> None:
         self.found.discard(key)
-        self.problems.append(Problem(key, f"{self._where}: {key} {error}", instead))
+        self.problems.append(SettingProblem(key, f"{self._where}: {key} {error}", instead))
 
     def _warn_of_unknown(self, found: Mapping[str, object], known: tuple[str, ...], key: str) -> None:
         for name in found:

@@ -38,14 +38,14 @@ class CellStyle(NamedTuple):
     """Any of `bold dim italic underline double_underline blink reverse conceal strike overline`."""
 
 
-class Span(NamedTuple):
+class StyledCells(NamedTuple):
     """Neighboring cells with the same style."""
 
     text: str
     style: CellStyle | None = None
 
 
-Line: TypeAlias = list[Span]
+Line: TypeAlias = list[StyledCells]
 """One row, without trailing blanks that have no style."""
 
 MAX_REPLY_BYTES: Final = 64 * 1024
@@ -281,7 +281,7 @@ class GhosttyEmulator:
             color = (int(rgb.r), int(rgb.g), int(rgb.b))
         else:
             return []
-        return [Span(" " * self._open.get("cols"), CellStyle(background=color))]
+        return [StyledCells(" " * self._open.get("cols"), CellStyle(background=color))]
 
     @property
     def _native(self) -> Any:
@@ -318,7 +318,7 @@ class PlainEmulator:
 
     def lines(self, start: int = 0, stop: int | None = None) -> list[Line]:
         last = self.line_count if stop is None else min(stop, self.line_count)
-        return [[Span(line)] if line else [] for line in self._lines()[max(0, start) : last]]
+        return [[StyledCells(line)] if line else [] for line in self._lines()[max(0, start) : last]]
 
     @property
     def screen_top(self) -> int:
@@ -397,7 +397,7 @@ def _parse_rows(formatted: str) -> Iterator[Line]:
             if index % 2:
                 state = (state + part).rpartition(_RESET)[2]
             elif part:
-                line.append(Span(part, _style(state)))
+                line.append(StyledCells(part, _style(state)))
         yield _without_trailing_blanks(line)
 
 
@@ -405,7 +405,7 @@ def _without_trailing_blanks(line: Line) -> Line:
     while line and line[-1].style is None:
         text = line[-1].text.rstrip(" ")
         if text:
-            line[-1] = Span(text)
+            line[-1] = StyledCells(text)
             break
         line.pop()
     return line

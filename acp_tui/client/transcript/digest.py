@@ -22,7 +22,7 @@ MAX_TITLE: Final = 200
 
 
 @dataclass(slots=True)
-class Part:
+class SessionPart:
     """One session, as far as this recording contains it."""
 
     session_id: str
@@ -53,7 +53,7 @@ class Digest:
     """Builds the parts while events are recorded or read."""
 
     def __init__(self, header: Header) -> None:
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, SessionPart] = {}
         self.changed: set[str] = set()
         """Sessions whose list entry changed. The object that stores the digest clears the set."""
         self._start = _seconds(header.started_at)
@@ -107,7 +107,7 @@ class Digest:
         known = self.parts.get(session_id)
         if known is None:
             cwd = params.get("cwd")
-            self.parts[session_id] = Part(session_id, cwd if isinstance(cwd, str) else "", is_new, at, at)
+            self.parts[session_id] = SessionPart(session_id, cwd if isinstance(cwd, str) else "", is_new, at, at)
 
     def _update(self, params: Mapping[str, Any], at: float) -> None:
         part = self.parts.get(str(params.get("sessionId")))
@@ -125,7 +125,7 @@ class Digest:
                 part.title = masked_text(update["title"])[:MAX_TITLE]
                 self.changed.add(part.session_id)
 
-    def _asked(self, part: Part, text: str, at: float) -> None:
+    def _asked(self, part: SessionPart, text: str, at: float) -> None:
         first = next((line.strip() for line in text.splitlines() if line.strip()), "")
         part.first_words = part.first_words or masked_text(first)[:MAX_TITLE]
         kept = text[: part.room_asked]

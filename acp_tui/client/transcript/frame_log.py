@@ -20,7 +20,7 @@ ENDED: Final = "the agent's process "
 """The beginning of the note on how the agent's process ended."""
 
 
-class Kind(Enum):
+class LineKind(Enum):
     """Where a line comes from."""
 
     IN = "in"
@@ -32,12 +32,12 @@ class Kind(Enum):
     """No stream: information that belongs here, such as the agent's end."""
 
 
-class Line(NamedTuple):
+class LoggedLine(NamedTuple):
     """A line without its newline. A tuple, because one is created for every frame."""
 
     at_s: float
     """Seconds since the agent started."""
-    kind: Kind
+    kind: LineKind
     data: bytes
 
 
@@ -47,7 +47,7 @@ LINE_BYTES: Final = 160
 """The memory a line takes besides its text."""
 MAX_STDERR_LINE: Final = 64 << 10
 
-_KINDS: Final = {Direction.IN: Kind.IN, Direction.OUT: Kind.OUT}
+_KINDS: Final = {Direction.IN: LineKind.IN, Direction.OUT: LineKind.OUT}
 
 
 class FrameLog:
@@ -71,7 +71,7 @@ class FrameLog:
         self.listeners: list[Callable[[], None]] = []
         """Called for each line, for views."""
         self._begun = monotonic()
-        self._lines: deque[Line] = deque()
+        self._lines: deque[LoggedLine] = deque()
         self._max_bytes = max_bytes
         self._bytes = 0
         self._half = b""
@@ -96,27 +96,27 @@ class FrameLog:
             whole.append(self._half)
             self._half = b""
         for line in whole:
-            self._put(Kind.STDERR, line)
+            self._put(LineKind.STDERR, line)
 
     def exited(self, how: str) -> None:
         if self._half:
             self.stderr(b"\n")
         self._is_ended = True
-        self._put(Kind.NOTE, f"{ENDED}{how}".encode())
+        self._put(LineKind.NOTE, f"{ENDED}{how}".encode())
 
-    def lines(self, start: int, stop: int) -> list[Line]:
+    def lines(self, start: int, stop: int) -> list[LoggedLine]:
         """The lines in this range that are still kept."""
         start, stop = max(start, self.first), min(stop, self.end)
         # Iterate from the end, which is usually closer.
         lines = list(islice(reversed(self._lines), self.end - stop, max(self.end - start, 0)))
         return lines[::-1]
 
-    def line(self, position: int) -> Line | None:
+    def line(self, position: int) -> LoggedLine | None:
         """One line; None if it's dropped or doesn't exist yet."""
         return self._lines[position - self.first] if self.first <= position < self.end else None
 
-    def _put(self, kind: Kind, data: bytes) -> None:
-        self._lines.append(Line(monotonic() - self._begun, kind, data))
+    def _put(self, kind: LineKind, data: bytes) -> None:
+        self._lines.append(LoggedLine(monotonic() - self._begun, kind, data))
         self.end += 1
         self._bytes += len(data) + LINE_BYTES
         while self._bytes > self._max_bytes and len(self._lines) > 1:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, TypeVar
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import close_to_others, make_private, open_private
 from acp_tui.client.transcript import index_tables
-from acp_tui.client.transcript.digest import Digest, Part
+from acp_tui.client.transcript.digest import Digest, SessionPart
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import BadLine, RecordingUnreadable, open_recording, parsed, read_event
 from acp_tui.client.transcript.replay import Replay
@@ -136,7 +136,7 @@ class SessionIndex:
 
     # Updating
 
-    def put(self, recording: str, header: Header, parts: Sequence[Part], size: int | None = None) -> None:
+    def put(self, recording: str, header: Header, parts: Sequence[SessionPart], size: int | None = None) -> None:
         """Store sessions of a recording. With `size`, these are all of them, and so many bytes have been read."""
 
         def write(db: sqlite3.Connection) -> None:
@@ -284,7 +284,7 @@ class IndexedRecording:
         with suppress(OSError):
             self._put(list(self._digest.parts.values()), self._path.stat().st_size)
 
-    def _put(self, parts: Sequence[Part], size: int | None = None) -> None:
+    def _put(self, parts: Sequence[SessionPart], size: int | None = None) -> None:
         try:
             self._index.put(self._path.name, self._header, parts, size)
         except IndexFailed:

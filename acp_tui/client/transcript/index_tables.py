@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from acp_tui.client.transcript.digest import Part
+from acp_tui.client.transcript.digest import SessionPart
 from acp_tui.client.transcript.events import Header
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ def _make_words(db: sqlite3.Connection) -> None:
         db.execute(WORDS[1])
 
 
-def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[Part]) -> None:
+def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[SessionPart]) -> None:
     """Store sessions of a recording, replacing what is known about them."""
     for part in parts:
         _delete(db, recording, part.session_id)
@@ -86,7 +86,7 @@ def _storable(value: T) -> T | str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def _origin(db: sqlite3.Connection, recording: str, agent: str, part: Part) -> str:
+def _origin(db: sqlite3.Connection, recording: str, agent: str, part: SessionPart) -> str:
     """A name that is unique across all recordings. An ID isn't, because agents may reuse it."""
     row = None
     if not part.is_new:

@@ -231,7 +231,7 @@ class RecordingUnreadable(ClientError):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SkippedLine:
     """A line that was left out."""
 
     line: int
@@ -245,7 +245,7 @@ class Recording:
     def __init__(self, path: Path, file: BinaryIO, header: events.Header) -> None:
         self.path = path
         self.header = header
-        self.problems: list[Problem] = []
+        self.problems: list[SkippedLine] = []
         """The first ones, in the lines read so far."""
         self.half_line = b""
         """Text after the last newline: the writer was killed mid-line, or hasn't finished the line."""
@@ -272,7 +272,7 @@ class Recording:
             return read_event(line)
         except BadLine as error:
             if len(self.problems) < MAX_PROBLEMS:
-                self.problems.append(Problem(self._line, str(error)))
+                self.problems.append(SkippedLine(self._line, str(error)))
             return None
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ FULL: Final = "the recording reached its size limit"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RecordingLimits:
     buffer_bytes: int = 64 << 20
     """For events waiting to be written."""
     terminal_bytes: int = 4 << 20
@@ -77,7 +77,7 @@ class Recorder:
         header: events.Header,
         outlets: Sequence[Outlet],
         *,
-        limits: Limits | None = None,
+        limits: RecordingLimits | None = None,
         environ: Mapping[str, str] | None = None,
         on_trouble: Callable[[str], None],
     ) -> None:
@@ -85,7 +85,7 @@ class Recorder:
 
         `on_trouble` is called in the writer's thread, at most once for each outlet.
         """
-        self._limits = limits or Limits()
+        self._limits = limits or RecordingLimits()
         self._begun = monotonic()
         self._events: deque[events.Event] = deque()
         self._put_bytes = self._taken_bytes = self._missed = 0

@@ -136,7 +136,7 @@ _OPEN_FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class ContainedPath:
     path: Path
     """With links and `..` followed as far as the path exists."""
     inside: bool
@@ -195,7 +195,7 @@ class DirectoryEntry:
 
     asked: str
     """The path as requested, for messages."""
-    location: Location
+    location: ContainedPath
     directory: Directory
     """Open only until `Boundary.reach` ends."""
     name: str
@@ -294,9 +294,9 @@ def _walk(
             return _target(directory.names, link) + rest
         if not rest:
             _require_public(asked, directory, name, private)
-            location = Location(path_of(directory.names) / name, start.inside)
+            location = ContainedPath(path_of(directory.names) / name, start.inside)
             return DirectoryEntry(asked, location, directory, name, private)
-    return DirectoryEntry(asked, Location(path_of(directory.names), start.inside), directory, ".", private)
+    return DirectoryEntry(asked, ContainedPath(path_of(directory.names), start.inside), directory, ".", private)
 
 
 def _require_public(asked: str, directory: Directory, name: str, private: PrivateFolders) -> None:
@@ -312,7 +312,7 @@ def _stopped(
     """The end of a walk that can't continue to the first of these names."""
     *parents, name = names
     can_be_made = obstacle.errno == errno.ENOENT and not {".", ".."} & set(names)
-    location = Location(path_of(directory.names).joinpath(*names), start.inside)
+    location = ContainedPath(path_of(directory.names).joinpath(*names), start.inside)
     missing = tuple(parents) if can_be_made else ()
     return DirectoryEntry(asked, location, directory, name, private, missing, obstacle)
 
@@ -365,7 +365,7 @@ def open_regular(place: DirectoryEntry, flags: int) -> Iterator[int]:
 class HeldDirectory:
     """A directory that stays the same, whatever its path refers to later."""
 
-    location: Location
+    location: ContainedPath
     fd: int
     """Open until its holder closes it."""
 

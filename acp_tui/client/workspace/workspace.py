@@ -22,7 +22,14 @@ from typing import Final, Self, TypeAlias
 from anyio import Lock, to_thread
 
 from acp_tui.client.workspace import errors
-from acp_tui.client.workspace.containment import Boundary, DirectoryEntry, HeldDirectory, Location, hold, open_regular
+from acp_tui.client.workspace.containment import (
+    Boundary,
+    ContainedPath,
+    DirectoryEntry,
+    HeldDirectory,
+    hold,
+    open_regular,
+)
 from acp_tui.client.workspace.exchange import exchange
 from acp_tui.values import dataclass
 
@@ -146,7 +153,7 @@ def _decode_piece(
 
 
 @dataclass(frozen=True, slots=True)
-class FileState:
+class PlaceState:
     """What is at a place at one moment. Two are equal if the user would see no difference: `touch` changes nothing."""
 
     mode: int
@@ -162,7 +169,7 @@ class FileState:
     def is_executable(self) -> bool:
         return bool(self.mode & 0o111)
 
-    def differences(self, before: FileState) -> Iterator[str]:
+    def differences(self, before: PlaceState) -> Iterator[str]:
         if stat.S_IFMT(self.mode) != stat.S_IFMT(before.mode):
             yield "it was deleted" if not self.mode else "something else is there" if before.mode else "it was created"
             return
@@ -174,10 +181,10 @@ class FileState:
             yield f"its mode is {stat.S_IMODE(self.mode):03o}, not {stat.S_IMODE(before.mode):03o}"
 
 
-NOTHING: Final = FileState(0)
+NOTHING: Final = PlaceState(0)
 
 
-def look_at(place: DirectoryEntry, max_bytes: int) -> FileState:
+def look_at(place: DirectoryEntry, max_bytes: int) -> PlaceState:
     """The state of a place. Never waits for a pipe or a device.
 
     Raises: PrivatePath; OSError if the status can't be read, or a link has appeared there since the walk.
@@ -185,7 +192,7 @@ def look_at(place: DirectoryEntry, max_bytes: int) -> FileState:
     if place.obstacle is not None:
         if place.obstacle.errno == errno.ENOENT:
             return NOTHING
-        return FileState(
+        return PlaceState(
             0, (place.obstacle.errno or 0,), problem=errors.from_os_error("read", place.asked, place.obstacle)
         )
     try:
@@ -198,12 +205,12 @@ def look_at(place: DirectoryEntry, max_bytes: int) -> FileState:
     except FileNotFoundError:
         return NOTHING
     except errors.NotAFile as error:
-        return FileState(stat.S_IFMT(status.st_mode), problem=error)
+        return PlaceState(stat.S_IFMT(status.st_mode), problem=error)
     except PermissionError as error:
-        return FileState(status.st_mode, _written(status), problem=errors.from_os_error("read", place.asked, error))
+        return PlaceState(status.st_mode, _written(status), problem=errors.from_os_error("read", place.asked, error))
 
 
-def _state_of(place: DirectoryEntry, fd: int, max_bytes: int) -> FileState:
+def _state_of(place: DirectoryEntry, fd: int, max_bytes: int) -> PlaceState:
     status = os.fstat(fd)
     digest = blake2b()
     chunks = _digested(_bounded(place, _chunks(fd), max_bytes), digest)
@@ -216,8 +223,8 @@ def _state_of(place: DirectoryEntry, fd: int, max_bytes: int) -> FileState:
             text, problem = None, error
             deque(chunks, maxlen=0)
     except errors.FileTooLarge as error:
-        return FileState(status.st_mode, _written(status), problem=error)
-    return FileState(status.st_mode, digest.digest(), text, problem)
+        return PlaceState(status.st_mode, _written(status), problem=error)
+    return PlaceState(status.st_mode, digest.digest(), text, problem)
 
 
 def _digested(chunks: Iterator[Piece], digest: blake2b) -> Iterator[Piece]:
@@ -266,7 +273,7 @@ class _Write:
 
     place: DirectoryEntry
     content: bytes
-    shown: FileState | None
+    shown: PlaceState | None
     """None if whatever is there may be replaced."""
     max_bytes: int
 
@@ -457,7 +464,7 @@ class Workspace:
         """The directories with links resolved; the session's cwd first."""
         return self._boundary.roots
 
-    async def locate(self, path: str) -> Location:
+    async def locate(self, path: str) -> ContainedPath:
         """Where a path leads, and whether that is inside. The file need not exist. Raises: WorkspaceError."""
         return await to_thread.run_sync(self._locate, path, abandon_on_cancel=True)
 
@@ -491,7 +498,7 @@ class Workspace:
         read = partial(self._read, path, LineRange.of_request(line, limit), allowed_at)
         return await to_thread.run_sync(read, abandon_on_cancel=True)
 
-    async def state_of(self, path: str, *, allowed_at: Path) -> FileState:
+    async def state_of(self, path: str, *, allowed_at: Path) -> PlaceState:
         """The state of the file at `allowed_at`, which `path` leads to, to show it and compare it when writing.
 
         Raises: WorkspaceError, including PathChanged if it now leads elsewhere.
@@ -499,7 +506,7 @@ class Workspace:
         return await to_thread.run_sync(partial(self._file_state, path, allowed_at), abandon_on_cancel=True)
 
     async def write_text_file(
-        self, path: str, content: str, *, allowed_at: Path | None = None, shown: FileState | None = None
+        self, path: str, content: str, *, allowed_at: Path | None = None, shown: PlaceState | None = None
     ) -> None:
         """Replace the file's content with exactly the UTF-8 bytes of `content`. Writes run in the order of the calls.
 
@@ -511,7 +518,7 @@ class Workspace:
         async with self._one_write_at_a_time:
             await to_thread.run_sync(partial(self._write, path, content, allowed_at, shown))
 
-    def _locate(self, path: str) -> Location:
+    def _locate(self, path: str) -> ContainedPath:
         try:
             with self._boundary.reach(path) as place:
                 return place.location
@@ -529,11 +536,11 @@ class Workspace:
         with self._reach("read", path, allowed_at) as place:
             return read_text(place, lines, self._max_read_bytes)
 
-    def _file_state(self, path: str, allowed_at: Path) -> FileState:
+    def _file_state(self, path: str, allowed_at: Path) -> PlaceState:
         with self._reach("read", path, allowed_at) as place:
             return look_at(place, self._max_read_bytes)
 
-    def _write(self, path: str, content: str, allowed_at: Path | None, shown: FileState | None) -> None:
+    def _write(self, path: str, content: str, allowed_at: Path | None, shown: PlaceState | None) -> None:
         encoded = _encode(path, content)
         with self._reach("write", path, allowed_at) as place:
             _Write(place, encoded, shown, self._max_read_bytes).run()

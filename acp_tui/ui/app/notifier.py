@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.client.notices import BELL, About, News, NoticeCommand, Watch, channels_of, plain
+from acp_tui.client.notices import BELL, About, News, NewsWatch, NoticeCommand, channels_of, plain
 from acp_tui.ui.rendering.ascii import TABLE
 from acp_tui.ui.rendering.kitty import through_tmux
 from acp_tui.ui.session.status_line import MARKS, TabState
@@ -122,7 +122,7 @@ class Notifier:
         self._app = app
         self._write = write
         self._environ = environ
-        self._watches: dict[Tab, Watch] = {}
+        self._watches: dict[Tab, NewsWatch] = {}
         self._title = ""
         self._progress = NO_PROGRESS
         self._command = NoticeCommand(lambda problem: app.notify(problem, severity="warning", markup=False))
@@ -130,7 +130,7 @@ class Notifier:
     def check_tabs(self) -> None:
         """Check the tabs, and report what is new."""
         tabs = tuple(self._app.tabs)
-        self._watches = {tab: self._watches.get(tab) or Watch() for tab in tabs}
+        self._watches = {tab: self._watches.get(tab) or NewsWatch() for tab in tabs}
         for tab, watch in self._watches.items():
             news = watch.news_in(tab.conversation, time.monotonic()) if tab.conversation is not None else None
             if news is not None and not self._app.app_focus:

@@ -21,7 +21,7 @@ from textual.message import Message
 from textual.worker import Worker
 
 from acp_tui.client import line_comparison
-from acp_tui.client.changes import ChangesError, FileChange, Limits, Review, Swapped
+from acp_tui.client.changes import ChangeLimits, ChangesError, FileChange, Review, Swapped
 from acp_tui.client.changes.tracker import ChangeTracker, Moment
 from acp_tui.client.settings.settings import Changes
 from acp_tui.conversation.entries import EntryId
@@ -55,7 +55,12 @@ class FolderChanges:
         """The changes, the summary, or the notes changed. Sent to each screen of the stack."""
 
     def __init__(
-        self, app: App[Any], cwd: Path, limits: Limits | None = None, *, now: Callable[[], datetime] = datetime.now
+        self,
+        app: App[Any],
+        cwd: Path,
+        limits: ChangeLimits | None = None,
+        *,
+        now: Callable[[], datetime] = datetime.now,
     ) -> None:
         """Runs from `start` to `end`, or until the app exits. None for the tracker's default limits."""
         self.root = cwd
@@ -138,7 +143,7 @@ class FolderChanges:
         """Revert a file. Raises ChangesError."""
         self._done.append(await self._held(shown.path).revert_file(shown))
 
-    async def revert_hunk(self, shown: Review, hunk: line_comparison.Change) -> None:
+    async def revert_hunk(self, shown: Review, hunk: line_comparison.LineChange) -> None:
         """Revert a hunk. Raises ChangesError."""
         self._done.append(await self._held(shown.path).revert_hunk(shown, hunk))
 
@@ -176,7 +181,7 @@ class FolderChanges:
     async def _follow(self) -> None:
         try:
             await to_thread.run_sync(import_module, WATCHER)
-            self._tracker = ChangeTracker(self.root, self._mark, self._limits or Limits())
+            self._tracker = ChangeTracker(self.root, self._mark, self._limits or ChangeLimits())
             async with anyio.create_task_group() as tasks:
                 await tasks.start(self._tracker.run)
                 self.since = self._now().strftime("%H:%M")
@@ -215,7 +220,7 @@ class FolderChanges:
 
 def folder_changes(app: App[Any], cwd: Path, kept: Changes) -> FolderChanges:
     """Create it with the limits from the settings. It isn't started."""
-    return FolderChanges(app, cwd, Limits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files))
+    return FolderChanges(app, cwd, ChangeLimits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files))
 
 
 def summary_of(changes: Mapping[str, FileChange]) -> str:
@@ -312,7 +317,7 @@ class ChangesSince:
         await self._folder.revert_file(shown)
         await self._list()
 
-    async def revert_hunk(self, shown: Review, hunk: line_comparison.Change) -> None:
+    async def revert_hunk(self, shown: Review, hunk: line_comparison.LineChange) -> None:
         """Revert a hunk. Raises ChangesError."""
         await self._folder.revert_hunk(shown, hunk)
         await self._list()

@@ -25,7 +25,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, FileState, Review
-from acp_tui.client.line_comparison import CONTEXT_LINES, Change
+from acp_tui.client.line_comparison import CONTEXT_LINES, LineChange
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -105,7 +105,7 @@ class _ReviewRenderer(DiffRenderer):
 class _ReviewedDiff(model.Diff):
     """A diff in which each change is a separate hunk."""
 
-    def hunks(self, context: int | None = CONTEXT_LINES) -> tuple[model.Hunk, ...]:
+    def hunks(self, context: int | None = CONTEXT_LINES) -> tuple[model.DiffHunk, ...]:
         return tuple(hunks_with_context(self, context))
 
 
@@ -130,12 +130,12 @@ class _StackedLines(Lines):
         return self._above[at] if below < 0 else self._lines[self._start + below]
 
 
-def hunks_with_context(diff: model.Diff, context: int | None) -> list[model.Hunk]:
+def hunks_with_context(diff: model.Diff, context: int | None) -> list[model.DiffHunk]:
     """A hunk for each change. Hunks share no unchanged lines."""
     most = len(diff.old) if context is None else context
-    ends = [Change(0, 0, 0, 0), *diff.changes, Change(len(diff.old), len(diff.old), 0, 0)]
+    ends = [LineChange(0, 0, 0, 0), *diff.changes, LineChange(len(diff.old), len(diff.old), 0, 0)]
     gaps = [after.old_from - before.old_to for before, after in pairwise(ends)]
-    hunks: list[model.Hunk] = []
+    hunks: list[model.DiffHunk] = []
     shown = 0
     for at, change in enumerate(diff.changes):
         above = min(most, gaps[0]) if at == 0 else _split(gaps[at], most)[1]
@@ -152,15 +152,15 @@ def _split(gap: int, most: int) -> tuple[int, int]:
     return (gap + 1) // 2, gap // 2
 
 
-def _hunk(change: Change, above: int, below: int, shown: int) -> model.Hunk:
+def _hunk(change: LineChange, above: int, below: int, shown: int) -> model.DiffHunk:
     old_from, old_to, new_from, new_to = change
     runs = (
-        model.Run(False, old_from - above, above, new_from - above, above),
-        model.Run(True, old_from, old_to - old_from, new_from, new_to - new_from),
-        model.Run(False, old_to, below, new_to, below),
+        model.LineRun(False, old_from - above, above, new_from - above, above),
+        model.LineRun(True, old_from, old_to - old_from, new_from, new_to - new_from),
+        model.LineRun(False, old_to, below, new_to, below),
     )
     old_start, new_start = old_from - above, new_from - above
-    return model.Hunk(
+    return model.DiffHunk(
         tuple(run for run in runs if run.line_count),
         old_start - shown,
         old_start + 1,

@@ -30,14 +30,14 @@ from acp_tui.ui.rendering.wrapping import Cut, Gutter, Joint, width_cells
 from acp_tui.values import dataclass
 
 
-class Span(NamedTuple):
+class MatchSpan(NamedTuple):
     """Part of a match: cells of one row."""
 
     row: int
     cells: range
 
 
-Match: TypeAlias = tuple[Span, ...]
+Match: TypeAlias = tuple[MatchSpan, ...]
 """Where a match is. It has more than one span if it goes across wrapped lines."""
 
 
@@ -83,12 +83,12 @@ def _read(line: Strip) -> tuple[str, str]:
     return joiner, "".join(texts)
 
 
-def _spans(lines: Sequence[Strip], starts: Sequence[int], start: int, stop: int) -> Iterator[Span]:
+def _spans(lines: Sequence[Strip], starts: Sequence[int], start: int, stop: int) -> Iterator[MatchSpan]:
     first, last = bisect_right(starts, start) - 1, bisect_right(starts, stop - 1) - 1
     for row in range(first, last + 1):
         cells = _cells(lines[row], max(start - starts[row], 0), stop - starts[row])
         if cells:
-            yield Span(row, cells)
+            yield MatchSpan(row, cells)
 
 
 def _cells(line: Strip, start: int, stop: int) -> range:

@@ -13,14 +13,14 @@ from acp_tui.ui.rendering.wrapping import Cut, Gutter, Joint, width_cells
 from acp_tui.values import dataclass
 
 
-class Piece(NamedTuple):
+class CopiedPiece(NamedTuple):
     """A line, and the cells of it to copy."""
 
     line: Strip
     cells: range
 
 
-def text_of(pieces: Iterable[Piece]) -> str:
+def text_of(pieces: Iterable[CopiedPiece]) -> str:
     """The text of these consecutive lines, without spaces at the ends of lines."""
     lines: list[str] = []
     for line, cells in pieces:
@@ -217,7 +217,7 @@ class Selecting:
         parts = (text_of(self._pieces(entry)) for entry in range(first, last + 1))
         return BETWEEN_ENTRIES.join(part for part in parts if part.strip("\n"))
 
-    def _pieces(self, entry: int) -> Iterator[Piece]:
+    def _pieces(self, entry: int) -> Iterator[CopiedPiece]:
         assert self._selection is not None
         self._column.read(entry)
         lines = self._column.lines(entry)
@@ -227,10 +227,10 @@ class Selecting:
         if start == 0 and stop >= len(lines) and self._column.is_prompt(entry):
             whole = self._column.whole(entry)
             if whole is not lines:  # copy the user's whole prompt, even if it is folded
-                yield from (Piece(line, range(line.cell_length)) for line in whole)
+                yield from (CopiedPiece(line, range(line.cell_length)) for line in whole)
                 return
         for row in range(start, min(stop, len(lines))):
-            yield Piece(lines[row], self._selection.cells(entry, row, lines[row].cell_length))
+            yield CopiedPiece(lines[row], self._selection.cells(entry, row, lines[row].cell_length))
 
     def _place(self, line: int, cell: int) -> CellPosition | None:
         total = self._column.heights.total

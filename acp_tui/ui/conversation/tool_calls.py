@@ -29,7 +29,7 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import (
     HERE,
     Markdown,
-    Subject,
+    ToolSubject,
     described,
     parts_of,
     shown_location,
@@ -229,7 +229,7 @@ class ToolCallDrawing(KeptDrawing):
         link = NO_LINK
         if not subject.is_command:
             link = to_page(subject.text)
-            subject = Subject(shown_path(subject.text, context.cwd))
+            subject = ToolSubject(shown_path(subject.text, context.cwd))
             named = (*self._diffed(context), *self._places(context))
             if subject.text in named or subject.text in self._entry.call.shown_title:
                 return "", NO_LINK

@@ -155,14 +155,14 @@ Update: TypeAlias = Callable[[], object]
 WHERE: Final = {True: "in a new worktree", False: "in this folder"}
 
 
-class Choice(NamedTuple):
+class AgentChoice(NamedTuple):
     """What the user wants to start."""
 
     command: AgentCommand
     is_in_worktree: bool = False
 
 
-async def choose_agent(app: App[Any], *, worktrees: bool = False) -> Choice | None:
+async def choose_agent(app: App[Any], *, worktrees: bool = False) -> AgentChoice | None:
     """Let the user choose an agent, and agree to what it runs if necessary; None if they don't.
 
     Await it in a worker. The command is ready to start. With `worktrees`, the user can ask for a worktree.
@@ -177,7 +177,7 @@ async def choose_agent(app: App[Any], *, worktrees: bool = False) -> Choice | No
         command = await to_thread.run_sync(chosen.ready)
         agreed = await agreed_command(app, command)
         if agreed is not None:
-            return Choice(agreed, is_in_worktree)
+            return AgentChoice(agreed, is_in_worktree)
 
 
 class AgentsScreen(ModalScreen[ListedAgent | None]):

@@ -35,7 +35,7 @@ EMPTY_PAGES_IN_A_ROW: Final = 20
 """Empty pages with a cursor aren't the end of the list (R-SESS-9), but after this many in a row loading stops."""
 
 
-class Source(Protocol):
+class SessionSource(Protocol):
     """Where sessions come from, and what can be done with them. Coroutines raise ClientError."""
 
     @property
@@ -82,10 +82,10 @@ class Source(Protocol):
         """The sessions with the user's marks: pinned ones first, archived ones last."""
 
 
-class Listing:
+class SessionListing:
     """The sessions that the agent has listed so far."""
 
-    def __init__(self, source: Source, *, is_everywhere: bool) -> None:
+    def __init__(self, source: SessionSource, *, is_everywhere: bool) -> None:
         self.sessions: dict[str, SessionSummary] = {}
         self.is_at_end = False
         self._source = source
@@ -193,7 +193,7 @@ class SessionChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Confirmation:
     """An action that needs an explicit yes."""
 
     words: Content
@@ -211,13 +211,15 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         Binding("n", "refuse", "No, keep it", show=False),
     ]
 
-    def __init__(self, source: Source, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now) -> None:
+    def __init__(
+        self, source: SessionSource, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
+    ) -> None:
         """`here` is the user's folder."""
         super().__init__(classes="dialog")
         self._source = source
         self._here = here
         self._now = now
-        self._listing = Listing(source, is_everywhere=False)
+        self._listing = SessionListing(source, is_everywhere=False)
         self._recorded: Sequence[PastSession] = ()
         self._found: Sequence[PastSession] = ()
         """Found by the words of the search."""
@@ -230,7 +232,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         self._loading: Worker[None] | None = None
         self._doomed: PastSession | None = None
         """The session that the questions are about."""
-        self._questions: list[Question] = []
+        self._questions: list[Confirmation] = []
         self._guard = AnswerGuard(QuestionScreen.clock, self)
         self._is_answer = False
         """Whether the key being handled can be an answer."""
@@ -293,7 +295,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
 
     def action_switch_folders(self) -> None:
         self._is_everywhere = not self._is_everywhere
-        self._listing = Listing(self._source, is_everywhere=self._is_everywhere)
+        self._listing = SessionListing(self._source, is_everywhere=self._is_everywhere)
         self._recorded = self._found = ()
         self._loading = None
         self.query_one(Frame).show_keys(self._keys)
@@ -451,9 +453,11 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         no_delete = self._source.no_delete(session)
         if not no_delete:
             where = Content.assemble(" in ", shown_line(session.agent))
-            self._questions.append(Question(_question("Delete ", session, where), self._source.delete))
+            self._questions.append(Confirmation(_question("Delete ", session, where), self._source.delete))
         if session.recorded is not None:
-            self._questions.append(Question(_question("Delete acp-tui's recording of ", session), self._source.forget))
+            self._questions.append(
+                Confirmation(_question("Delete acp-tui's recording of ", session), self._source.forget)
+            )
         if self._questions:
             self._guard.arm()
             self._say_how_it_stands()
@@ -488,7 +492,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         self._do(question, self._doomed)
 
     @work(exclusive=True, group="deleting")
-    async def _do(self, question: Question, doomed: PastSession) -> None:
+    async def _do(self, question: Confirmation, doomed: PastSession) -> None:
         try:
             await question.do(doomed)
         except ClientError as error:

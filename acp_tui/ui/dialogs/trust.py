@@ -17,7 +17,7 @@ from textual.content import Content
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed, what_runs
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.loading_variables import Row, rows_of
+from acp_tui.client.loading_variables import VariableRow, rows_of
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.settings.location import changed, value_at
@@ -58,7 +58,7 @@ def _server_lines(server: Server) -> list[Content]:
     return [head, *settings, *map(_row, rows_of(server, os.environ))]
 
 
-def _row(row: Row) -> Content:
+def _row(row: VariableRow) -> Content:
     style = "$text-warning" if row.is_warning else ""
     return Content.assemble("  ", shown_line(f"{'⚠ ' if row.is_warning else ''}{row.text}", style))
 

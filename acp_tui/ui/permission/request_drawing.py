@@ -18,7 +18,7 @@ from acp_tui.conversation import UNSET
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.permission_requests import kind_word, letters_of, quoted_name
 from acp_tui.conversation.request_outline import (
-    Command,
+    CommandToRun,
     Heading,
     Passage,
     Remark,
@@ -173,7 +173,7 @@ def _drawn(part: RequestPart, look: SubjectStyle) -> list[Strip]:
         case Remark(text, tone):
             styles = {"plain": palette.text, "strong": palette.strong, "muted": palette.muted}
             return plain_lines(text, width, styles.get(tone, palette.warning))
-        case Command(lines, cwd):
+        case CommandToRun(lines, cwd):
             where = wrap([(f"in {cwd}", palette.muted)], width) if cwd is not None else []
             return [*_command_rows(lines, look), *where]
         case Passage(text, ""):

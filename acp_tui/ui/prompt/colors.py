@@ -16,7 +16,7 @@ Place: TypeAlias = Literal["first", "prose", "code", "fence", "shell"]
 """The kind of line: the draft's first, any other, inside a code block, a fence, or part of a shell command."""
 
 
-class Span(NamedTuple):
+class StyledSpan(NamedTuple):
     """A styled range of characters in a line."""
 
     start: int
@@ -51,17 +51,17 @@ class LineKinds:
 
 
 @lru_cache(maxsize=256)
-def spans(line: str, place: Place) -> tuple[Span, ...]:
+def spans(line: str, place: Place) -> tuple[StyledSpan, ...]:
     """The styled parts of a line. Later ones apply over earlier ones."""
     if not line or len(line) > MAX_LINE:
         return ()
     match place:
         case "fence":
-            return (Span(0, len(line), "code_label"),)
+            return (StyledSpan(0, len(line), "code_label"),)
         case "code":
-            return (Span(0, len(line), "code"),)
+            return (StyledSpan(0, len(line), "code"),)
         case "shell":
-            return (Span(0, 1, "warning"),) if line.startswith("!") else ()
+            return (StyledSpan(0, 1, "warning"),) if line.startswith("!") else ()
         case _:
             return (*_command(line, place), *_block(line), *_inline(line), *_mentions(line))
 
@@ -96,40 +96,40 @@ def _fence_after(line: str, fence: str) -> str:
     return "" if closing and closing["fence"].startswith(fence) else fence
 
 
-def _command(line: str, place: Place) -> Iterator[Span]:
+def _command(line: str, place: Place) -> Iterator[StyledSpan]:
     if place == "first" and (found := _COMMAND.match(line)):
-        yield Span(*found.span(), "syntax_keyword")
+        yield StyledSpan(*found.span(), "syntax_keyword")
 
 
-def _block(line: str) -> Iterator[Span]:
+def _block(line: str) -> Iterator[StyledSpan]:
     if heading := _HEADING.match(line):
         level = len(heading[1])
-        yield Span(0, len(line), f"heading_{level}" if level <= 2 else "heading")
+        yield StyledSpan(0, len(line), f"heading_{level}" if level <= 2 else "heading")
     elif _RULE.match(line):
-        yield Span(0, len(line), "rule")
+        yield StyledSpan(0, len(line), "rule")
     else:
         if _QUOTE.match(line):
-            yield Span(0, len(line), "quote")
+            yield StyledSpan(0, len(line), "quote")
         if item := _LIST.match(line):
             styles = ("list_marker", "task_open", "task_done")
-            yield from (Span(*item.span(group), style) for group, style in enumerate(styles, 1) if item[group])
+            yield from (StyledSpan(*item.span(group), style) for group, style in enumerate(styles, 1) if item[group])
 
 
-def _inline(line: str, start: int = 0, stop: int | None = None) -> Iterator[Span]:
+def _inline(line: str, start: int = 0, stop: int | None = None) -> Iterator[StyledSpan]:
     """The marks within a sentence, and within emphasized text."""
     for found in _INLINE.finditer(line, start, len(line) if stop is None else stop):
         style = found.lastgroup
         if style not in ("escaped", None):
-            yield Span(*found.span(), style or "")
+            yield StyledSpan(*found.span(), style or "")
         if style in ("strong", "emphasis", "strikethrough"):
             margin = 1 if style == "emphasis" else 2
             yield from _inline(line, found.start() + margin, found.end() - margin)
 
 
-def _mentions(line: str) -> Iterator[Span]:
+def _mentions(line: str) -> Iterator[StyledSpan]:
     if "@" not in line:
         return
     from acp_tui.client.attachments.attach import mentions  # not needed for the first frame
 
     for mention in mentions(line):
-        yield Span(mention.start, mention.stop, "link")
+        yield StyledSpan(mention.start, mention.stop, "link")

@@ -33,7 +33,7 @@ class Target(NamedTuple):
     """Whether an operator also applies to the character at the target."""
 
 
-class Span(NamedTuple):
+class VimSpan(NamedTuple):
     """What an operator applies to; if linewise, whole lines without the last line break."""
 
     start: int
@@ -137,15 +137,15 @@ MOTIONS: Final[Mapping[str, Callable[[str, int, int], Target]]] = {
 }
 
 
-def object_at(text: str, at: int, count: int, *, is_around: bool) -> Span:
+def object_at(text: str, at: int, count: int, *, is_around: bool) -> VimSpan:
     """The words at an offset; `is_around`: with the blanks after them, or else before them."""
     start, end = line_start(text, at), line_end(text, at)
     runs = [found.span() for found in _RUN.finditer(text, start, end)]
     first = next((number for number, (_, stop) in enumerate(runs) if at < stop), None)
     if first is None:
-        return Span(at, at)
+        return VimSpan(at, at)
     if not is_around:
-        return Span(runs[first][0], runs[min(first + count, len(runs)) - 1][1])
+        return VimSpan(runs[first][0], runs[min(first + count, len(runs)) - 1][1])
     blanks = [text[begin].isspace() for begin, _ in runs] + [False]
     last, begins_blank = first - 1, blanks[first]
     for _ in range(count):
@@ -154,17 +154,17 @@ def object_at(text: str, at: int, count: int, *, is_around: bool) -> Span:
     # Blanks before the words, unless they indent the line.
     if not begins_blank and not blanks[last] and first > 1 and blanks[first - 1]:
         first -= 1
-    return Span(runs[first][0], runs[last][1])
+    return VimSpan(runs[first][0], runs[last][1])
 
 
-def span_of(text: str, at: int, operator: str, keys: str, count: int) -> Span | None:
+def span_of(text: str, at: int, operator: str, keys: str, count: int) -> VimSpan | None:
     """What an operator applies to, for a motion or text object, or for the operator's own key; None for nothing."""
     if keys == operator:
         return _lines(text, at, _down(text, at, count - 1).at)
     if keys in ("iw", "aw"):
         return object_at(text, at, count, is_around=keys == "aw")
     if operator == "c" and keys == "w" and not text[at : at + 1].isspace():
-        return Span(at, _end_of_words(text, at, count))
+        return VimSpan(at, _end_of_words(text, at, count))
     target = MOTIONS[keys](text, at, count)
     if target.is_linewise:
         if keys in "jk" and line_start(text, target.at) == line_start(text, at):
@@ -179,8 +179,8 @@ def span_of(text: str, at: int, operator: str, keys: str, count: int) -> Span | 
     elif not target.is_inclusive and start < line_start(text, stop) == stop:
         # A span up to the beginning of a line ends with the line above; if it begins before a line's text, it's lines.
         has_text_before = bool(text[line_start(text, start) : start].strip())
-        return Span(start, stop - 1) if has_text_before else _lines(text, stop - 1, start)
-    return Span(start, min(stop + target.is_inclusive, len(text)))
+        return VimSpan(start, stop - 1) if has_text_before else _lines(text, stop - 1, start)
+    return VimSpan(start, min(stop + target.is_inclusive, len(text)))
 
 
 def _end_of_words(text: str, at: int, count: int) -> int:
@@ -189,9 +189,9 @@ def _end_of_words(text: str, at: int, count: int) -> int:
     return ends[min(count, len(ends)) - 1] if ends else at
 
 
-def _lines(text: str, at: int, target: int) -> Span:
+def _lines(text: str, at: int, target: int) -> VimSpan:
     start, stop = line_start(text, min(at, target)), line_end(text, max(at, target))
-    return Span(start, stop, is_linewise=True, cursor=min(at, target))
+    return VimSpan(start, stop, is_linewise=True, cursor=min(at, target))
 
 
 # Modes and commands
@@ -289,7 +289,7 @@ class VimKeys:
         self._prompt.put(text, self._place(start), self._place(stop))
         self._prompt.history.checkpoint()
 
-    def _keep(self, span: Span) -> None:
+    def _keep(self, span: VimSpan) -> None:
         self._register = self._prompt.written_between(self._place(span.start), self._place(span.stop))
         self._is_register_linewise = span.is_linewise
 
@@ -310,7 +310,7 @@ class VimKeys:
         text, at = self._prompt.text, self._at
         match command:
             case "x":
-                self._operate("d", Span(at, _right(text, at, count).at))
+                self._operate("d", VimSpan(at, _right(text, at, count).at))
             case "p" | "P":
                 self._put(count, is_after=command == "p")
             case "u":
@@ -347,7 +347,7 @@ class VimKeys:
         start = line_start(text, target)
         self._go(min(start + self._column, line_end(text, target)), keeps_column=True)
 
-    def _operate(self, operator: str, span: Span | None) -> None:
+    def _operate(self, operator: str, span: VimSpan | None) -> None:
         text = self._prompt.text
         if span is None:
             return

@@ -24,12 +24,12 @@ from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.rendering.diff_blocks import (
-    Block,
     BlockRows,
     Columns,
+    DiffBlock,
+    DiffPiece,
     DiffRows,
     LineSizes,
-    Piece,
     Sizes,
     line_blocks,
     make_sizes,
@@ -39,7 +39,7 @@ from acp_tui.ui.rendering.diff_blocks import (
     pair_blocks,
     sizes_in_one,
 )
-from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, TextComparison
+from acp_tui.ui.rendering.diff_model import Diff, DiffHunk, DiffLine, TextComparison
 from acp_tui.ui.rendering.diff_text import (
     MAX_CHARACTERS,
     MAX_CHARACTERS_OF_WHOLE,
@@ -59,7 +59,7 @@ from acp_tui.ui.rendering.highlight import load_language
 from acp_tui.ui.rendering.links import to_file
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row, wrap
+from acp_tui.ui.rendering.wrapping import CUT, Gutter, Row, TextRange, wrap
 
 DiffLayout: TypeAlias = Literal["unified", "columns"]
 """Old and new lines below each other, or side by side."""
@@ -135,7 +135,7 @@ class DiffRenderer:
         self._syntax: DiffSyntax | None = None
         self._drawn_style = _DiffStyle(path, 0, PLAIN, "unified", CONTEXT_LINES)
         self._drawn: tuple[DiffRows, tuple[int, ...]] | None = None
-        self._hunks: dict[tuple[DiffLayout, int | None], list[tuple[Hunk, list[Block]]]] = {}
+        self._hunks: dict[tuple[DiffLayout, int | None], list[tuple[DiffHunk, list[DiffBlock]]]] = {}
 
     # What differs
 
@@ -259,13 +259,15 @@ class DiffRenderer:
         drawn = [(self._hunk(hunk, cut, columns, diff_style), hunk.has_changes) for hunk, cut in hunks]
         return _below_each_other(above, drawn, below)
 
-    def _blocks(self, layout: DiffLayout, context: int | None) -> list[tuple[Hunk, list[Block]]]:
+    def _blocks(self, layout: DiffLayout, context: int | None) -> list[tuple[DiffHunk, list[DiffBlock]]]:
         """The hunks, cut into blocks. They are the same at every width."""
         if (layout, context) not in self._hunks:
             self._hunks = {(layout, context): _cut(self.diff, layout, context)}
         return self._hunks[layout, context]
 
-    def _hunk(self, hunk: Hunk, blocks: list[Block], columns: Columns, diff_style: _DiffStyle) -> list[Sequence[Strip]]:
+    def _hunk(
+        self, hunk: DiffHunk, blocks: list[DiffBlock], columns: Columns, diff_style: _DiffStyle
+    ) -> list[Sequence[Strip]]:
         # When the whole file is shown, a hunk needs no header.
         header = hunk_header(self.diff, hunk) if self.diff.has_both and diff_style.context is not None else ""
         return [
@@ -298,7 +300,7 @@ class DiffRenderer:
         return "" if self.diff.changes else "no change"
 
 
-def _cut(diff: Diff, layout: DiffLayout, context: int | None) -> list[tuple[Hunk, list[Block]]]:
+def _cut(diff: Diff, layout: DiffLayout, context: int | None) -> list[tuple[DiffHunk, list[DiffBlock]]]:
     blocks = pair_blocks if layout == "columns" else line_blocks
     return [(hunk, blocks(hunk)) for hunk in diff.hunks(context)]
 
@@ -388,10 +390,10 @@ class OneColumn:
         self._room = max(width - self._gutter_cells, 1)
         self.rooms: tuple[int, ...] = (self._room,)
 
-    def line_sizes(self, pieces: Iterable[Piece]) -> tuple[LineSizes, ...]:
+    def line_sizes(self, pieces: Iterable[DiffPiece]) -> tuple[LineSizes, ...]:
         return (sizes_in_one(pieces, self.sizes),)
 
-    def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
+    def rows(self, pieces: Iterable[DiffPiece]) -> Iterator[Row]:
         for run, start, stop in pieces:
             for index in range(start, stop):
                 yield from self._line(self._diff.line(run, index))
@@ -404,7 +406,7 @@ class OneColumn:
             said = Segment(note[: self._room].ljust(self._room), note_style(note, self._palette))
             yield Strip([Gutter(" " * self._gutter_cells), said], self._width)
 
-    def _strip(self, shown: ShownLine, part: LineRange, continues: bool) -> Strip:
+    def _strip(self, shown: ShownLine, part: TextRange, continues: bool) -> Strip:
         style, _ = line_styles(shown.line.kind, self._palette)
         segments = [*self._gutter(shown.line, style, continues), *shown.segments(part, self._room, self._palette)]
         return Strip(segments, self._gutter_cells + max(self._room, part.cells))
@@ -438,10 +440,10 @@ class TwoColumns:
         self._right_cells = width - len(RULE) - self._left_cells
         self.rooms: tuple[int, ...] = (self._left_cells - self._gutter_cells, self._right_cells - self._gutter_cells)
 
-    def line_sizes(self, pieces: Iterable[Piece]) -> tuple[LineSizes, ...]:
+    def line_sizes(self, pieces: Iterable[DiffPiece]) -> tuple[LineSizes, ...]:
         return old_sizes(pieces, self.sizes.old), new_sizes(pieces, self.sizes.new)
 
-    def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
+    def rows(self, pieces: Iterable[DiffPiece]) -> Iterator[Row]:
         for run, start, stop in pieces:
             for index in range(start, stop):
                 yield from self._pair(*self._diff.pair(run, index))
@@ -471,7 +473,7 @@ class TwoColumns:
         said = Segment(note[:room].ljust(room), note_style(note, self._palette))
         return [Gutter(" " * self._gutter_cells), said]
 
-    def _half(self, shown: ShownLine, number: int | None, part: LineRange, room: int) -> list[Segment]:
+    def _half(self, shown: ShownLine, number: int | None, part: TextRange, room: int) -> list[Segment]:
         style, _ = line_styles(shown.line.kind, self._palette)
         digits, sign = ("", " ") if number is None else (str(number), SIGNS[shown.line.kind])
         return [

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.diff_model import DiffLine, Hunk, Run
+from acp_tui.ui.rendering.diff_model import DiffHunk, DiffLine, LineRun
 from acp_tui.ui.rendering.diff_text import MAX_CHARACTERS, TAB, even_step, show
 from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Lines, Row, Rows, has_one_cell_each
 
@@ -74,15 +74,15 @@ class Sizes(NamedTuple):
         return notes - (-length // even_step(room)) if self.folds_odd_evenly else None
 
 
-class Piece(NamedTuple):
+class DiffPiece(NamedTuple):
     """Lines of a run, or rows of it if shown side by side."""
 
-    run: Run
+    run: LineRun
     start: int
     stop: int
 
 
-Block: TypeAlias = tuple[Piece, ...]
+DiffBlock: TypeAlias = tuple[DiffPiece, ...]
 """Pieces that are drawn together."""
 
 
@@ -93,10 +93,10 @@ class Columns(Protocol):
     """The cells for a line in each column."""
     sizes: Sizes
 
-    def line_sizes(self, pieces: Iterable[Piece]) -> tuple[LineSizes, ...]:
+    def line_sizes(self, pieces: Iterable[DiffPiece]) -> tuple[LineSizes, ...]:
         """The sizes of these lines in each column, one per line or pair."""
 
-    def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
+    def rows(self, pieces: Iterable[DiffPiece]) -> Iterator[Row]:
         """The rows of these lines, drawn when first viewed."""
 
 
@@ -153,25 +153,25 @@ def _size(line: str, *, crlf: bool) -> int:
     return len(shown) + note if has_one_cell_each(shown) else -len(shown) - note
 
 
-def line_blocks(hunk: Hunk) -> list[Block]:
+def line_blocks(hunk: DiffHunk) -> list[DiffBlock]:
     """Cut a hunk into blocks for one column."""
     return list(_cut(hunk, lambda run: run.line_count))
 
 
-def pair_blocks(hunk: Hunk) -> list[Block]:
+def pair_blocks(hunk: DiffHunk) -> list[DiffBlock]:
     """Cut a hunk into blocks with old lines next to new ones."""
     return list(_cut(hunk, lambda run: run.pair_count))
 
 
-def _cut(hunk: Hunk, count: Callable[[Run], int]) -> Iterator[Block]:
-    pieces: list[Piece] = []
+def _cut(hunk: DiffHunk, count: Callable[[LineRun], int]) -> Iterator[DiffBlock]:
+    pieces: list[DiffPiece] = []
     most = max(BLOCK_LINES, sum(map(count, hunk.runs)) // MAX_BLOCKS)
     room = most
     for run in hunk.runs:
         start, total = 0, count(run)
         while start < total:
             stop = min(start + room, total)
-            pieces.append(Piece(run, start, stop))
+            pieces.append(DiffPiece(run, start, stop))
             room -= stop - start
             start = stop
             if not room:
@@ -181,7 +181,7 @@ def _cut(hunk: Hunk, count: Callable[[Run], int]) -> Iterator[Block]:
         yield tuple(pieces)
 
 
-def sizes_in_one(pieces: Iterable[Piece], sizes: Sizes) -> LineSizes:
+def sizes_in_one(pieces: Iterable[DiffPiece], sizes: Sizes) -> LineSizes:
     found = array(SIZE)
     for run, start, stop in pieces:
         found += sizes.old[run.old_from + start : run.old_from + min(stop, run.old_count)]
@@ -191,14 +191,14 @@ def sizes_in_one(pieces: Iterable[Piece], sizes: Sizes) -> LineSizes:
     return found
 
 
-def old_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> LineSizes:
+def old_sizes(pieces: Iterable[DiffPiece], sizes: LineSizes) -> LineSizes:
     found = array(SIZE)
     for run, start, stop in pieces:
         found += _padded(sizes[run.old_from + start : run.old_from + min(stop, run.old_count)], stop - start)
     return found
 
 
-def new_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> LineSizes:
+def new_sizes(pieces: Iterable[DiffPiece], sizes: LineSizes) -> LineSizes:
     found = array(SIZE)
     for run, start, stop in pieces:
         found += _padded(sizes[run.new_from + start : run.new_from + min(stop, run.new_count)], stop - start)
@@ -231,7 +231,7 @@ def _row_count(columns: Sequence[LineSizes], rooms: Sequence[int], sizes: Sizes)
 class BlockRows(Lines):
     """The rows of one block."""
 
-    def __init__(self, block: Block, columns: Columns) -> None:
+    def __init__(self, block: DiffBlock, columns: Columns) -> None:
         self._block = block
         self._columns = columns
         self._rows: Rows | None = None

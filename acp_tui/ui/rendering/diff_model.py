@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from acp_tui.client.line_comparison import CONTEXT_LINES, Change, LineComparison, Steps, grouped, split_lines
+from acp_tui.client.line_comparison import CONTEXT_LINES, LineChange, LineComparison, Steps, grouped, split_lines
 from acp_tui.conversation.tool_calls import HunkStart
 from acp_tui.values import dataclass
 
@@ -138,7 +138,7 @@ Pair: TypeAlias = tuple[DiffLine | None, DiffLine | None]
 """An old line and the new one next to it."""
 
 
-class Run(NamedTuple):
+class LineRun(NamedTuple):
     """A run of unchanged lines, or of old lines replaced by new ones. Numbers count from 0."""
 
     is_changed: bool
@@ -159,10 +159,10 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Hunk:
+class DiffHunk:
     """Changes that are close together, with the unchanged lines around them."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[LineRun, ...]
     skipped_before: int
     """Unchanged lines between the previous hunk, or the beginning, and this one."""
     old_start: int
@@ -183,7 +183,7 @@ class Diff:
     old: Sequence[str]
     """The lines, with their line endings."""
     new: Sequence[str]
-    changes: tuple[Change, ...]
+    changes: tuple[LineChange, ...]
     crlf: bool
     """Whether every line of both texts ends with CRLF, so that lines needn't show it."""
     approximate: bool
@@ -212,7 +212,7 @@ class Diff:
         """Whether both sides have lines. If not, a whole text is new or gone."""
         return bool(self.old and self.new)
 
-    def hunks(self, context: int | None = CONTEXT_LINES) -> tuple[Hunk, ...]:
+    def hunks(self, context: int | None = CONTEXT_LINES) -> tuple[DiffHunk, ...]:
         """Return the changes with `context` unchanged lines around each; None for all lines of the file.
 
         With None, the file has the same hunks as with `CONTEXT_LINES`, extended to cover all lines. One more hunk holds
@@ -220,10 +220,10 @@ class Diff:
         """
         return tuple(_all_lines(self) if context is None else _hunks(self, context))
 
-    def skipped_after(self, hunks: Sequence[Hunk]) -> int:
+    def skipped_after(self, hunks: Sequence[DiffHunk]) -> int:
         return len(self.old) - (hunks[-1].old_start - 1 + hunks[-1].old_count if hunks else 0)
 
-    def line(self, run: Run, index: int) -> DiffLine:
+    def line(self, run: LineRun, index: int) -> DiffLine:
         """Return a line of a run. In a change, removed lines come before added ones."""
         if not run.is_changed:
             return self._unchanged(run, index)
@@ -231,7 +231,7 @@ class Diff:
             return self._removed(run, index)
         return self._added(run, index - run.old_count)
 
-    def pair(self, run: Run, index: int) -> Pair:
+    def pair(self, run: LineRun, index: int) -> Pair:
         """Return the lines of a row side by side: in a change, the n-th old line and the n-th new one."""
         if not run.is_changed:
             line = self._unchanged(run, index)
@@ -241,23 +241,23 @@ class Diff:
             self._added(run, index) if index < run.new_count else None,
         )
 
-    def lines(self, hunk: Hunk) -> Iterator[DiffLine]:
+    def lines(self, hunk: DiffHunk) -> Iterator[DiffLine]:
         return (self.line(run, index) for run in hunk.runs for index in range(run.line_count))
 
-    def _unchanged(self, run: Run, index: int) -> DiffLine:
+    def _unchanged(self, run: LineRun, index: int) -> DiffLine:
         old_at, new_at = run.old_from + index, run.new_from + index
         text, end = _without_end(self.old[old_at])
         return DiffLine("context", text, end, old_at + 1, new_at + 1)
 
-    def _removed(self, run: Run, index: int) -> DiffLine:
+    def _removed(self, run: LineRun, index: int) -> DiffLine:
         text, end = _without_end(self.old[run.old_from + index])
         return DiffLine("removed", text, end, run.old_from + index + 1, None, self._marks(run, index)[0])
 
-    def _added(self, run: Run, index: int) -> DiffLine:
+    def _added(self, run: LineRun, index: int) -> DiffLine:
         text, end = _without_end(self.new[run.new_from + index])
         return DiffLine("added", text, end, None, run.new_from + index + 1, self._marks(run, index)[1])
 
-    def _marks(self, run: Run, index: int) -> tuple[Ranges, Ranges]:
+    def _marks(self, run: LineRun, index: int) -> tuple[Ranges, Ranges]:
         """What differs between the n-th old and the n-th new line of a change."""
         if index >= min(run.old_count, run.new_count):
             return (), ()
@@ -315,7 +315,7 @@ def _without_end(line: str) -> tuple[str, LineEnd]:
     return (line[:-1], "\n") if line.endswith("\n") else (line, "")
 
 
-def _hunks(diff: Diff, context: int) -> Iterator[Hunk]:
+def _hunks(diff: Diff, context: int) -> Iterator[DiffHunk]:
     shown = 0
     for group in grouped(diff.changes, 2 * context + 1):  # a gap of one line isn't worth hiding
         start = max(group[0].old_from - context, shown)
@@ -324,32 +324,32 @@ def _hunks(diff: Diff, context: int) -> Iterator[Hunk]:
         shown = stop
 
 
-def _all_lines(diff: Diff) -> Iterator[Hunk]:
+def _all_lines(diff: Diff) -> Iterator[DiffHunk]:
     if not diff.changes:
         return
     groups = list(grouped(diff.changes, 2 * CONTEXT_LINES + 1))
     starts = [max(group[0].old_from - CONTEXT_LINES, 0) for group in groups]
     if starts[0]:
-        yield Hunk((Run(False, 0, starts[0], 0, starts[0]),), 0, 1, starts[0], 1, starts[0])
+        yield DiffHunk((LineRun(False, 0, starts[0], 0, starts[0]),), 0, 1, starts[0], 1, starts[0])
     for group, start, stop in zip(groups, starts, [*starts[1:], len(diff.old)], strict=True):
         yield _hunk(group, start, stop, 0)
 
 
-def _hunk(group: Sequence[Change], start: int, stop: int, skipped_before: int) -> Hunk:
+def _hunk(group: Sequence[LineChange], start: int, stop: int, skipped_before: int) -> DiffHunk:
     """The hunk of `group`, with the unchanged lines from `start` to `stop` of the old text."""
     new_start = group[0].new_from - (group[0].old_from - start)
     new_count = group[-1].new_to + (stop - group[-1].old_to) - new_start
     runs = tuple(_runs(group, start, stop))
-    return Hunk(runs, skipped_before, start + 1, stop - start, new_start + 1, new_count)
+    return DiffHunk(runs, skipped_before, start + 1, stop - start, new_start + 1, new_count)
 
 
-def _runs(group: Sequence[Change], start: int, stop: int) -> Iterator[Run]:
+def _runs(group: Sequence[LineChange], start: int, stop: int) -> Iterator[LineRun]:
     """The changes of `group`, with the unchanged lines from `start` to `stop` of the old text."""
     offset = group[0].new_from - group[0].old_from
     for old_from, old_to, new_from, new_to in group:
         if start < old_from:
-            yield Run(False, start, old_from - start, start + offset, old_from - start)
-        yield Run(True, old_from, old_to - old_from, new_from, new_to - new_from)
+            yield LineRun(False, start, old_from - start, start + offset, old_from - start)
+        yield LineRun(True, old_from, old_to - old_from, new_from, new_to - new_from)
         start, offset = old_to, new_to - old_to
     if start < stop:
-        yield Run(False, start, stop - start, start + offset, stop - start)
+        yield LineRun(False, start, stop - start, start + offset, stop - start)

@@ -12,10 +12,10 @@ from rich.style import Style
 
 from acp_tui.client.line_comparison import NO_NEWLINE
 from acp_tui.conversation.visible import make_visible
-from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, LineKind, Ranges
+from acp_tui.ui.rendering.diff_model import Diff, DiffHunk, DiffLine, LineKind, Ranges
 from acp_tui.ui.rendering.highlight import Lexed, LexedText, syntax_style
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans, width_cells
+from acp_tui.ui.rendering.wrapping import Span, TextRange, fold, slice_spans, width_cells
 from acp_tui.values import dataclass
 
 MAX_LINES_ABOVE: Final = 24
@@ -132,22 +132,22 @@ class ShownLine(NamedTuple):
     """Whether each row gets as many characters as fit at any width, because measuring would take too long."""
     syntax: DiffSyntax | None
 
-    def segments(self, part: LineRange, room: int, palette: Palette) -> list[Segment]:
+    def segments(self, part: TextRange, room: int, palette: Palette) -> list[Segment]:
         """Return a part of the line, padded to `room` cells."""
         style, _ = line_styles(self.line.kind, palette)
         cells = width_cells(self.text[part.start : part.stop]) if self.folds_evenly else part.cells
         fill = Segment(" " * (room - cells), style)
         return [*slice_spans(self._spans(part, palette), part.start, part.stop), fill]
 
-    def parts(self, room: int) -> list[LineRange]:
+    def parts(self, room: int) -> list[TextRange]:
         """Where to fold the line so that each part fits."""
         if not self.folds_evenly:
             return fold(self.text, room)
         step = even_step(room)
         starts = range(0, len(self.text) or 1, step)
-        return [LineRange(at, min(at + step, len(self.text)), 0) for at in starts]
+        return [TextRange(at, min(at + step, len(self.text)), 0) for at in starts]
 
-    def _spans(self, part: LineRange, palette: Palette) -> list[Span]:
+    def _spans(self, part: TextRange, palette: Palette) -> list[Span]:
         """The text up to the end of `part`: each piece in its style, with the changed words marked."""
         style, word_style = line_styles(self.line.kind, palette)
         spans: list[Span] = []
@@ -232,7 +232,7 @@ def number_cells(diff: Diff) -> int:
     return len(str(max(last)))
 
 
-def hunk_header(diff: Diff, hunk: Hunk) -> str:
+def hunk_header(diff: Diff, hunk: DiffHunk) -> str:
     """The position of the hunk, and how many lines before it aren't shown."""
     old_start = diff.number_in_file(hunk.old_start, is_old=True)
     new_start = diff.number_in_file(hunk.new_start, is_old=False)

@@ -26,7 +26,7 @@ from textual.strip import Strip
 from acp_tui.client.line_comparison import Steps
 from acp_tui.ui.rendering.palette import NO_STYLE, Palette
 from acp_tui.ui.rendering.plain import TAB_CELLS
-from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row, Span, fold, slice_spans, width_cells
+from acp_tui.ui.rendering.wrapping import CUT, Gutter, Row, Span, TextRange, fold, slice_spans, width_cells
 
 _AGAIN_S: Final = 0.02
 """Seconds until the signal is sent again, in case the work swallowed the exception."""
@@ -401,7 +401,7 @@ class CodePanel:
         spans = self._highlighter.preview(text, self._palette, self._palette.code_block)
         return [self._row(spans, part, index > 0, self._take_indent()) for index, part in enumerate(self._parts(text))]
 
-    def _parts(self, text: str) -> list[LineRange]:
+    def _parts(self, text: str) -> list[TextRange]:
         """Cut the line to the width. Parts after the first leave room for the continuation mark."""
         parts = fold(text, self._inner)
         if len(parts) == 1:
@@ -409,13 +409,13 @@ class CodePanel:
         first = parts[0]
         room = max(self._inner - len(CONTINUATION), 1)
         rest = fold(text[first.stop :], room)
-        return [first, *(LineRange(start + first.stop, stop + first.stop, cells) for start, stop, cells in rest)]
+        return [first, *(TextRange(start + first.stop, stop + first.stop, cells) for start, stop, cells in rest)]
 
-    def _lazy_row(self, number: int, part: LineRange, continues: bool, indent: Indent) -> Strip:
+    def _lazy_row(self, number: int, part: TextRange, continues: bool, indent: Indent) -> Strip:
         spans = self._highlighter.spans(number, self._palette, self._palette.code_block)
         return self._row(spans, part, continues, indent)
 
-    def _row(self, spans: Sequence[Span], part: LineRange, continues: bool, indent: Indent) -> Strip:
+    def _row(self, spans: Sequence[Span], part: TextRange, continues: bool, indent: Indent) -> Strip:
         style = self._palette.code_block
         segments = [*indent, Gutter(PADDING, style)]
         cells = len(PADDING) + part.cells

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from acp_tui.conversation.visible.text import VisibleStream
 from acp_tui.ui.rendering.highlight import CodePanel
 from acp_tui.ui.rendering.markdown_blocks import IS_OPEN, MAX_NESTING, BlockPainter, split_blocks
-from acp_tui.ui.rendering.markdown_context import Context, Cut, OpenBlock, is_blank
+from acp_tui.ui.rendering.markdown_context import BlockCut, Context, OpenBlock, is_blank
 from acp_tui.ui.rendering.palette import PLAIN, Palette
-from acp_tui.ui.rendering.wrapping import BLANK, MIN_WIDTH, Row, Rows, Section
+from acp_tui.ui.rendering.wrapping import BLANK, MIN_WIDTH, Row, Rows, UndrawnSection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ class _Parsed:
     def painter(self, palette: Palette, width: int) -> BlockPainter:
         return BlockPainter(markdown_parser(), self.env, palette, width, self.lines, self.context)
 
-    def finished_part(self) -> Cut | None:
+    def finished_part(self) -> BlockCut | None:
         """Where to cut the text, within the last block or before it; None if nothing is finished."""
         if not self.blocks:
             return None
@@ -79,7 +79,7 @@ class _Parsed:
             return replace(cut, context=replace(cut.context, number=last.number))
         return self.before_last()
 
-    def before_last(self) -> Cut | None:
+    def before_last(self) -> BlockCut | None:
         """Where to cut the text before the last block; None if there is only one."""
         if len(self.blocks) < 2:
             return None
@@ -87,12 +87,12 @@ class _Parsed:
         # A link definition right above may span more lines, so it stays with the block that follows.
         starts_for_good = last.is_item or last.tokens[0].type == "fence"
         line = last.start if starts_for_good else self.blocks[-2].stop
-        return Cut(0, line, Context(last.gap, last.number))
+        return BlockCut(0, line, Context(last.gap, last.number))
 
-    def whole(self) -> Cut:
+    def whole(self) -> BlockCut:
         """A cut at the end of the text, as if its last block continued."""
         if not self.blocks:
-            return Cut(0, len(self.lines) - 1, self.context, keeps_leaf=True)
+            return BlockCut(0, len(self.lines) - 1, self.context, keeps_leaf=True)
         last = self.blocks[-1]
         cut = OpenBlock(last.tokens, self.lines, self.context).whole()
         return replace(cut, context=replace(cut.context, number=last.number))
@@ -160,7 +160,9 @@ class MarkdownStream:
             stream.draw_open(finished=True)
             return gap + stream.rows.undrawn
 
-        self.rows.extend_unseen(Section(draw, len(gap) + text.strip().count("\n") + len(text) // self._width + 1))
+        self.rows.extend_unseen(
+            UndrawnSection(draw, len(gap) + text.strip().count("\n") + len(text) // self._width + 1)
+        )
 
     # Finished blocks
 
@@ -183,7 +185,7 @@ class MarkdownStream:
             return True
         return False
 
-    def _cut(self, parsed: _Parsed, cut: Cut) -> None:
+    def _cut(self, parsed: _Parsed, cut: BlockCut) -> None:
         """Draw what is before the cut and remove it from the tail."""
         tail = self._tail.split("\n", lines := cut.line - self._context.line_count)[lines]
         self._examined = max(self._examined - (len(self._tail) - len(tail)), 0)
@@ -207,7 +209,7 @@ class MarkdownStream:
         self._tail = rest if mark == "\n" else self._context.prefix + rest
         self._examined = 0
 
-    def _draw_finished(self, parsed: _Parsed, cut: Cut) -> None:
+    def _draw_finished(self, parsed: _Parsed, cut: BlockCut) -> None:
         painter = parsed.painter(self._palette, self._width)
         for block in parsed.blocks[:-1]:
             self._put(painter.paint(block), block.gap)

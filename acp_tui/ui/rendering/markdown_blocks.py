@@ -135,7 +135,7 @@ _LeafT = TypeVar("_LeafT", CodePanel, TableLayout)
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MarkdownBlock:
     """A top-level block or one item of a top-level list: a unit that can be finished while more text arrives."""
 
     tokens: Sequence[Token]
@@ -183,7 +183,7 @@ class BlockPainter:
         self._heading: Style | None = None
         self._is_finished = True
 
-    def paint(self, block: Block, *, finished: bool = True) -> list[Row]:
+    def paint(self, block: MarkdownBlock, *, finished: bool = True) -> list[Row]:
         """Return the rows of `block`, without the gap before it.
 
         The end of an unfinished block will be painted again.
@@ -334,9 +334,9 @@ class BlockPainter:
         return Table(tuple(alignments), tuple(map(tuple, rows)))
 
 
-def split_blocks(tokens: Sequence[Token], lines: Sequence[str], context: Context) -> list[Block]:
+def split_blocks(tokens: Sequence[Token], lines: Sequence[str], context: Context) -> list[MarkdownBlock]:
     """Split into top-level blocks, and lists into their items. The first block continues `context`."""
-    blocks: list[Block] = []
+    blocks: list[MarkdownBlock] = []
     start = 0
     if not context.opening and is_blank(lines[0]):
         context = replace(context, gap=True)
@@ -347,7 +347,7 @@ def split_blocks(tokens: Sequence[Token], lines: Sequence[str], context: Context
     return blocks
 
 
-def _blocks_of(tokens: Sequence[Token], lines: Sequence[str], context: Context) -> Iterator[Block]:
+def _blocks_of(tokens: Sequence[Token], lines: Sequence[str], context: Context) -> Iterator[MarkdownBlock]:
     """The items of a list, or the block itself if it isn't a list."""
     match tokens[0].type:
         case "ordered_list_open":
@@ -357,16 +357,16 @@ def _blocks_of(tokens: Sequence[Token], lines: Sequence[str], context: Context) 
             yield from _items(tokens, lines, None, context.gap)
         case _:
             start, stop = cast("list[int]", tokens[0].map)
-            yield Block(tokens, start, stop, context.gap)
+            yield MarkdownBlock(tokens, start, stop, context.gap)
 
 
-def _items(tokens: Sequence[Token], lines: Sequence[str], number: int | None, gap: bool) -> Iterator[Block]:
+def _items(tokens: Sequence[Token], lines: Sequence[str], number: int | None, gap: bool) -> Iterator[MarkdownBlock]:
     """The items of a list, with a gap between two of them if the author left one."""
     opened = 1
     for index, token in enumerate(tokens):
         if token.type == "list_item_close" and token.level == 1:
             start, stop = cast("list[int]", tokens[opened].map)
-            yield Block(tokens[opened : index + 1], start, stop, gap, number, is_item=True)
+            yield MarkdownBlock(tokens[opened : index + 1], start, stop, gap, number, is_item=True)
             number = None if number is None else number + 1
             gap, opened = is_blank(lines[stop - 1]), index + 1
 

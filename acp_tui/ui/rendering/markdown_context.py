@@ -58,7 +58,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class BlockCut:
     """Where to cut an open block: everything before is finished."""
 
     token_count: int
@@ -129,22 +129,22 @@ class OpenBlock:
 
     # Where to cut
 
-    def finished_part(self) -> Cut | None:
+    def finished_part(self) -> BlockCut | None:
         """Return the cut before everything that may still change; None if nothing new is finished."""
         if len(self._levels) > MAX_DEPTH:
             return None
         cut = self._behind_leaf_rows() or self._before_last_child()
         return cut if cut and cut.line > self._context.line_count else None
 
-    def whole(self) -> Cut:
+    def whole(self) -> BlockCut:
         """Return a cut at the end of the block, as if more of the same followed, unless an empty line has ended it."""
         stop = len(self._lines) - 1
         if not self._levels and self._leaf.type == "paragraph_open" and cast("list[int]", self._leaf.map)[1] < stop:
-            return Cut(len(self._tokens), stop, Context())
-        given_up = Cut(len(self._tokens), stop, Context(gap=False))
+            return BlockCut(len(self._tokens), stop, Context())
+        given_up = BlockCut(len(self._tokens), stop, Context(gap=False))
         return given_up if len(self._levels) > MAX_DEPTH else self._behind_leaf(stop) or given_up
 
-    def _behind_leaf_rows(self) -> Cut | None:
+    def _behind_leaf_rows(self) -> BlockCut | None:
         """Cut after the rows of a code block or long table that can't change anymore."""
         start, stop = cast("list[int]", self._leaf.map or [0, 0])
         if self._leaf.type == "fence" and self._leaf.content:
@@ -158,14 +158,14 @@ class OpenBlock:
         columns = sum(1 for token in self._tokens[self._start : self._stop] if token.type == "th_open")
         return stop - start - 2 >= sample_rows(columns)
 
-    def _behind_leaf(self, line: int) -> Cut | None:
+    def _behind_leaf(self, line: int) -> BlockCut | None:
         if (openers := self._openers(self._levels)) is None:
             return None
         context = self._reopened(openers, self._levels)
         if (inner := self._leaf_opening(openers)) is None:
             return None
         opening = "".join(f"{context.prefix}{text}\n" for text in inner)
-        return Cut(self._stop, line, replace(context, opening=context.opening + opening), bool(inner))
+        return BlockCut(self._stop, line, replace(context, opening=context.opening + opening), bool(inner))
 
     def _leaf_opening(self, openers: Sequence[_Opener]) -> list[str] | None:
         """The lines that begin a code block or long table, as they appear inside the containers."""
@@ -180,7 +180,7 @@ class OpenBlock:
             return [inner[0].partition(self._leaf.markup)[0] + self._leaf.markup]
         return inner
 
-    def _before_last_child(self) -> Cut | None:
+    def _before_last_child(self) -> BlockCut | None:
         """Cut between the last two children of the innermost container that has two."""
         levels = self._levels
         while levels and len(levels[-1].children) < 2:
@@ -198,7 +198,7 @@ class OpenBlock:
         line = min(cast("list[int]", last.map)[0], cast("list[int]", before.map)[1])
         while line > self._context.line_count and is_blank(self._lines[line - 1]):
             line -= 1
-        return Cut(at, line, self._reopened(openers, levels))
+        return BlockCut(at, line, self._reopened(openers, levels))
 
     # How to let the parser continue there
 

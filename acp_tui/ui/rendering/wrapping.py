@@ -70,7 +70,7 @@ Row: TypeAlias = Strip | Callable[[], Strip]
 BLANK: Final = Strip((), 0)
 
 
-class Section:
+class UndrawnSection:
     """Rows that are drawn together when they come into view, since a flood of text mostly scrolls by unseen."""
 
     __slots__ = ("count", "draw", "start")
@@ -92,8 +92,8 @@ class Rows(Lines):
     __slots__ = ("_guesses", "_rows")
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
-        self._rows: list[Row | Section] = list(rows)
-        self._guesses: list[Section] = []
+        self._rows: list[Row | UndrawnSection] = list(rows)
+        self._guesses: list[UndrawnSection] = []
         """The sections that aren't measured yet, from top to bottom."""
 
     def __len__(self) -> int:
@@ -102,7 +102,7 @@ class Rows(Lines):
     def extend(self, rows: Iterable[Row]) -> None:
         self._rows.extend(rows)
 
-    def extend_unseen(self, section: Section) -> None:
+    def extend_unseen(self, section: UndrawnSection) -> None:
         """Add a section that isn't measured yet."""
         section.start = len(self._rows)
         self._rows += [section] * section.count
@@ -134,7 +134,7 @@ class Rows(Lines):
         section = self._guesses[-1]
         return self._replace(len(self._guesses) - 1, [section] * len(section.draw()), place)
 
-    def _replace(self, guess: int, rows: Sequence[Row | Section], place: int) -> int:
+    def _replace(self, guess: int, rows: Sequence[Row | UndrawnSection], place: int) -> int:
         section = self._guesses.pop(guess)
         start, before = _start(section), section.count
         section.start, section.count = None, len(rows)
@@ -147,7 +147,7 @@ class Rows(Lines):
 
     def _line(self, at: int) -> Strip:
         row = self._rows[at]
-        if isinstance(row, Section):
+        if isinstance(row, UndrawnSection):
             if row.start is not None:
                 return BLANK
             start = at
@@ -160,7 +160,7 @@ class Rows(Lines):
         return row
 
 
-def _start(guess: Section) -> int:
+def _start(guess: UndrawnSection) -> int:
     assert guess.start is not None
     return guess.start
 
@@ -181,7 +181,7 @@ PART: Final = 4_096
 _NOT_AT_LINE_START: Final = frozenset("、。，．：；？！）」』】》〉〕｝…")
 
 
-class LineRange(NamedTuple):
+class TextRange(NamedTuple):
     """A line as a range of a longer text."""
 
     start: int
@@ -229,43 +229,43 @@ def pack(parts: Iterable[str], width: int) -> list[str]:
     return lines
 
 
-def break_words(text: str, width: int) -> list[LineRange]:
+def break_words(text: str, width: int) -> list[TextRange]:
     """Find where to break `text`. Spaces at a break are dropped; a word longer than a line is cut."""
     return _by_parts(text, max(width, MIN_WIDTH), _break_narrow, _break_graphemes)
 
 
-def fold(text: str, width: int) -> list[LineRange]:
+def fold(text: str, width: int) -> list[TextRange]:
     """Find where to cut `text` so that each part fills the width and nothing is dropped; at least one part."""
     return _by_parts(text, max(width, MIN_WIDTH), _fold_narrow, _fold_graphemes)
 
 
-_Break: TypeAlias = Callable[[str, int], Iterator[LineRange]]
+_Break: TypeAlias = Callable[[str, int], Iterator[TextRange]]
 
 
-def _by_parts(text: str, width: int, narrow: _Break, other: _Break) -> list[LineRange]:
+def _by_parts(text: str, width: int, narrow: _Break, other: _Break) -> list[TextRange]:
     """Break a long text part by part: most parts have only narrow characters, which take a tenth of the time."""
-    lines: list[LineRange] = []
+    lines: list[TextRange] = []
     at, length = 0, max(PART, 16 * width)
     while True:
         part = text[at : at + length]
         found = list((narrow if _ONE_CELL_EACH.fullmatch(part) else other)(part, width))
         if at + length >= len(text):
-            return lines + [LineRange(at + start, at + stop, cells) for start, stop, cells in found]
+            return lines + [TextRange(at + start, at + stop, cells) for start, stop, cells in found]
         # What follows the part may change its last line, and the line before if a character is cut in two.
         if len(found) < 3:
             length *= 2
         else:
-            lines += [LineRange(at + start, at + stop, cells) for start, stop, cells in found[:-2]]
+            lines += [TextRange(at + start, at + stop, cells) for start, stop, cells in found[:-2]]
             at, length = at + found[-2].start, max(PART, 16 * width)
 
 
-def _fold_narrow(text: str, width: int) -> Iterator[LineRange]:
+def _fold_narrow(text: str, width: int) -> Iterator[TextRange]:
     for at in range(0, len(text) or 1, width):
         stop = min(at + width, len(text))
-        yield LineRange(at, stop, stop - at)
+        yield TextRange(at, stop, stop - at)
 
 
-def _fold_graphemes(text: str, width: int) -> Iterator[LineRange]:
+def _fold_graphemes(text: str, width: int) -> Iterator[TextRange]:
     start = cells = 0
     for begin, _, size in _graphemes(text):
         if cells + size > width:
@@ -289,16 +289,16 @@ def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
         yield begin, end, size if text[begin] != "\u200d" else cell_len(text[begin:end])
 
 
-def _measured(text: str, start: int, stop: int) -> LineRange:
+def _measured(text: str, start: int, stop: int) -> TextRange:
     # Measured again as a string: broken emoji sequences can be narrower than the sum of their graphemes.
-    return LineRange(start, stop, cell_len(text[start:stop]))
+    return TextRange(start, stop, cell_len(text[start:stop]))
 
 
 def slice_spans(spans: Iterable[Span], start: int, stop: int) -> list[Segment]:
-    return next(cut_spans(spans, [LineRange(start, stop, 0)]))
+    return next(cut_spans(spans, [TextRange(start, stop, 0)]))
 
 
-def cut_spans(spans: Iterable[Span], ranges: Iterable[LineRange]) -> Iterator[list[Segment]]:
+def cut_spans(spans: Iterable[Span], ranges: Iterable[TextRange]) -> Iterator[list[Segment]]:
     """Cut `spans` into a list of segments for each of `ranges`, which must ascend and not overlap."""
     source = iter(spans)
     text, style, begin, end = "", Style.null(), 0, 0
@@ -314,7 +314,7 @@ def cut_spans(spans: Iterable[Span], ranges: Iterable[LineRange]) -> Iterator[li
         yield segments
 
 
-def _break_narrow(text: str, width: int) -> Iterator[LineRange]:
+def _break_narrow(text: str, width: int) -> Iterator[TextRange]:
     """`break_words` for text of one-cell characters."""
     start, length = 0, len(text)
     while length - start > width:
@@ -322,11 +322,11 @@ def _break_narrow(text: str, width: int) -> Iterator[LineRange]:
         stop = start + len(text[start:space].rstrip(" ")) if space > start else start
         if stop == start:  # one long word, or one after a deep indentation
             stop = space = start + width
-        yield LineRange(start, stop, stop - start)
+        yield TextRange(start, stop, stop - start)
         start = _skip_spaces(text, space)
     stop = start + len(text[start:].rstrip(" "))
     if stop > start or start == 0:
-        yield LineRange(start, stop, stop - start)
+        yield TextRange(start, stop, stop - start)
 
 
 def _skip_spaces(text: str, index: int) -> int:
@@ -335,7 +335,7 @@ def _skip_spaces(text: str, index: int) -> int:
     return index
 
 
-def _break_graphemes(text: str, width: int) -> Iterator[LineRange]:
+def _break_graphemes(text: str, width: int) -> Iterator[TextRange]:
     """`break_words` for any text. A line may also end next to a wide character."""
     start = cells = 0
     break_at = break_cells = 0  # the last good place to end the line, and the cells before it

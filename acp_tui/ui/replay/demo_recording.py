@@ -24,7 +24,7 @@ from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientEr
 from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import ALLOW, INTERACTIVE, Grant, Policy
-from acp_tui.client.sessions.driver import Link, SessionDriver
+from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Event, OwnAction
@@ -180,7 +180,7 @@ async def _record(
 
 async def _play(agent: Agent, scripted: _ScriptedUser, cwd: Path, prompts: Sequence[str]) -> None:
     await agent.initialize()
-    session = await SessionDriver(Link(agent), scripted.log_in, cwd).begin()
+    session = await SessionDriver(FrontEndLink(agent), scripted.log_in, cwd).begin()
     scripted.session = session
     session.subscribe(scripted.note_change)
     for prompt in prompts:

@@ -42,7 +42,7 @@ _FRAME: Final = '<rect fill="#292929" stroke="rgba(255,255,255,0.35)"'
 _TITLE: Final = '<text class="terminal-title" fill="#c5c8c6"'
 
 
-class Frame(NamedTuple):
+class WindowColors(NamedTuple):
     """The colors of the window around the screen."""
 
     fill: str
@@ -50,7 +50,7 @@ class Frame(NamedTuple):
     title: str
 
 
-def tidy_svg(svg: str, frame: Frame | None = None) -> str:
+def tidy_svg(svg: str, frame: WindowColors | None = None) -> str:
     """Textual's picture with stable ids, the viewer's own fonts, and the theme's frame.
 
     Textual's ids contain a checksum of the contents. Its font comes from the network, which most places that show

@@ -39,11 +39,20 @@ from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt import PromptFrame
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, timeless, without_durations
-from acp_tui.ui.replay.formats import CannotRender, Frame, MovingFrame, moving_svg, png_of, rows_of, text_of, tidy_svg
+from acp_tui.ui.replay.formats import (
+    CannotRender,
+    MovingFrame,
+    WindowColors,
+    moving_svg,
+    png_of,
+    rows_of,
+    text_of,
+    tidy_svg,
+)
 from acp_tui.ui.replay.panel import RecordedPanel
 from acp_tui.ui.replay.player import Pace, Player, Spot, moment_of
 from acp_tui.ui.replay.timeline import Timeline, open_playable
-from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState
+from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar, SidebarSection, SidebarState
 from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import Status, StatusLine
 from acp_tui.ui.textual_gaps.internals import painted_rows
@@ -117,7 +126,7 @@ class PictureScreen(Screen[None]):
 
     def action_toggle_plan(self) -> None:
         if self._sidebar is not None:
-            self._sidebar.toggle(Section.PLAN)
+            self._sidebar.toggle(SidebarSection.PLAN)
         elif self.panel is not None:
             self.panel.toggle_plan()
 
@@ -240,12 +249,12 @@ def picture_of(app: App[Any]) -> str:
     return tidy_svg(app.export_screenshot(title="acp-tui", simplify=True), _frame(app))
 
 
-def _frame(app: App[Any]) -> Frame | None:
+def _frame(app: App[Any]) -> WindowColors | None:
     """The window frame in the theme's colors; None if those are the terminal's own."""
     if app.current_theme.ansi:
         return None
     variables = app.theme_variables
-    return Frame(variables["surface"], variables["panel"], variables["foreground"])
+    return WindowColors(variables["surface"], variables["panel"], variables["foreground"])
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from typing import Any, Final
 import watchfiles
 
 from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
-from acp_tui.client.transcript.lines import VERSION, Problem, Recording, RecordingUnreadable, open_recording
+from acp_tui.client.transcript.lines import VERSION, Recording, RecordingUnreadable, SkippedLine, open_recording
 from acp_tui.client.transcript.replay import Replay, Step, is_prompt
 from acp_tui.client.transcript.replayed_sessions import Touch
 from acp_tui.conversation.conversation import NOTHING
@@ -68,7 +68,7 @@ class Timeline:
         return self.recording.header
 
     @property
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[SkippedLine]:
         return self.recording.problems
 
     @property

@@ -37,7 +37,7 @@ MAX_FILES: Final = 200
 """Too many to read at the side. F5 lists all."""
 
 
-class Section(Enum):
+class SidebarSection(Enum):
     """A section of the sidebar. The value is its heading."""
 
     PLAN = "Plan"
@@ -71,26 +71,26 @@ class SidebarState:
     subagents: tuple[SubagentRow, ...] = ()
 
     @property
-    def sections(self) -> tuple[Section, ...]:
-        unknown = {Section.CHANGES: not self.are_changes_known, Section.SUBAGENTS: not self.subagents}
-        return tuple(each for each in Section if not unknown.get(each, False))
+    def sections(self) -> tuple[SidebarSection, ...]:
+        unknown = {SidebarSection.CHANGES: not self.are_changes_known, SidebarSection.SUBAGENTS: not self.subagents}
+        return tuple(each for each in SidebarSection if not unknown.get(each, False))
 
-    def part(self, section: Section) -> tuple[object, ...]:
+    def part(self, section: SidebarSection) -> tuple[object, ...]:
         match section:
-            case Section.PLAN:
+            case SidebarSection.PLAN:
                 return self.plans
-            case Section.SUBAGENTS:
+            case SidebarSection.SUBAGENTS:
                 return self.subagents
-            case Section.CHANGES:
+            case SidebarSection.CHANGES:
                 return (self.are_changes_known, self.summary, self.changes)
-            case Section.SESSION:
+            case SidebarSection.SESSION:
                 return self.facts
 
 
-Target: TypeAlias = Section | FileChange | SubagentRow
+Target: TypeAlias = SidebarSection | FileChange | SubagentRow
 
 
-class Line(NamedTuple):
+class SidebarLine(NamedTuple):
     """One line on the screen."""
 
     strip: Strip
@@ -99,29 +99,29 @@ class Line(NamedTuple):
 
 
 def section_lines(
-    section: Section, state: SidebarState, width: int, palette: Palette, *, is_folded: bool
-) -> list[Line]:
+    section: SidebarSection, state: SidebarState, width: int, palette: Palette, *, is_folded: bool
+) -> list[SidebarLine]:
     """The heading of a section and, unless it is folded, its content."""
-    lines = [Line(_heading(section, state, width, palette, is_folded=is_folded), section)]
+    lines = [SidebarLine(_heading(section, state, width, palette, is_folded=is_folded), section)]
     if is_folded:
         return lines
     match section:
-        case Section.PLAN:
-            return [*lines, *map(Line, _plans(state.plans, width, palette))]
-        case Section.SUBAGENTS:
-            return [*lines, *(Line(_subagent(row, width, palette), row) for row in state.subagents)]
-        case Section.CHANGES:
+        case SidebarSection.PLAN:
+            return [*lines, *map(SidebarLine, _plans(state.plans, width, palette))]
+        case SidebarSection.SUBAGENTS:
+            return [*lines, *(SidebarLine(_subagent(row, width, palette), row) for row in state.subagents)]
+        case SidebarSection.CHANGES:
             return [*lines, *_files(state, width, palette)]
-        case Section.SESSION:
-            return [*lines, *map(Line, _facts(state.facts, width, palette))]
+        case SidebarSection.SESSION:
+            return [*lines, *map(SidebarLine, _facts(state.facts, width, palette))]
 
 
-def _heading(section: Section, state: SidebarState, width: int, palette: Palette, *, is_folded: bool) -> Strip:
+def _heading(section: SidebarSection, state: SidebarState, width: int, palette: Palette, *, is_folded: bool) -> Strip:
     asides = {
-        Section.PLAN: ", ".join(f"{plan.completed}/{len(plan.steps)}" for plan in state.plans),
-        Section.SUBAGENTS: _count(state.subagents),
-        Section.CHANGES: state.summary,
-        Section.SESSION: "",
+        SidebarSection.PLAN: ", ".join(f"{plan.completed}/{len(plan.steps)}" for plan in state.plans),
+        SidebarSection.SUBAGENTS: _count(state.subagents),
+        SidebarSection.CHANGES: state.summary,
+        SidebarSection.SESSION: "",
     }
     start = cut(f"{'▸' if is_folded else '▾'} {section.value}", width)
     room = width - width_cells(start) - 1
@@ -158,14 +158,14 @@ def _plans(plans: Sequence[Plan], width: int, palette: Palette) -> Iterator[Stri
         yield from step_lines(plan, width, palette)
 
 
-def _files(state: SidebarState, width: int, palette: Palette) -> Iterator[Line]:
+def _files(state: SidebarState, width: int, palette: Palette) -> Iterator[SidebarLine]:
     if not state.changes:
-        yield Line(Strip([Segment(f"{' ' * INDENT}none", palette.muted)]))
+        yield SidebarLine(Strip([Segment(f"{' ' * INDENT}none", palette.muted)]))
     for change in islice(state.changes, MAX_FILES):
-        yield Line(_file(change, width, palette), change)
+        yield SidebarLine(_file(change, width, palette), change)
     more = len(state.changes) - MAX_FILES
     if more > 0:
-        yield Line(Strip([Segment(f"{' ' * INDENT}and {more:,} more", palette.muted)]))
+        yield SidebarLine(Strip([Segment(f"{' ' * INDENT}and {more:,} more", palette.muted)]))
 
 
 def _file(change: FileChange, width: int, palette: Palette) -> Strip:
@@ -191,7 +191,7 @@ def _facts(facts: Sequence[tuple[str, str]], width: int, palette: Palette) -> It
 
 
 KEYS: Final = "Enter opens or folds; {sidebar} hides; Esc back to the prompt"
-GAP: Final = Line(Strip([]))
+GAP: Final = SidebarLine(Strip([]))
 
 SIDEBAR_FROM_COLUMNS: Final = 150
 """From this width on, the sidebar is shown by default."""
@@ -223,22 +223,22 @@ class Sidebar(LineView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self._state = SidebarState()
-        self._folded: set[Section] = set()
-        self.cursor: Target = Section.PLAN
-        self._drawn: dict[Section, list[Line]] = {}
+        self._folded: set[SidebarSection] = set()
+        self.cursor: Target = SidebarSection.PLAN
+        self._drawn: dict[SidebarSection, list[SidebarLine]] = {}
         """Sections drawn for the current width and theme. Missing ones are drawn when the lines are assembled."""
-        self._lines: list[Line] = []
+        self._lines: list[SidebarLine] = []
 
     # What it shows
 
     def show(self, state: SidebarState) -> None:
         """Show this state from now on. Unchanged sections aren't drawn again."""
         before, self._state = self._state, state
-        changed = [section for section in Section if state.part(section) != before.part(section)]
+        changed = [section for section in SidebarSection if state.part(section) != before.part(section)]
         if changed:
             self._draw(*changed)
 
-    def toggle(self, section: Section) -> None:
+    def toggle(self, section: SidebarSection) -> None:
         self._folded ^= {section}
         self._draw(section)
 
@@ -248,16 +248,16 @@ class Sidebar(LineView, can_focus=True):
 
     @on(events.Resize)
     def redraw(self) -> None:
-        self._draw(*Section)
+        self._draw(*SidebarSection)
 
-    def _draw(self, *sections: Section) -> None:
+    def _draw(self, *sections: SidebarSection) -> None:
         """Draw these sections again, and assemble all lines."""
         for section in sections:
             self._drawn.pop(section, None)
         width = self.scrollable_content_region.width
         if width < 4:
             return  # before the first layout
-        lines: list[Line] = []
+        lines: list[SidebarLine] = []
         for section in self._state.sections:
             if section not in self._drawn:
                 self._drawn[section] = self._section(section, width)
@@ -266,16 +266,16 @@ class Sidebar(LineView, can_focus=True):
         self.count_lines(len(self._lines))
         self._keep_cursor()
 
-    def _section(self, section: Section, width: int) -> list[Line]:
+    def _section(self, section: SidebarSection, width: int) -> list[SidebarLine]:
         palette = palette_for(self.app.current_theme)
         return section_lines(section, self._state, width, palette, is_folded=section in self._folded)
 
-    def _key_lines(self, width: int) -> list[Line]:
+    def _key_lines(self, width: int) -> list[SidebarLine]:
         if not self.has_focus:
             return []
         style = palette_for(self.app.current_theme).muted
         lines = pack(keys_in_force(self).hint(KEYS).split("; "), width)
-        return [Line(strip) for line in lines for strip in wrap([(line, style)], width)]
+        return [SidebarLine(strip) for line in lines for strip in wrap([(line, style)], width)]
 
     def draw_line(self, line: int, width: int) -> Strip:
         return self._lines[line].strip
@@ -294,13 +294,13 @@ class Sidebar(LineView, can_focus=True):
         match self.cursor:
             case FileChange(path=path):
                 files = (each for each in self._targets if isinstance(each, FileChange))
-                self.cursor = next((each for each in files if each.path == path), Section.CHANGES)
+                self.cursor = next((each for each in files if each.path == path), SidebarSection.CHANGES)
             case SubagentRow(session_id=session_id):
                 rows = (each for each in self._targets if isinstance(each, SubagentRow))
                 known = (each for each in rows if each.session_id == session_id)
-                self.cursor = next(known, Section.PLAN)
-            case Section() if self.cursor not in self._targets:
-                self.cursor = Section.PLAN
+                self.cursor = next(known, SidebarSection.PLAN)
+            case SidebarSection() if self.cursor not in self._targets:
+                self.cursor = SidebarSection.PLAN
 
     def action_go(self, step: int) -> None:
         """Move the cursor by so many rows that can be chosen."""
@@ -316,7 +316,7 @@ class Sidebar(LineView, can_focus=True):
     def action_choose(self) -> None:
         """Fold or unfold the section, review the file, or show the subagent's conversation."""
         match self.cursor:
-            case Section():
+            case SidebarSection():
                 self.toggle(self.cursor)
             case SubagentRow(session_id=session_id):
                 self.post_message(self.SubagentChosen(session_id))

@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
-from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
+from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.marks import MAX_NAME, Mark, SessionMarks
 from acp_tui.client.sessions.prompt_queue import PastedImage
@@ -386,7 +386,7 @@ async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None
     match content:
         case ClipboardText(text):
             prompt.paste(text)
-        case Picture(data, mime_type):
+        case ClipboardPicture(data, mime_type):
             suffix = mime_type.removeprefix("image/")
             prompt.attach(PastedImage(f"image-{len(prompt.images) + 1}.{suffix}", data))
 

@@ -9,7 +9,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import SubagentState
 from acp_tui.conversation.wording import from_home, session_facts, spent_words, subagent_state
 from acp_tui.ui.conversation.subagents import name_of
-from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState, SubagentRow
+from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar, SidebarSection, SidebarState, SubagentRow
 from acp_tui.ui.tab.stage import NO_SESSION
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class SidebarController:
         """Fold or unfold the plan in the sidebar. Returns False if the sidebar is hidden."""
         if self.sidebar is None:
             return False
-        self.sidebar.toggle(Section.PLAN)
+        self.sidebar.toggle(SidebarSection.PLAN)
         return True
 
     # Whether it is shown

@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.worktrees import (
-    Changed,
+    ChangedFile,
     Worktree,
     WorktreeFailed,
     add_worktree,
@@ -127,7 +127,7 @@ class WorktreesController:
         return any(tab.cwd.is_relative_to(root) for tab in others)
 
 
-def _rows(worktree: Worktree, changes: Sequence[Changed]) -> list[PickerRow[WorktreeChoice]]:
+def _rows(worktree: Worktree, changes: Sequence[ChangedFile]) -> list[PickerRow[WorktreeChoice]]:
     keep = PickerRow(WorktreeChoice.KEEP, "Keep it", f"{_shown(worktree.root)}, on branch {worktree.branch}")
     if not changes:
         return [PickerRow(WorktreeChoice.DELETE, "Delete it", "Nothing changed in it"), keep]

@@ -30,7 +30,7 @@ Piece: TypeAlias = tuple[int, Strip]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RowPart:
     """A part of a row."""
 
     end: int
@@ -40,12 +40,12 @@ class Part:
     strip: Strip = field(compare=False)
 
     @classmethod
-    def at(cls, x: int, strip: Strip, console: Console) -> Part:
+    def at(cls, x: int, strip: Strip, console: Console) -> RowPart:
         """Create the part for a strip at a column."""
         return cls(x + strip.cell_length, _joined(strip.render(console)), strip)
 
 
-Row: TypeAlias = Mapping[int, Part]
+Row: TypeAlias = Mapping[int, RowPart]
 """The parts of a row by their first column."""
 
 
@@ -82,11 +82,11 @@ class ShownRows:
 
     def _merged(self, y: int, pieces: Iterable[Piece], console: Console) -> Row:
         """The row with these pieces in it, or only the pieces if the rest isn't known."""
-        new = {x: Part.at(x, strip, console) for x, strip in pieces if strip.cell_length}
+        new = {x: RowPart.at(x, strip, console) for x, strip in pieces if strip.cell_length}
         row = {**new}
         for x, part in (self._shown(y) or {}).items():
             for at, strip in _uncovered(x, part, new):
-                row[at] = Part.at(at, strip, console)
+                row[at] = RowPart.at(at, strip, console)
         row = dict(sorted(row.items()))
         return row if self._is_whole(row) else new
 
@@ -141,7 +141,7 @@ def _key(row: Row) -> str:
     return "".join(part.text for part in row.values())
 
 
-def _uncovered(x: int, part: Part, new: Row) -> Iterator[Piece]:
+def _uncovered(x: int, part: RowPart, new: Row) -> Iterator[Piece]:
     """The pieces of a part that new ones, in ascending order, leave uncovered."""
     begin = x
     for start, above in new.items():

@@ -1,6 +1,7 @@
 """Checks one agent: starts it, uses it like a client, applies the rules to every frame, and ends it.
 
-The result is a `Report`. Nothing that the agent asks for is allowed, and no option that affects permissions is changed.
+The result is a `CheckReport`. Nothing that the agent asks for is allowed, and no option that affects permissions is
+changed.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ UNKNOWN_LIMIT_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CheckPlan:
     """The settings of a check."""
 
     prompt: str = PROMPT
@@ -87,7 +88,7 @@ KEPT_BREACHES: Final = 100
 
 
 @dataclass(slots=True)
-class Report:
+class CheckReport:
     """The result, filled in during the check."""
 
     identity: AgentIdentity | None = None
@@ -148,12 +149,12 @@ class Examination:
     def __init__(
         self,
         command: AgentCommand,
-        plan: Plan,
+        plan: CheckPlan,
         record: RecordTo | None = None,
         on_step: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`on_step` is called with each step, which may contain text from the agent."""
-        self.report = Report()
+        self.report = CheckReport()
         """The findings so far, even if the run is cancelled."""
         self._on_step = on_step
         self._command = command
@@ -166,7 +167,7 @@ class Examination:
         self._workspace: Path
         self._refusing: Refusing
 
-    async def run(self) -> Report:
+    async def run(self) -> CheckReport:
         """Run the whole check. Takes at most the limits of its steps, and raises no errors caused by the agent."""
         folder = await to_thread.run_sync(_make_folder)
         try:

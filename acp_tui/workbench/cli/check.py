@@ -19,7 +19,7 @@ from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import Clean, columns, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of
 from acp_tui.cli.terminal import ready_to_run
-from acp_tui.workbench.check import PROMPT, Examination, Plan, Report
+from acp_tui.workbench.check import PROMPT, CheckPlan, CheckReport, Examination
 from acp_tui.workbench.conformance import RULES, Finding, Rule, Severity
 from acp_tui.workbench.conformance.rule import ARROWS
 
@@ -41,7 +41,7 @@ def run(args: Args) -> int:
     if args.agent is None:
         raise UsageError("check needs an agent: a name, or -- COMMAND")
     command = ready_to_run(command_of(args.agent))
-    plan = Plan(PROMPT if args.prompt is None else args.prompt, limit_s=args.timeout)
+    plan = CheckPlan(PROMPT if args.prompt is None else args.prompt, limit_s=args.timeout)
     clean = make_cleaner(command.env)
     examination = Examination(command, plan, args.record, lambda what: _show_step(clean(what)))
     report, code = examination.report, ExitCode.DONE
@@ -92,7 +92,7 @@ def _described(rule: Rule) -> dict[str, str]:
     }
 
 
-def _as_json(report: Report, code: ExitCode, clean: Clean) -> str:
+def _as_json(report: CheckReport, code: ExitCode, clean: Clean) -> str:
     identity, failure = report.identity, report.failure
     value = {
         "version": 1,
@@ -116,7 +116,7 @@ def _as_json(report: Report, code: ExitCode, clean: Clean) -> str:
     return json.dumps(value, ensure_ascii=True, indent=2)
 
 
-def _breach(report: Report, finding: Finding, clean: Clean) -> dict[str, Any]:
+def _breach(report: CheckReport, finding: Finding, clean: Clean) -> dict[str, Any]:
     frames = [(index, report.frames[index]) for index in finding.frames if index < len(report.frames)]
     begin = report.frames[0].at_s if report.frames else 0.0
     return {
@@ -136,7 +136,7 @@ def _breach(report: Report, finding: Finding, clean: Clean) -> dict[str, Any]:
 # Text
 
 
-def _as_text(report: Report, clean: Clean) -> Iterator[str]:
+def _as_text(report: CheckReport, clean: Clean) -> Iterator[str]:
     if report.identity is not None:
         yield f"{clean(report.identity.name)} {clean(report.identity.version)}"
         yield ""
@@ -157,7 +157,7 @@ def _as_text(report: Report, clean: Clean) -> Iterator[str]:
     yield from _summary(report)
 
 
-def _of_rule(report: Report, rule: Rule, found: list[Finding], clean: Clean) -> Iterator[str]:
+def _of_rule(report: CheckReport, rule: Rule, found: list[Finding], clean: Clean) -> Iterator[str]:
     behind = " " * 14
     yield wrapped(rule.sentence, f"  {rule.rule_id:<11} ", behind)
     for finding in found[:SHOWN_BREACHES]:
@@ -170,7 +170,7 @@ def _of_rule(report: Report, rule: Rule, found: list[Finding], clean: Clean) -> 
     yield f"{behind}{rule.reference}{_requirement(rule)}"
 
 
-def _frames(report: Report, finding: Finding, before: str, clean: Clean) -> Iterator[str]:
+def _frames(report: CheckReport, finding: Finding, before: str, clean: Clean) -> Iterator[str]:
     for index in finding.frames[-SHOWN_FRAMES:]:
         if index < len(report.frames):
             frame = report.frames[index]
@@ -180,7 +180,7 @@ def _frames(report: Report, finding: Finding, before: str, clean: Clean) -> Iter
             yield head + (text if len(text) < room else text[: room - 4] + "...")
 
 
-def _summary(report: Report) -> Iterator[str]:
+def _summary(report: CheckReport) -> Iterator[str]:
     counts = {severity: sum(1 for _ in report.breaches(severity)) for severity in Severity}
     broken = ", ".join(f"{number} {severity.value}{'' if number == 1 else 's'}" for severity, number in counts.items())
     unseen = report.not_looked_at

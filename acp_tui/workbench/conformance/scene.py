@@ -23,7 +23,7 @@ OPENING: Final = (v1.SESSION_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME)
 
 
 @dataclass(slots=True)
-class Turn:
+class OpenTurn:
     """A prompt without an answer yet."""
 
     prompt: SeenRequest
@@ -42,7 +42,7 @@ class SessionScene:
     """The frame where its ID first appeared."""
     cwd: Any = None
     """As sent by the client."""
-    turn: Turn | None = None
+    turn: OpenTurn | None = None
     reopening: SeenRequest | None = None
     """A load or resume without an answer yet."""
     loaded_in: int | None = None
@@ -99,7 +99,7 @@ class Scene:
         elif request.method == v1.SESSION_PROMPT:
             session = self.session(request.params) if self.is_whole else self._added(request)
             if session is not None:
-                session.turn, session.loaded_in = Turn(request), None
+                session.turn, session.loaded_in = OpenTurn(request), None
 
     def _added(self, request: SeenRequest) -> SessionScene | None:
         """Return the session. If it's new here, the client knows it from elsewhere."""

@@ -14,9 +14,9 @@ from acp_tui.workbench.conformance.scene import (
     CROSSING_S,
     OPENING,
     Check,
+    OpenTurn,
     Scene,
     SessionScene,
-    Turn,
     as_object,
     objects,
     text_of,
@@ -234,7 +234,7 @@ class TurnCheck(Check):
             self._look_at_reason(turn, as_object(answer.result).get("stopReason"))
         self._active.discard(turn.prompt.index)
 
-    def _look_at_cancelled(self, turn: Turn, cancelled_at: float, answer: SeenResponse) -> None:
+    def _look_at_cancelled(self, turn: OpenTurn, cancelled_at: float, answer: SeenResponse) -> None:
         reason, took_s = as_object(answer.result).get("stopReason"), answer.at_s - cancelled_at
         frames = (turn.prompt.index, turn.cancelled_in)
         self._judge.check("A-TURN-7", took_s <= SOON_S, f"it ended after {took_s:.1f} s", *frames)
@@ -247,7 +247,7 @@ class TurnCheck(Check):
             text = f"it ended with {shown(reason)} {took_s:.1f} s after the cancel"
             self._judge.check("A-TURN-2", reason == "cancelled", text, *frames)
 
-    def _look_at_reason(self, turn: Turn, reason: object) -> None:
+    def _look_at_reason(self, turn: OpenTurn, reason: object) -> None:
         begin = turn.prompt.index
         self._judge.check("A-TURN-5", True, "")
         self._judge.check(

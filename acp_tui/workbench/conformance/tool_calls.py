@@ -20,7 +20,7 @@ _Id = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CallReport:
     """The last report on a call."""
 
     status: str
@@ -36,7 +36,7 @@ class ToolCallCheck(Check):
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
-        self.calls: Recent[_Id, Report] = Recent()
+        self.calls: Recent[_Id, CallReport] = Recent()
         """By session and call."""
         self._terminals: Recent[_Id, None] = Recent()
         """The terminals the client created, by session and terminal."""
@@ -76,9 +76,9 @@ class ToolCallCheck(Check):
             status = earlier.status if earlier is not None else "pending"
         turn = session.turn if session is not None else None
         is_begun = isinstance(event, SeenNotification) or (earlier is not None and earlier.is_begun)
-        self.calls[key] = Report(status, event.index, turn.prompt.index if turn is not None else None, is_begun)
+        self.calls[key] = CallReport(status, event.index, turn.prompt.index if turn is not None else None, is_begun)
 
-    def _look_at_order(self, update: dict[str, Any], call_id: str, earlier: Report | None) -> None:
+    def _look_at_order(self, update: dict[str, Any], call_id: str, earlier: CallReport | None) -> None:
         name = shown(call_id)
         if update["sessionUpdate"] == "tool_call_update":
             if self._scene.is_whole and not self.calls.has_forgotten:

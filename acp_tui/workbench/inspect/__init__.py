@@ -16,16 +16,24 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.secrets.masking import Masker
-from acp_tui.client.transcript.frame_log import FrameLog, Kind, Line
+from acp_tui.client.transcript.frame_log import FrameLog, LineKind, LoggedLine
 from acp_tui.client.transcript.lines import line as json_line
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance import Finding, Frame, Linter
 from acp_tui.workbench.conformance.rule import read_json
-from acp_tui.workbench.inspect.index import FrameIndex, IndexedLine, LineSummary, MessageKind, Row, glimpse, read_entry
+from acp_tui.workbench.inspect.index import (
+    FrameIndex,
+    IndexedLine,
+    IndexRow,
+    LineSummary,
+    MessageKind,
+    glimpse,
+    read_entry,
+)
 from acp_tui.workbench.inspect.outline import Outline
 from acp_tui.workbench.inspect.search import Query, Search
-from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LiveSource, Source
+from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LineSource, LiveSource
 
 BATCH_S: Final = 0.03
 """Lines that arrive within this time are read together."""
@@ -47,8 +55,8 @@ T = TypeVar("T")
 class Detail:
     """One whole line, without secrets unless requested."""
 
-    row: Row
-    line: Line
+    row: IndexRow
+    line: LoggedLine
     outline: Outline | None
     """None: it isn't JSON."""
     notes: tuple[Finding, ...]
@@ -73,14 +81,14 @@ class Progress:
     """Lines that break a rule."""
     is_reading: bool
     waiting: int
-    foremost: Row | None
+    foremost: IndexRow | None
     """The agent's oldest one, or the client's if there is none."""
 
 
 class Inspection:
     """The lines of one source, the filter and search, and their progress."""
 
-    def __init__(self, source: Source, mask: Mask) -> None:
+    def __init__(self, source: LineSource, mask: Mask) -> None:
         self.source = source
         self.index = FrameIndex(source.first)
         self.mask = mask
@@ -153,7 +161,7 @@ class Inspection:
             self._forget()
         return bool(lines)
 
-    def _entries(self, lines: Sequence[Line]) -> list[IndexedLine]:
+    def _entries(self, lines: Sequence[LoggedLine]) -> list[IndexedLine]:
         for line in lines:
             self.mask.learn(line)
         return [read_entry(line) for line in lines]
@@ -254,18 +262,18 @@ class Inspection:
             foremost=None if foremost is None else self.index.row(foremost),
         )
 
-    def waited_s(self, row: Row) -> float | None:
+    def waited_s(self, row: IndexRow) -> float | None:
         """How long a request has been waiting; None if no response will come."""
         now_s = self.source.now_s
         return None if now_s is None else max(now_s - row.at_s, 0.0)
 
     # Single lines
 
-    def is_new(self, row: Row) -> bool:
+    def is_new(self, row: IndexRow) -> bool:
         """Whether more is known about the line now."""
         return self.index.first <= row.position < self.index.end and self.index.row(row.position) != row
 
-    def rows(self, start: int, stop: int) -> list[Row]:
+    def rows(self, start: int, stop: int) -> list[IndexRow]:
         return [self.index.row(self.position_of(at)) for at in range(max(start, 0), min(stop, self.count))]
 
     def glimpse(self, position: int) -> LineSummary | None:
@@ -303,14 +311,14 @@ class Inspection:
         self.is_raw = is_raw
         self._glimpses.clear()
 
-    async def shown_lines(self) -> AsyncIterator[list[Line]]:
+    async def shown_lines(self) -> AsyncIterator[list[LoggedLine]]:
         """All lines as shown, in slices. Raises OSError."""
         positions = [self.position_of(at) for at in range(self.count)]
         for at in range(0, len(positions), SLICE_LINES):
             lines = await self._shown(await self.source.lines_at(positions[at : at + SLICE_LINES]))
             yield list(lines.values())
 
-    async def _shown(self, lines: Mapping[int, Line]) -> Mapping[int, Line]:
+    async def _shown(self, lines: Mapping[int, LoggedLine]) -> Mapping[int, LoggedLine]:
         """Mask secrets, unless they are requested."""
         if self.is_raw or not self.mask.is_needed or not lines:
             return lines
@@ -325,22 +333,22 @@ class Inspection:
         return row.form is MessageKind.RESPONSE and row.label.method == FORM
 
 
-def _hidden(mask: Mask, lines: Mapping[int, Line], forms: Container[int]) -> dict[int, Line]:
+def _hidden(mask: Mask, lines: Mapping[int, LoggedLine], forms: Container[int]) -> dict[int, LoggedLine]:
     return {at: mask.hidden(line, is_answer_to_form=at in forms) for at, line in lines.items()}
 
 
-def _glimpses(lines: Mapping[int, Line]) -> dict[int, LineSummary]:
+def _glimpses(lines: Mapping[int, LoggedLine]) -> dict[int, LineSummary]:
     return {position: glimpse(line) for position, line in lines.items()}
 
 
-async def _done(lines: Collection[Line], work: Callable[[], T]) -> T:
+async def _done(lines: Collection[LoggedLine], work: Callable[[], T]) -> T:
     """Run the work on these lines: directly if there is little, otherwise in a thread."""
     is_little = len(lines) <= FEW_LINES and sum(len(line.data) for line in lines) <= FEW_BYTES
     return work() if is_little else await to_thread.run_sync(work)
 
 
-def _outline(line: Line) -> Outline | None:
-    if line.kind not in (Kind.IN, Kind.OUT):
+def _outline(line: LoggedLine) -> Outline | None:
+    if line.kind not in (LineKind.IN, LineKind.OUT):
         return None
     try:
         return Outline(line.data.decode("utf-8", "replace"))
@@ -375,16 +383,16 @@ class Linting:
         self._between = array("I")
         """The number of frames before each other line."""
 
-    def feed(self, lines: Mapping[int, Line]) -> list[tuple[int, Finding]]:
+    def feed(self, lines: Mapping[int, LoggedLine]) -> list[tuple[int, Finding]]:
         """Check the next lines; return what they break, each with its line. The frames of a finding are lines, too."""
         found: list[tuple[int, Finding]] = []
         for position, line in lines.items():
             self.examined = position + 1
-            if line.kind not in (Kind.IN, Kind.OUT):
+            if line.kind not in (LineKind.IN, LineKind.OUT):
                 self._between.append(self._counted)
                 continue
             self._counted += 1
-            direction = Direction.IN if line.kind is Kind.IN else Direction.OUT
+            direction = Direction.IN if line.kind is LineKind.IN else Direction.OUT
             for finding in self._linter.feed(Frame(direction, line.at_s, line.data)):
                 at = tuple(map(self._position, finding.frames))
                 found.append((at[-1], replace(finding, frames=at)))
@@ -403,11 +411,11 @@ class Mask:
         self._masker = Masker(environ)
         self._lock = Lock()
 
-    def learn(self, line: Line) -> None:
-        if self.is_needed and line.kind in (Kind.IN, Kind.OUT):
+    def learn(self, line: LoggedLine) -> None:
+        if self.is_needed and line.kind in (LineKind.IN, LineKind.OUT):
             self.hidden(line)
 
-    def hidden(self, line: Line, *, is_answer_to_form: bool = False) -> Line:
+    def hidden(self, line: LoggedLine, *, is_answer_to_form: bool = False) -> LoggedLine:
         """The line without its secrets; the same object if there are none."""
         if not self.is_needed:
             return line
@@ -416,7 +424,7 @@ class Mask:
                 return line
             return line._replace(data=self._without_secrets(line, is_answer_to_form))
 
-    def _without_secrets(self, line: Line, is_answer_to_form: bool) -> bytes:
+    def _without_secrets(self, line: LoggedLine, is_answer_to_form: bool) -> bytes:
         value = _message(line)
         if value is None:
             text = line.data.decode("utf-8", "surrogateescape")
@@ -425,9 +433,9 @@ class Mask:
         return line.data if hidden == value else json_line(hidden)[:-1]
 
 
-def _message(line: Line) -> Any:
+def _message(line: LoggedLine) -> Any:
     """Parse a frame; return None if it isn't a message."""
-    if line.kind not in (Kind.IN, Kind.OUT):
+    if line.kind not in (LineKind.IN, LineKind.OUT):
         return None
     try:
         value = read_json(line.data)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from acp_tui.client.transcript.frame_log import Kind, Line
+from acp_tui.client.transcript.frame_log import LineKind, LoggedLine
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance.rule import read_json
 from acp_tui.workbench.conformance.scene import as_object
@@ -35,7 +35,7 @@ class IndexedLine(NamedTuple):
     """The indexed properties of a line."""
 
     at_s: float
-    kind: Kind
+    kind: LineKind
     form: MessageKind
     size: int
     """In bytes."""
@@ -49,21 +49,21 @@ class IndexedLine(NamedTuple):
     is_error: bool = False
 
 
-def read_entry(line: Line) -> IndexedLine:
+def read_entry(line: LoggedLine) -> IndexedLine:
     """Index a line. Never raises."""
     at_s, kind, data = line
-    if kind in (Kind.STDERR, Kind.NOTE):
+    if kind in (LineKind.STDERR, LineKind.NOTE):
         return IndexedLine(at_s, kind, MessageKind.TEXT, len(data))
     try:
         value = read_json(data)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        return IndexedLine(at_s, kind, MessageKind.JUNK, len(data), is_error=kind is Kind.IN)
+        return IndexedLine(at_s, kind, MessageKind.JUNK, len(data), is_error=kind is LineKind.IN)
     return _read_message(line, value)
 
 
-def _read_message(line: Line, value: dict[str, Any]) -> IndexedLine:
+def _read_message(line: LoggedLine, value: dict[str, Any]) -> IndexedLine:
     at_s, kind, data = line
     method = value.get("method")
     if isinstance(method, str):
@@ -78,7 +78,7 @@ def _read_message(line: Line, value: dict[str, Any]) -> IndexedLine:
         return IndexedLine(
             at_s, kind, MessageKind.RESPONSE, len(data), session=session, key=key_of(value), is_error=is_error
         )
-    return IndexedLine(at_s, kind, MessageKind.JUNK, len(data), is_error=kind is Kind.IN)
+    return IndexedLine(at_s, kind, MessageKind.JUNK, len(data), is_error=kind is LineKind.IN)
 
 
 def key_of(message: dict[str, Any]) -> int:
@@ -108,7 +108,7 @@ class LineSummary:
     """In JSON; "" if there isn't one."""
 
 
-def glimpse(line: Line) -> LineSummary:
+def glimpse(line: LoggedLine) -> LineSummary:
     """Summarize a line. Never raises."""
     try:
         message = read_json(line.data)
@@ -167,7 +167,7 @@ MAX_OPEN: Final = 10_000
 """The maximum number of requests that wait for a response."""
 BLOCK: Final = 4_096
 """The number of lines to forget at a time."""
-KINDS: Final = tuple(Kind)
+KINDS: Final = tuple(LineKind)
 FORMS: Final = tuple(MessageKind)
 ERROR: Final = 1
 FOUND: Final = 2
@@ -188,12 +188,12 @@ class Label(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IndexRow:
     """A line as the list shows it."""
 
     position: int
     at_s: float
-    kind: Kind
+    kind: LineKind
     form: MessageKind
     label: Label
     session: str
@@ -208,7 +208,7 @@ class Row:
     """Whether it breaks a rule of the protocol."""
 
 
-class Columns(NamedTuple):
+class IndexSlice(NamedTuple):
     """A range of the index, copied for a thread."""
 
     start: int
@@ -253,7 +253,7 @@ class FrameIndex:
         self._kind, self._form, self._flags = array("B"), array("B"), array("B")
         self._label, self._session = array("H"), array("H")
         self._size, self._partner = array("I"), array("I")
-        self._open: OrderedDict[tuple[Kind, int], int] = OrderedDict()
+        self._open: OrderedDict[tuple[LineKind, int], int] = OrderedDict()
         """Requests without a response, by the responding side, oldest first."""
 
     @property
@@ -267,7 +267,7 @@ class FrameIndex:
     @property
     def foremost(self) -> int | None:
         """The agent's oldest pending request, which waits for the user; otherwise the client's."""
-        of_agent = (position for (kind, _), position in self._open.items() if kind is Kind.OUT)
+        of_agent = (position for (kind, _), position in self._open.items() if kind is LineKind.OUT)
         return next(of_agent, next(iter(self._open.values()), None))
 
     def add(self, entries: Iterable[IndexedLine]) -> list[int]:
@@ -287,7 +287,7 @@ class FrameIndex:
         return answered
 
     def _wait_for_answer(self, entry: IndexedLine) -> None:
-        answering = Kind.OUT if entry.kind is Kind.IN else Kind.IN
+        answering = LineKind.OUT if entry.kind is LineKind.IN else LineKind.IN
         self._open.pop((answering, entry.key), None)  # the same ID again is the newest now
         self._open[answering, entry.key] = self.end
         if len(self._open) > MAX_OPEN:
@@ -339,10 +339,10 @@ class FrameIndex:
 
     # What is known
 
-    def row(self, position: int) -> Row:
+    def row(self, position: int) -> IndexRow:
         at = position - self.first
         partner = None if self._partner[at] == _NONE else self._partner[at]
-        return Row(
+        return IndexRow(
             position=position,
             at_s=self._at[at],
             kind=KINDS[self._kind[at]],
@@ -365,9 +365,9 @@ class FrameIndex:
         """The first line at or after this time."""
         return self.first + bisect_left(self._at, seconds)
 
-    def columns(self, start: int, stop: int) -> Columns:
+    def columns(self, start: int, stop: int) -> IndexSlice:
         """The columns of these lines that a search needs."""
         part = slice(start - self.first, stop - self.first)
-        return Columns(
+        return IndexSlice(
             start, self._kind[part], self._form[part], self._label[part], self._session[part], self._flags[part]
         )

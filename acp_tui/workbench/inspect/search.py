@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
-from acp_tui.client.transcript.frame_log import Kind, Line
+from acp_tui.client.transcript.frame_log import LineKind, LoggedLine
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance.rule import read_json
-from acp_tui.workbench.inspect.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, Columns, Label, MessageKind
+from acp_tui.workbench.inspect.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, IndexSlice, Label, MessageKind
 
 Field: TypeAlias = Literal["method", "kind", "session", "dir", "is", "text"]
 FIELDS: Final = get_args(Field)
@@ -90,7 +90,7 @@ class Search:
         ]
         self._fits: dict[str, list[bool]] = {"label": [], "session": []}
 
-    def candidates(self, columns: Columns, labels: Sequence[Label], sessions: Sequence[str]) -> Sequence[int]:
+    def candidates(self, columns: IndexSlice, labels: Sequence[Label], sessions: Sequence[str]) -> Sequence[int]:
         """The lines in these columns that the index doesn't rule out."""
         if len(self.words) == len(self.query):
             return range(columns.start, columns.start + len(columns.kinds))
@@ -125,7 +125,7 @@ class Search:
         self.examined = max(self.examined, position)
         del self.matches[: bisect_left(self.matches, position)]
 
-    def says(self, line: Line) -> bool:
+    def says(self, line: LoggedLine) -> bool:
         small = line.data.lower() if self._is_plain else _searchable(line.data)
         return all((word in small) != is_negated for word, is_negated in self._wanted)
 
@@ -147,7 +147,7 @@ class Search:
             fits(term.value) for term in unwanted
         )
 
-    def _kind_fits(self, kind: Kind) -> bool:
+    def _kind_fits(self, kind: LineKind) -> bool:
         return self._any("dir", lambda value: value == kind.value)
 
     def _label_fits(self, label: Label) -> bool:

@@ -18,7 +18,7 @@ from acp_tui.client.files import create_private
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.transcript import lines as recorded
 from acp_tui.client.transcript.events import Dropped, Exited, Frame, Header, Stderr
-from acp_tui.client.transcript.frame_log import ENDED, FrameLog, Kind, Line
+from acp_tui.client.transcript.frame_log import ENDED, FrameLog, LineKind, LoggedLine
 from acp_tui.client.transcript.lines import MAX_LINE_BYTES, BadLine, open_recording, parsed, read_event, written_frame
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect.outline import pretty
@@ -34,7 +34,7 @@ MAX_GAP_BYTES: Final = 16 << 10
 """Up to this average distance between lines, reading across gaps is faster."""
 
 
-class Source(Protocol):
+class LineSource(Protocol):
     """Lines by position. Lines that are gone or not there yet are omitted."""
 
     @property
@@ -49,13 +49,13 @@ class Source(Protocol):
     def now_s(self) -> float | None:
         """The time on the clock of its lines; None if no more lines come."""
 
-    async def read_on(self) -> tuple[int, Sequence[Line]]:
+    async def read_on(self) -> tuple[int, Sequence[LoggedLine]]:
         """The next lines, and the position of the first; none if there are no more yet. Raises OSError."""
 
-    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
+    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, LoggedLine]:
         """The lines at these positions, without those that are gone. Raises OSError."""
 
-    async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
+    async def matching(self, positions: Sequence[int], fits: Callable[[LoggedLine], bool]) -> list[int]:
         """The positions whose lines fit; checked in a thread. Raises OSError."""
 
     def listen(self, wake: Callable[[], None]) -> None:
@@ -88,18 +88,18 @@ class LiveSource:
         """The agent's time; None once it has exited."""
         return self._log.now_s
 
-    async def read_on(self) -> tuple[int, Sequence[Line]]:
+    async def read_on(self) -> tuple[int, Sequence[LoggedLine]]:
         """The lines since the last call that are still there."""
         start = max(self._next, self._log.first)
         lines = self._log.lines(start, start + SLICE_LINES)
         self._next = start + len(lines)
         return start, lines
 
-    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
+    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, LoggedLine]:
         lines = ((position, self._log.line(position)) for position in positions)
         return {position: line for position, line in lines if line is not None}
 
-    async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
+    async def matching(self, positions: Sequence[int], fits: Callable[[LoggedLine], bool]) -> list[int]:
         lines = await self.lines_at(positions)
         return await to_thread.run_sync(lambda: [at for at, line in lines.items() if fits(line)])
 
@@ -131,19 +131,19 @@ class FileSource:
         self._file = path.open("rb")
         self._file.readline(MAX_LINE_BYTES)
 
-    async def read_on(self) -> tuple[int, Sequence[Line]]:
+    async def read_on(self) -> tuple[int, Sequence[LoggedLine]]:
         """The lines written since the last call."""
         start, found = len(self._offsets), await to_thread.run_sync(self._read_slice)
         self._is_frame.extend(is_frame for _, _, is_frame in found)
         self._offsets.extend(offset for offset, _, _ in found)
         return start, [line for _, line, _ in found]
 
-    def _read_slice(self) -> list[tuple[int, Line, bool]]:
+    def _read_slice(self) -> list[tuple[int, LoggedLine, bool]]:
         """The next lines with their places.
 
         Returns none only at the end of the file, because it reads past other events.
         """
-        found: list[tuple[int, Line, bool]] = []
+        found: list[tuple[int, LoggedLine, bool]] = []
         begin = offset = self._file.tell()
         while len(found) < SLICE_LINES and (not found or offset - begin < SLICE_BYTES):
             data = self._file.readline(MAX_LINE_BYTES)
@@ -158,15 +158,15 @@ class FileSource:
             offset += len(data)
         return found
 
-    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
+    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, LoggedLine]:
         """Read the lines again."""
         return await to_thread.run_sync(lambda: dict(self._read_at(positions)))
 
-    async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
+    async def matching(self, positions: Sequence[int], fits: Callable[[LoggedLine], bool]) -> list[int]:
         """Read the lines again, in blocks."""
         return await to_thread.run_sync(lambda: [at for at, line in self._read_at(positions) if fits(line)])
 
-    def _read_at(self, positions: Sequence[int]) -> Iterator[tuple[int, Line]]:
+    def _read_at(self, positions: Sequence[int]) -> Iterator[tuple[int, LoggedLine]]:
         positions = [at for at in positions if at < len(self._offsets)]
         if self._file.closed or not positions:
             return
@@ -218,47 +218,47 @@ class _Blocks:
         return len(self._data)
 
 
-def _frame_of(data: bytes) -> Line | None:
+def _frame_of(data: bytes) -> LoggedLine | None:
     written = written_frame(data.rstrip(b"\r\n"))
     if written is None:
         return None
     at_s, direction, frame = written
-    return Line(at_s, _kind_of(direction), frame)
+    return LoggedLine(at_s, _kind_of(direction), frame)
 
 
-def _kind_of(direction: Direction) -> Kind:
-    return Kind.IN if direction is Direction.IN else Kind.OUT
+def _kind_of(direction: Direction) -> LineKind:
+    return LineKind.IN if direction is Direction.IN else LineKind.OUT
 
 
-def _line_of(data: bytes) -> Line | None:
+def _line_of(data: bytes) -> LoggedLine | None:
     """The content of a recorded line; None for events that neither side sent."""
     try:
         event = read_event(data.rstrip(b"\r\n"))
     except BadLine as error:
-        return Line(0.0, Kind.NOTE, f"a line that isn't an event: {error}".encode()) if data.strip() else None
+        return LoggedLine(0.0, LineKind.NOTE, f"a line that isn't an event: {error}".encode()) if data.strip() else None
     match event:
         case Frame(at, direction, frame):
-            return Line(at, _kind_of(direction), frame)
+            return LoggedLine(at, _kind_of(direction), frame)
         case Stderr(at, text):
-            return Line(at, Kind.STDERR, text)
+            return LoggedLine(at, LineKind.STDERR, text)
         case Exited(at, how):
-            return Line(at, Kind.NOTE, f"{ENDED}{how}".encode())
+            return LoggedLine(at, LineKind.NOTE, f"{ENDED}{how}".encode())
         case Dropped(at, events, why):
-            return Line(at, Kind.NOTE, f"{events:,} events are missing here: {why}".encode())
+            return LoggedLine(at, LineKind.NOTE, f"{events:,} events are missing here: {why}".encode())
         case _:
             return None
 
 
-class SavingFailed(ClientError):
+class FramesNotSaved(ClientError):
     """Saving failed. The file may be missing or incomplete."""
 
 
-class FileIsThere(SavingFailed):
+class FileIsThere(FramesNotSaved):
     """The file exists, and should not be replaced."""
 
 
 async def save_frames(
-    path: Path, header: Header, slices: AsyncIterator[list[Line]], *, is_raw: bool, overwrite: bool
+    path: Path, header: Header, slices: AsyncIterator[list[LoggedLine]], *, is_raw: bool, overwrite: bool
 ) -> int:
     """Write a recording of these lines; return their number. Raises SavingFailed."""
     count = 0
@@ -273,11 +273,11 @@ async def save_frames(
     except FileExistsError as error:
         raise FileIsThere(f"{path} already exists") from error
     except OSError as error:
-        raise SavingFailed(f"Can't write {path}: {error.strerror or error}") from error
+        raise FramesNotSaved(f"Can't write {path}: {error.strerror or error}") from error
     return count
 
 
-def save_json(path: Path, line: Line, *, overwrite: bool) -> None:
+def save_json(path: Path, line: LoggedLine, *, overwrite: bool) -> None:
     """Write one frame as formatted JSON, or unchanged if it isn't JSON. Blocks. Raises SavingFailed."""
     try:
         text = pretty(line.data.decode("utf-8", "replace")) + "\n"
@@ -290,7 +290,7 @@ def save_json(path: Path, line: Line, *, overwrite: bool) -> None:
     except FileExistsError as error:
         raise FileIsThere(f"{path} already exists") from error
     except OSError as error:
-        raise SavingFailed(f"Can't write {path}: {error.strerror or error}") from error
+        raise FramesNotSaved(f"Can't write {path}: {error.strerror or error}") from error
 
 
 def _open(path: Path, overwrite: bool) -> BinaryIO:
@@ -301,14 +301,14 @@ def _open(path: Path, overwrite: bool) -> BinaryIO:
     return create_private(path)
 
 
-def _recorded(line: Line) -> bytes:
+def _recorded(line: LoggedLine) -> bytes:
     at_s, kind, data = line
     match kind:
-        case Kind.STDERR:
+        case LineKind.STDERR:
             return recorded.event_line(Stderr(at_s, data))
-        case Kind.NOTE:
+        case LineKind.NOTE:
             return recorded.event_line(Exited(at_s, data.decode("utf-8", "replace").removeprefix(ENDED)))
         case _:
-            direction = Direction.IN if kind is Kind.IN else Direction.OUT
+            direction = Direction.IN if kind is LineKind.IN else Direction.OUT
             is_json = recorded.parsed(data) is not None
             return recorded.frame_line(at_s, direction, data, is_json=is_json)

@@ -22,7 +22,7 @@ from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.workbench.inspect import Inspection
-from acp_tui.workbench.inspect.index import LineSummary, MessageKind, Row
+from acp_tui.workbench.inspect.index import IndexRow, LineSummary, MessageKind
 from acp_tui.workbench.inspector.rows import margin, row_strip
 
 FLOOD_FRAME_S: Final = 1 / 8
@@ -32,7 +32,7 @@ KEY_PAUSE_S: Final = 0.025
 _NOTHING: Final = LineSummary()
 WAITED_S: Final = 1.0
 """How often to update the waiting times of requests."""
-_Shown = tuple[Row, LineSummary | None, float | None]
+_Shown = tuple[IndexRow, LineSummary | None, float | None]
 """A row with the waiting time of its request, in whole seconds."""
 
 
@@ -151,7 +151,7 @@ class FrameList(LineView, can_focus=True):
         rows = self._inspection.rows(top, top + self.size.height)
         return [(row, self._inspection.glimpse(row.position), self._waited_s(row)) for row in rows]
 
-    def _waited_s(self, row: Row) -> float | None:
+    def _waited_s(self, row: IndexRow) -> float | None:
         if row.form is not MessageKind.REQUEST or row.partner is not None:
             return None
         waited_s = self._inspection.waited_s(row)

@@ -13,7 +13,7 @@ from textual import events, on
 from textual.binding import BindingType
 from textual.strip import Strip
 
-from acp_tui.client.transcript.frame_log import Kind
+from acp_tui.client.transcript.frame_log import LineKind
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
@@ -75,7 +75,12 @@ def _style(role: Role, palette: Palette) -> Style:
 
 MAX_LINES: Final = 3_000
 """The maximum number of lines to unfold together."""
-WAYS: Final = {Kind.IN: "from the agent", Kind.OUT: "to the agent", Kind.STDERR: "on stderr", Kind.NOTE: ""}
+WAYS: Final = {
+    LineKind.IN: "from the agent",
+    LineKind.OUT: "to the agent",
+    LineKind.STDERR: "on stderr",
+    LineKind.NOTE: "",
+}
 
 
 class FrameView(LineView, can_focus=True):

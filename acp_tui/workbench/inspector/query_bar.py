@@ -23,7 +23,7 @@ from acp_tui.ui.dialogs.naming import ExportDialog, Write
 from acp_tui.ui.kit.frame import Frame, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.workbench.inspect import Detail, Inspection
-from acp_tui.workbench.inspect.index import FrameIndex, Row
+from acp_tui.workbench.inspect.index import FrameIndex, IndexRow
 from acp_tui.workbench.inspect.search import DIRECTIONS, STATES, Field, Query, Term
 from acp_tui.workbench.inspect.source import FileIsThere, save_frames, save_json
 
@@ -203,7 +203,7 @@ def _of(field: Field, group: str, counts: Counter[str]) -> Iterator[tuple[str, T
             yield group, Term(field, value.lower()), f"{count:,}"
 
 
-def like(row: Row) -> Term:
+def like(row: IndexRow) -> Term:
     if row.label.update:
         return Term("kind", row.label.update.lower())
     if row.label.method:

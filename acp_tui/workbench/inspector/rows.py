@@ -12,21 +12,23 @@ from textual.content import Content
 from textual.strip import Strip
 
 from acp_tui.client.transcript.events import Header
-from acp_tui.client.transcript.frame_log import Kind
+from acp_tui.client.transcript.frame_log import LineKind
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut, width_cells
 from acp_tui.workbench.inspect import Inspection, Progress
-from acp_tui.workbench.inspect.index import LineSummary, MessageKind, Row
+from acp_tui.workbench.inspect.index import IndexRow, LineSummary, MessageKind
 
 NARROW_CELLS: Final = 56
 """Below this width, the size is left out and words are shortened."""
 ROOMY_CELLS: Final = 100
 """Below this width, the kind of an update is shown without its method, which is always the same."""
-ARROWS: Final = {Kind.IN: "←", Kind.OUT: "→", Kind.STDERR: "·", Kind.NOTE: "·"}
+ARROWS: Final = {LineKind.IN: "←", LineKind.OUT: "→", LineKind.STDERR: "·", LineKind.NOTE: "·"}
 
 
-def row_strip(row: Row, glimpse: LineSummary, width: int, palette: Palette, waited_s: float | None = None) -> Strip:
+def row_strip(
+    row: IndexRow, glimpse: LineSummary, width: int, palette: Palette, waited_s: float | None = None
+) -> Strip:
     """Draw a row `width` cells wide. `waited_s` is how long a request has been waiting; None: no response will come."""
     is_narrow = width < NARROW_CELLS
     end = "" if is_narrow else f"{size(row.size):>8}"
@@ -39,13 +41,13 @@ def margin(palette: Palette, *, is_at_cursor: bool) -> Segment:
     return Segment("▎" if is_at_cursor else " ", palette.accent)
 
 
-def _begin(row: Row, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
+def _begin(row: IndexRow, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
     yield f"{row.at_s:6.1f} " if is_narrow else f"{row.at_s:9.3f} ", palette.muted
     yield ("!" if row.has_findings else " "), palette.warning
-    yield f"{ARROWS[row.kind]} ", palette.accent if row.kind is Kind.OUT else palette.success
+    yield f"{ARROWS[row.kind]} ", palette.accent if row.kind is LineKind.OUT else palette.success
 
 
-def _what(row: Row, glimpse: LineSummary, palette: Palette, waited_s: float | None, width: int) -> Iterator[Span]:
+def _what(row: IndexRow, glimpse: LineSummary, palette: Palette, waited_s: float | None, width: int) -> Iterator[Span]:
     about = make_visible_line(glimpse.about)
     request_id = f" ({make_visible_line(glimpse.request_id)})" if glimpse.request_id else ""
     name = palette.error if row.is_error else palette.strong
@@ -63,13 +65,13 @@ def _what(row: Row, glimpse: LineSummary, palette: Palette, waited_s: float | No
         case MessageKind.NOTIFICATION:
             yield from _notification(row, name, palette, is_roomy=width >= ROOMY_CELLS)
         case MessageKind.JUNK:
-            yield "no message", palette.error if row.kind is Kind.IN else palette.muted
+            yield "no message", palette.error if row.kind is LineKind.IN else palette.muted
         case MessageKind.TEXT:
-            yield row.kind.value if row.kind is Kind.STDERR else "", palette.warning
+            yield row.kind.value if row.kind is LineKind.STDERR else "", palette.warning
     yield f"  {about}", palette.error if row.is_error else palette.muted
 
 
-def _notification(row: Row, name: Style, palette: Palette, *, is_roomy: bool) -> Iterator[Span]:
+def _notification(row: IndexRow, name: Style, palette: Palette, *, is_roomy: bool) -> Iterator[Span]:
     method, update = map(make_visible_line, row.label)
     if update and is_roomy:
         yield f"{method} ", palette.muted

@@ -32,7 +32,7 @@ from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.replay.player import read_spot
 from acp_tui.ui.replay.timeline import growth_of
 from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect_file
-from acp_tui.workbench.inspect.index import Row
+from acp_tui.workbench.inspect.index import IndexRow
 from acp_tui.workbench.inspect.outline import pretty
 from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
 from acp_tui.workbench.inspector.frame_list import FrameList
@@ -141,7 +141,7 @@ class InspectorScreen(Screen[None]):
             return None
 
     @property
-    def _row(self) -> Row | None:
+    def _row(self) -> IndexRow | None:
         index, cursor = self._inspection.index, self._list.cursor
         return index.row(cursor) if index.first <= cursor < index.end else None
 

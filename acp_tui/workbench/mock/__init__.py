@@ -25,7 +25,7 @@ from anyio.abc import ByteStream
 from acp_tui.demo.client_calls import at
 from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId, messages
 from acp_tui.rpc.peer import CANCEL_REQUEST
-from acp_tui.workbench.mock.progress import Mapping, Progress, UnexpectedRequests
+from acp_tui.workbench.mock.progress import Mapping, MockProgress, UnexpectedRequests
 from acp_tui.workbench.mock.script import (
     CANCEL,
     CANCELLED,
@@ -77,7 +77,7 @@ class MockAgent:
         self._on_stderr = on_stderr
         self._patience_s = patience_s
         self._timeout_s = math.inf if timeout_s is None else timeout_s
-        self._progress = Progress(script.steps)
+        self._progress = MockProgress(script.steps)
         self._mapping = Mapping()
         self._surprises = UnexpectedRequests(self._progress, self._mapping)
         self._asked: dict[tuple[type, Any], Step] = {}

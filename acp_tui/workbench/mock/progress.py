@@ -21,7 +21,7 @@ from acp_tui.rpc.messages import Failure, Notification, Request, Result, write_f
 from acp_tui.workbench.mock.script import NEW, OPENERS, PROMPT, Step, session_of
 
 
-class Progress:
+class MockProgress:
     """The progress of one client through one recording."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
@@ -157,7 +157,7 @@ def _is_at_any_time(step: Step) -> bool:
 class UnexpectedRequests:
     """Answers the unexpected requests of one client."""
 
-    def __init__(self, progress: Progress, mapping: Mapping) -> None:
+    def __init__(self, progress: MockProgress, mapping: Mapping) -> None:
         self._progress = progress
         self._mapping = mapping
         self._sessions = 0

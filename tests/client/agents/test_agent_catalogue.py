@@ -11,8 +11,8 @@ from acp_tui.client.agents.catalogue import (
     KNOWN_AGENTS,
     Catalogue,
     CatalogueSources,
+    EntrySource,
     ListedAgent,
-    Source,
     find_agent,
     read_catalogue,
     this_platform,
@@ -63,7 +63,7 @@ def test_a_known_agent_that_is_nowhere_says_how_to_install_it(make_place: MakePl
 def test_the_users_own_entry_goes_before_all_others(make_place: MakePlace):
     place = make_place("gemini", "my-gemini", user='[agents.gemini]\ncommand = ["my-gemini"]\n')
     gemini = named(read_catalogue(place), "gemini")
-    assert (gemini.command.argv, gemini.source) == (("my-gemini",), Source.USER)
+    assert (gemini.command.argv, gemini.source) == (("my-gemini",), EntrySource.USER)
     assert find_agent("gemini", place).command.argv == ("my-gemini",)
 
 
@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_read_runs_nothing_lest_it_run_something_else(make
 
 def test_the_registry_cannot_take_a_name_of_ours(make_place: MakePlace):
     place = make_place("npx", registry=[npx("demo", "evil@1.0.0"), npx("codex", "evil@1.0.0")])
-    assert find_agent("demo", place).source is Source.DEMO
+    assert find_agent("demo", place).source is EntrySource.DEMO
     assert find_agent("codex", place).obstacle
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client.attachments import Attached, Limits, attach
+from acp_tui.client.attachments import Attached, AttachmentLimits, attach
 from acp_tui.conversation.content import Audio, Image, ResourceLink, Text, TextResource
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -21,9 +21,9 @@ def only_text(text: str) -> Attached:
     return Attached((Text(text),), ())
 
 
-def attached(text: str, cwd: Path, limits: Limits | None = None) -> list[object]:
+def attached(text: str, cwd: Path, limits: AttachmentLimits | None = None) -> list[object]:
     """The blocks after the text, if there were no problems."""
-    result = attach(text, cwd, limits=limits or Limits())
+    result = attach(text, cwd, limits=limits or AttachmentLimits())
     assert result.problems == ()
     assert result.blocks[0] == Text(text)
     return list(result.blocks[1:])
@@ -71,8 +71,10 @@ def test_an_empty_file_is_an_empty_text(tmp_path: Path) -> None:
 def test_a_text_above_the_limit_becomes_a_link_with_its_size(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("12345")
-    assert attached("@a.md", tmp_path, Limits(text_bytes=5)) == [TextResource(file.as_uri(), "12345", "text/markdown")]
-    assert attached("@a.md", tmp_path, Limits(text_bytes=4)) == [
+    assert attached("@a.md", tmp_path, AttachmentLimits(text_bytes=5)) == [
+        TextResource(file.as_uri(), "12345", "text/markdown")
+    ]
+    assert attached("@a.md", tmp_path, AttachmentLimits(text_bytes=4)) == [
         ResourceLink(file.as_uri(), "a.md", mime_type="text/markdown", size=5)
     ]
 
@@ -80,7 +82,7 @@ def test_a_text_above_the_limit_becomes_a_link_with_its_size(tmp_path: Path) -> 
 def test_lines_of_a_large_file_are_attached_if_they_are_small(tmp_path: Path) -> None:
     file = tmp_path / "log"
     file.write_text("x" * 200_000 + "\n" + "second\n")
-    assert attached("@log:2", tmp_path, Limits(text_bytes=10)) == [
+    assert attached("@log:2", tmp_path, AttachmentLimits(text_bytes=10)) == [
         TextResource(f"{file.as_uri()}#L2", "second\n", "text/plain")
     ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.attachments import Limits, attach
+from acp_tui.client.attachments import AttachmentLimits, attach
 from acp_tui.client.attachments import files as files_module
 from acp_tui.client.attachments import files as reading_module
 from acp_tui.conversation.content import ContentBlock, Image, ResourceLink, TextResource
@@ -18,8 +18,10 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0"
 ROOT_READS_EVERYTHING = pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 
 
-def attachments(text: str, cwd: Path, limits: Limits | None = None) -> tuple[Sequence[ContentBlock], tuple[str, ...]]:
-    result = attach(text, cwd, limits=limits or Limits())
+def attachments(
+    text: str, cwd: Path, limits: AttachmentLimits | None = None
+) -> tuple[Sequence[ContentBlock], tuple[str, ...]]:
+    result = attach(text, cwd, limits=limits or AttachmentLimits())
     return result.blocks[1:], result.problems
 
 
@@ -124,7 +126,7 @@ def test_lines_that_reach_beyond_the_end_are_attached_as_far_as_there_are_any(tm
 
 def test_lines_above_the_limit_become_a_link(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("12345\n6\n")
-    blocks, problems = attachments("@a:1-2", tmp_path, Limits(text_bytes=7))
+    blocks, problems = attachments("@a:1-2", tmp_path, AttachmentLimits(text_bytes=7))
     assert blocks == (ResourceLink((tmp_path / "a").as_uri(), "a", mime_type="text/plain", size=8),)
     assert problems == ("'a' is too large to read lines 1-2 from, so a link to it is attached instead.",)
 
@@ -139,7 +141,7 @@ def test_lines_far_into_a_huge_file_are_not_searched_for(tmp_path: Path, monkeyp
 
 def test_a_picture_above_the_limit_becomes_a_link(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(PNG)
-    blocks, problems = attachments("@a.png", tmp_path, Limits(media_bytes=9))
+    blocks, problems = attachments("@a.png", tmp_path, AttachmentLimits(media_bytes=9))
     assert blocks == (ResourceLink((tmp_path / "a.png").as_uri(), "a.png", mime_type="image/png", size=10),)
     assert problems == ("'a.png' is larger than 9 bytes, so a link to it is attached instead.",)
 

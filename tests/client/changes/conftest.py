@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.changes import Limits
+from acp_tui.client.changes import ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
 from support.waiting import LIMIT_S
 
@@ -68,8 +68,8 @@ def track() -> Track:
     """Follow a folder within a block, starting from its current state."""
 
     @asynccontextmanager
-    async def track(root: Path, limits: Limits | None = None) -> AsyncIterator[ChangeTracker]:
-        tracker = ChangeTracker(root, limits=limits or Limits())
+    async def track(root: Path, limits: ChangeLimits | None = None) -> AsyncIterator[ChangeTracker]:
+        tracker = ChangeTracker(root, limits=limits or ChangeLimits())
         with anyio.fail_after(LIMIT_S):
             async with anyio.create_task_group() as tasks:
                 await tasks.start(tracker.run)

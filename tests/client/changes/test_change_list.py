@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.changes import FileChange, Limits
+from acp_tui.client.changes import ChangeLimits, FileChange
 from acp_tui.client.changes.tracker import ChangeTracker
 from support.change_lists import changes, kinds, let_the_clock_tick
 
@@ -149,7 +149,7 @@ async def test_what_was_too_large_to_copy_is_unknown_once_it_is_touched(workspac
     with (workspace / "sparse").open("wb") as file:
         file.truncate(100 << 20)
     (workspace / "large").write_bytes(b"x" * 2000)
-    async with track(workspace, Limits(max_file_bytes=1000)) as tracker:
+    async with track(workspace, ChangeLimits(max_file_bytes=1000)) as tracker:
         assert await changes(tracker) == {}
         with (workspace / "sparse").open("ab") as file:
             file.write(b"x")
@@ -163,7 +163,7 @@ async def test_what_was_too_large_to_copy_is_unknown_once_it_is_touched(workspac
 async def test_copies_end_at_their_limit(root: Path, track: Track) -> None:
     for name in "abc":
         (root / name).write_bytes(b"12345\n")
-    async with track(root, Limits(max_total_bytes=13)) as tracker:
+    async with track(root, ChangeLimits(max_total_bytes=13)) as tracker:
         for name in "abc":
             (root / name).write_bytes(b"changed\n")
 
@@ -178,7 +178,7 @@ async def test_beyond_the_limit_of_files_nothing_is_claimed(root: Path, track: T
     for number in range(5):
         (root / str(number)).write_bytes(b"x")
     await anyio.to_thread.run_sync(let_the_clock_tick, root)
-    async with track(root, Limits(max_files=3)) as tracker:
+    async with track(root, ChangeLimits(max_files=3)) as tracker:
         assert tracker.notes
         assert await changes(tracker) == {}
         (root / "4").write_bytes(b"y")
@@ -188,7 +188,7 @@ async def test_beyond_the_limit_of_files_nothing_is_claimed(root: Path, track: T
 
 
 async def test_where_there_are_far_too_many_files_that_is_said(root: Path, track: Track) -> None:
-    async with track(root, Limits(max_files=3)) as tracker:
+    async with track(root, ChangeLimits(max_files=3)) as tracker:
         for number in range(10):
             (root / str(number)).write_bytes(b"x")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from acp_tui.client import line_comparison
 from acp_tui.client.changes.model import compare, split_lines
-from acp_tui.client.line_comparison import Change
+from acp_tui.client.line_comparison import LineChange
 
 texts = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n", b"d\r\n", b"e\r", b"f"])).map(b"".join)
 
@@ -17,7 +17,7 @@ def test_lines_joined_are_the_text(text: bytes) -> None:
     assert all(line.endswith(b"\n") for line in split_lines(text)[:-1])
 
 
-def require_exact(before: tuple[bytes, ...], after: tuple[bytes, ...], hunks: tuple[Change, ...]) -> None:
+def require_exact(before: tuple[bytes, ...], after: tuple[bytes, ...], hunks: tuple[LineChange, ...]) -> None:
     """Between hunks, both texts are equal, and there is something between them."""
     ends = [(0, 0), *((hunk.old_to, hunk.new_to) for hunk in hunks)]
     starts = [*((hunk.old_from, hunk.new_from) for hunk in hunks), (len(before), len(after))]
@@ -48,13 +48,13 @@ def test_that_holds_also_where_the_search_is_cut_short(one: bytes, other: bytes,
 
 
 def test_a_line_in_the_middle_is_one_difference() -> None:
-    assert compare([b"a", b"b", b"c"], [b"a", b"x", b"y", b"c"]) == ((Change(1, 2, 1, 3),), False)
+    assert compare([b"a", b"b", b"c"], [b"a", b"x", b"y", b"c"]) == ((LineChange(1, 2, 1, 3),), False)
 
 
 def test_moved_lines_are_found_by_the_unique_ones() -> None:
     before = [b"}", b"one", b"}", b"two", b"}"]
 
-    assert compare(before, [b"}", b"two", b"}"])[0] == (Change(1, 3, 1, 1),)
+    assert compare(before, [b"}", b"two", b"}"])[0] == (LineChange(1, 3, 1, 1),)
 
 
 def test_texts_that_take_too_long_to_compare_are_said_to_be_approximate(

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.changes import FileChange, Limits
+from acp_tui.client.changes import ChangeLimits, FileChange
 from acp_tui.client.changes.tracker import ChangeTracker
 from support.change_lists import changes, kinds, let_the_clock_tick
 
@@ -48,7 +48,7 @@ async def test_files_that_were_only_touched_need_no_copies(repository: Path, tra
     """As after copying the whole repository: git's times mean nothing, but the contents match."""
     for path in ("clean", "sub/clean", ".gitignore"):
         os.utime(repository / path, (1, 1))
-    async with track(repository, Limits(max_total_bytes=0)) as tracker:
+    async with track(repository, ChangeLimits(max_total_bytes=0)) as tracker:
         (repository / "clean").write_bytes(b"x\n")
 
         assert await kinds(tracker) == {"clean": "modified"}
@@ -63,7 +63,7 @@ async def test_a_mixture_of_line_ends_is_said_to_be_unknown_rather_than_guessed(
     git(repository, "add", ".")
     await anyio.to_thread.run_sync(let_the_clock_tick, repository)
     git(repository, "commit", "-qm", "second")
-    async with track(repository, Limits(max_total_bytes=0)) as tracker:
+    async with track(repository, ChangeLimits(max_total_bytes=0)) as tracker:
         (repository / "mixed").write_bytes(b"c\n")
 
         assert (await changes(tracker))["mixed"].before_unknown
@@ -122,7 +122,7 @@ async def test_repositories_inside_are_asked_themselves(root: Path, track: Track
     if outer == "git":
         git(root, "init", "-q")
         git(root, "submodule", "add", "-q", str(root / "nested"), "module")
-    async with track(root, Limits(max_total_bytes=500)) as tracker:
+    async with track(root, ChangeLimits(max_total_bytes=500)) as tracker:
         for inner in ("nested", "module") if outer == "git" else ("nested",):
             (root / inner / "tracked").write_bytes(b"new\n")
             (root / inner / "out").write_bytes(b"new\n")

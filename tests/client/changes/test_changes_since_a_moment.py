@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acp_tui.client.changes import ChangedMeanwhile, Limits
+from acp_tui.client.changes import ChangedMeanwhile, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker, Moment
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
@@ -65,7 +65,7 @@ async def test_a_file_that_changed_since_it_was_shown_is_left_alone(workspace: P
 
 
 async def test_what_was_too_large_to_keep_cannot_be_taken_back_and_says_so(workspace: Path, track: Track) -> None:
-    async with track(workspace, Limits(max_review_bytes=1000)) as tracker:
+    async with track(workspace, ChangeLimits(max_review_bytes=1000)) as tracker:
         (workspace / "large").write_bytes(b"x" * 2000)
         await tracker.rescan()
         moment = await tracker.remember()

@@ -9,7 +9,7 @@ import anyio
 import pytest
 import watchfiles
 
-from acp_tui.client.changes import Limits
+from acp_tui.client.changes import ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
 from support.waiting import LIMIT_S, Bell
 
@@ -17,7 +17,7 @@ from support.waiting import LIMIT_S, Bell
 class Seen:
     """A tracker, and a way to wait for its reports."""
 
-    def __init__(self, root: Path, limits: Limits) -> None:
+    def __init__(self, root: Path, limits: ChangeLimits) -> None:
         self._bell = Bell()
         self.tracker = ChangeTracker(root, self._bell.ring, limits)
 
@@ -30,7 +30,7 @@ class Seen:
 
 @asynccontextmanager
 async def following(root: Path, *, live: bool = True) -> AsyncIterator[Seen]:
-    seen = Seen(root, Limits())
+    seen = Seen(root, ChangeLimits())
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             await tasks.start(seen.tracker.run)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.changes import CannotRevert, ChangedMeanwhile, Limits
+from acp_tui.client.changes import CannotRevert, ChangedMeanwhile, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
@@ -211,7 +211,7 @@ async def test_nothing_is_written_through_a_link(workspace: Path, track: Track, 
 async def test_what_is_not_known_cannot_be_reverted(root: Path, track: Track) -> None:
     (root / "large").write_bytes(b"x" * 20)
     (root / "grows").write_bytes(b"x")
-    async with track(root, Limits(max_file_bytes=10, max_review_bytes=100)) as tracker:
+    async with track(root, ChangeLimits(max_file_bytes=10, max_review_bytes=100)) as tracker:
         (root / "large").write_bytes(b"y")
         (root / "grows").write_bytes(b"y" * 200)
         for path in ("large", "grows"):

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.workspace import Location, Workspace
+from acp_tui.client.workspace import ContainedPath, Workspace
 from acp_tui.client.workspace.errors import OutsideWorkspace, PathChanged, WorkspaceError
 from support.waiting import LIMIT_S
 
@@ -139,7 +139,7 @@ async def test_what_ends_outside_is_refused_with_the_place_that_it_leads_to_r_fs
             await call
         place = str(scene.base / real_path)
         assert (f"(it leads to {place!r})" in str(caught.value)) == (place != asked)
-    assert await workspace.locate(asked) == Location(scene.base / real_path, inside=False)
+    assert await workspace.locate(asked) == ContainedPath(scene.base / real_path, inside=False)
     assert scene.outside() == before
 
 
@@ -162,8 +162,8 @@ async def test_a_link_that_leads_elsewhere_than_what_the_user_has_allowed_is_not
 
 async def test_a_missing_path_is_located_where_it_would_be_created(scene: Scene, workspace: Workspace) -> None:
     located = await workspace.locate(f"{scene.work}/to_sub/new/file")
-    assert located == Location(scene.work / "sub/new/file", inside=True)
-    assert await workspace.locate(str(scene.work)) == Location(scene.work, inside=True)
+    assert located == ContainedPath(scene.work / "sub/new/file", inside=True)
+    assert await workspace.locate(str(scene.work)) == ContainedPath(scene.work, inside=True)
 
 
 async def test_a_root_given_by_a_link_is_reached_by_either_spelling(scene: Scene) -> None:

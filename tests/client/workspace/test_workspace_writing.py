@@ -14,7 +14,7 @@ import anyio
 import anyio.from_thread
 import pytest
 
-from acp_tui.client.workspace import FileState, Workspace
+from acp_tui.client.workspace import PlaceState, Workspace
 from acp_tui.client.workspace.errors import (
     AccessDenied,
     DiskFailure,
@@ -328,7 +328,7 @@ async def test_a_write_that_has_begun_is_finished_although_its_caller_is_cancell
 # Only over what was shown
 
 
-async def write_over(workspace: Workspace, file: Path, shown: FileState, content: str = "agent") -> bool:
+async def write_over(workspace: Workspace, file: Path, shown: PlaceState, content: str = "agent") -> bool:
     """Whether that put another file there, and didn't write into the one that was there."""
     return await _replaces(file, lambda path: workspace.write_text_file(path, content, allowed_at=file, shown=shown))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.notices import About, News, NoticeCommand, Watch, plain
+from acp_tui.client.notices import About, News, NewsWatch, NoticeCommand, plain
 from acp_tui.client.programs import run_program
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
@@ -41,7 +41,7 @@ ANSWERED = PermissionAnswered(KEY, "y", None)
 
 def told(*updates: SessionUpdate) -> list[News]:
     """The notifications of a tab that receives these, one every five seconds."""
-    conversation, watch, news = Conversation(), Watch(), []
+    conversation, watch, news = Conversation(), NewsWatch(), []
     for at, update in enumerate((None, *updates)):
         if update is not None:
             reducer.apply(conversation, update)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widget import Widget
 
-from acp_tui.client.changes import FileChange, Limits
+from acp_tui.client.changes import ChangeLimits, FileChange
 from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.ui.changes.changed_files import change_segments, cut_left
 from acp_tui.ui.changes.list import ChangeList, ChangesScreen
@@ -95,7 +95,7 @@ async def test_a_change_appears_by_itself_and_the_cursor_stays_with_its_file(roo
 
 async def test_what_was_not_captured_is_said_and_cannot_be_reverted(root: Path) -> None:
     write(root, {"big": b"a" * 100})
-    async with open_changes(root, size=(120, 40), limits=Limits(max_file_bytes=50)) as page:
+    async with open_changes(root, size=(120, 40), limits=ChangeLimits(max_file_bytes=50)) as page:
         await page.change({"big": b"b\n"})
         await page.open_list()
         assert "before unknown: it is larger than" in page.words
@@ -105,7 +105,7 @@ async def test_what_was_not_captured_is_said_and_cannot_be_reverted(root: Path) 
 
 
 async def test_notes_are_said_once_and_stand_in_the_list(root: Path) -> None:
-    limits = Limits(max_files=2)
+    limits = ChangeLimits(max_files=2)
     async with open_changes(root, limits=limits) as page:
         await page.change({"a.py": b"x\n"})
         await page.until(lambda: len(page.app._notifications) == 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.changes import Limits
+from acp_tui.client.changes import ChangeLimits
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.review import ReviewScreen
 from support.changes import LOOKS, ChangesPage, looks_as_it_did, make_repository, open_changes, write
@@ -238,7 +238,7 @@ async def test_what_changes_while_it_is_read_is_said_and_shown_on_demand(root: P
 
 async def test_what_was_not_captured_cannot_be_reverted(root: Path) -> None:
     (root / "big").write_bytes(b"a" * 100 + b"\n")
-    async with open_changes(root, limits=Limits(max_file_bytes=50)) as page:
+    async with open_changes(root, limits=ChangeLimits(max_file_bytes=50)) as page:
         await page.change({"big": b"b\n"})
         await page.open_review()
         assert "before unknown" in page.words

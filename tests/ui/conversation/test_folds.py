@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from acp_tui.client.settings.settings import Appearance, ConversationSettings, Settings
-from acp_tui.client.terminals.emulator import Line, Span
+from acp_tui.client.terminals.emulator import Line, StyledCells
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
@@ -46,7 +46,7 @@ class Printed:
 
     def lines(self, start: int, stop: int) -> list[Line]:
         """Some of its lines."""
-        return [[Span(f"line {number}")] for number in range(start, stop)]
+        return [[StyledCells(f"line {number}")] for number in range(start, stop)]
 
 
 def _draw_context(folds: Folds) -> DrawContext:

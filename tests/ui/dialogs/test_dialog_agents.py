@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from textual.app import App
 
-from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, Source
+from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.registry import RegistryUnavailable
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed
 from acp_tui.client.errors import AgentStartFailed
 from acp_tui.ui.app.agent_start import ready_to_start
-from acp_tui.ui.dialogs.agents import AgentsScreen, Choice, choose_agent
+from acp_tui.ui.dialogs.agents import AgentChoice, AgentsScreen, choose_agent
 from acp_tui.ui.dialogs.trust import FirstRunDialog
 from support.dialogs import NOTHING, open_dialog
 from support.settling import settle, until_so
@@ -26,11 +26,11 @@ PACKAGE = AgentCommand(
     package=Package("npx", "fetched@1.0.0", "1.0.0"),
     is_listed=True,
 )
-HERE = ListedAgent(AgentCommand("here", ("here", "--acp")), Source.KNOWN, "Here", "It is installed")
-FETCHED = ListedAgent(PACKAGE, Source.REGISTRY, "Fetched", "It comes from the net", "1.0.0")
+HERE = ListedAgent(AgentCommand("here", ("here", "--acp")), EntrySource.KNOWN, "Here", "It is installed")
+FETCHED = ListedAgent(PACKAGE, EntrySource.REGISTRY, "Fetched", "It comes from the net", "1.0.0")
 ABSENT = ListedAgent(
     AgentCommand("absent", ("absent",)),
-    Source.KNOWN,
+    EntrySource.KNOWN,
     "Absent",
     obstacle="absent isn't on PATH",
     remedy="npm install -g absent",
@@ -139,7 +139,7 @@ async def test_a_registry_that_cannot_be_fetched_is_said_and_the_agents_stay() -
 
 
 async def test_texts_of_the_registry_are_shown_as_they_are() -> None:
-    evil = ListedAgent(PACKAGE, Source.REGISTRY, "[red]a\u202eb[/]", "\x1b]0;x\x07 [link=x]y")
+    evil = ListedAgent(PACKAGE, EntrySource.REGISTRY, "[red]a\u202eb[/]", "\x1b]0;x\x07 [link=x]y")
     async with open_dialog(screen(Catalogue((evil,)))) as page:
         await page.until(lambda: "1 fetched" in page.text)
         assert "[red]a" in page.text
@@ -219,4 +219,4 @@ async def test_who_does_not_agree_is_back_at_the_choice(monkeypatch: pytest.Monk
             if until is not None:
                 await until_so(pilot, lambda until=until: isinstance(app.screen, until))  # type: ignore[misc]
         await app.workers.wait_for_complete()
-    assert app.outcome == Choice(HERE.command)
+    assert app.outcome == AgentChoice(HERE.command)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture
+from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.conversation.content import Image
 from acp_tui.conversation.facts import RequestKey
@@ -31,11 +31,11 @@ def clipboard(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The clipboard's content, under "content", and the requests for it."""
     state: dict[str, Any] = {}
 
-    def read(environ: object, *, no_pictures: str) -> Picture | ClipboardText:
+    def read(environ: object, *, no_pictures: str) -> ClipboardPicture | ClipboardText:
         state["no_pictures"] = no_pictures
-        if no_pictures and isinstance(state["content"], Picture):
+        if no_pictures and isinstance(state["content"], ClipboardPicture):
             raise NothingToPaste(no_pictures)
-        content: Picture | ClipboardText = state["content"]
+        content: ClipboardPicture | ClipboardText = state["content"]
         return content
 
     monkeypatch.setattr(actions, "read_clipboard", read)
@@ -112,7 +112,7 @@ async def test_pictures_are_put_aside_while_a_reason_is_given() -> None:
 
 
 async def test_a_picture_on_the_clipboard_goes_along(clipboard: dict[str, Any]) -> None:
-    clipboard["content"] = Picture(PNG, "image/png")
+    clipboard["content"] = ClipboardPicture(PNG, "image/png")
     async with open_page() as page:
         await paste_from_clipboard(page.prompt, agent(image=True))
         assert page.prompt.images == (PastedImage("image-1.png", PNG),)
@@ -125,7 +125,7 @@ async def test_a_picture_on_the_clipboard_goes_along(clipboard: dict[str, Any]) 
 async def test_a_picture_that_nobody_takes_is_not_read_and_that_is_said(
     to: Any, why: str, clipboard: dict[str, Any]
 ) -> None:
-    clipboard["content"] = Picture(PNG, "image/png")
+    clipboard["content"] = ClipboardPicture(PNG, "image/png")
     async with open_page() as page:
         await paste_from_clipboard(page.prompt, to)
         await page.settled()

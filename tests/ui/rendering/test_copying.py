@@ -4,7 +4,7 @@ import pytest
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.conversation.selecting import Piece, text_of
+from acp_tui.ui.conversation.selecting import CopiedPiece, text_of
 from acp_tui.ui.rendering.wrapping import CUT, JOINT, Gutter
 
 ALL = range(1_000)
@@ -16,21 +16,23 @@ def row(*parts: str | Segment) -> Strip:
 
 def test_lines_that_were_wrapped_become_one_again() -> None:
     rows = [row("the quick"), row(JOINT, "brown fox "), row("jumps")]
-    assert text_of(Piece(strip, ALL) for strip in rows) == "the quick brown fox\njumps"
+    assert text_of(CopiedPiece(strip, ALL) for strip in rows) == "the quick brown fox\njumps"
 
 
 def test_a_word_that_was_cut_is_whole_again() -> None:
-    assert text_of([Piece(row("super"), ALL), Piece(row(CUT, "cali"), ALL)]) == "supercali"
+    assert text_of([CopiedPiece(row("super"), ALL), CopiedPiece(row(CUT, "cali"), ALL)]) == "supercali"
 
 
 def test_gutters_are_left_out_and_count_as_cells() -> None:
     rows = [row(Gutter("│ "), "one"), row(Gutter("│ "), JOINT, "two")]
-    assert text_of(Piece(strip, ALL) for strip in rows) == "one two"
-    assert text_of([Piece(rows[0], range(3, 4))]) == "n"
+    assert text_of(CopiedPiece(strip, ALL) for strip in rows) == "one two"
+    assert text_of([CopiedPiece(rows[0], range(3, 4))]) == "n"
 
 
 def test_a_selection_that_begins_in_a_wrapped_line_begins_there() -> None:
-    assert text_of([Piece(row(JOINT, "brown fox"), range(6, 9)), Piece(row("jumps"), range(2))]) == "fox\nju"
+    assert (
+        text_of([CopiedPiece(row(JOINT, "brown fox"), range(6, 9)), CopiedPiece(row("jumps"), range(2))]) == "fox\nju"
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,4 +46,4 @@ def test_a_selection_that_begins_in_a_wrapped_line_begins_there() -> None:
     ],
 )
 def test_a_wide_character_is_copied_with_its_first_cell(cells: range, text: str) -> None:
-    assert text_of([Piece(row("漢字e\u0301"), cells)]) == text
+    assert text_of([CopiedPiece(row("漢字e\u0301"), cells)]) == text

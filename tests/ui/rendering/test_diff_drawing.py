@@ -15,7 +15,7 @@ from acp_tui.client import line_comparison
 from acp_tui.ui.rendering import diff_blocks, diff_text, highlight
 from acp_tui.ui.rendering.diff import NOTED_STEPS, DiffRenderer
 from acp_tui.ui.rendering.diff_blocks import BlockRows, DiffRows
-from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Run
+from acp_tui.ui.rendering.diff_model import Diff, DiffLine, LineRun
 from acp_tui.ui.rendering.diff_text import MAX_CHARACTERS
 from acp_tui.ui.rendering.highlight import Lexed, LexerState
 from acp_tui.ui.rendering.palette import PLAIN, Palette
@@ -161,7 +161,7 @@ def test_only_the_rows_that_are_looked_at_are_made(monkeypatch: pytest.MonkeyPat
     made: list[int] = []
     line = Diff.line
 
-    def counted(diff: Diff, run: Run, index: int) -> DiffLine:
+    def counted(diff: Diff, run: LineRun, index: int) -> DiffLine:
         made.append(index)
         return line(diff, run, index)
 

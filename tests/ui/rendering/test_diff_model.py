@@ -12,8 +12,8 @@ from acp_tui.client import line_comparison
 from acp_tui.ui.rendering.diff_model import (
     SPLIT_AT_ONCE,
     Diff,
+    DiffHunk,
     DiffLine,
-    Hunk,
     TextComparison,
     changed_words,
     compare,
@@ -32,7 +32,7 @@ def all_lines(diff: Diff) -> list[DiffLine]:
     return [line for hunk in diff.hunks() for line in diff.lines(hunk)]
 
 
-def applied(diff: Diff, hunks: tuple[Hunk, ...]) -> str:
+def applied(diff: Diff, hunks: tuple[DiffHunk, ...]) -> str:
     """The old text, with each hunk's old lines replaced by its new ones."""
     text: list[str] = []
     at = 0
@@ -43,7 +43,7 @@ def applied(diff: Diff, hunks: tuple[Hunk, ...]) -> str:
     return "".join([*text, *diff.old[at:]])
 
 
-def old_side(diff: Diff, hunk: Hunk) -> list[str]:
+def old_side(diff: Diff, hunk: DiffHunk) -> list[str]:
     return [line.text + line.end for line in diff.lines(hunk) if line.kind != "added"]
 
 

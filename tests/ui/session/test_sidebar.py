@@ -21,7 +21,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.rendering.palette import PLAIN
-from acp_tui.ui.session.sidebar import MAX_FILES, Section, Sidebar, SidebarState, section_lines
+from acp_tui.ui.session.sidebar import MAX_FILES, Sidebar, SidebarSection, SidebarState, section_lines
 from support.screens import Page, open_page
 
 WIDE = (160, 40)
@@ -205,7 +205,7 @@ async def test_the_cursor_stays_with_its_file_and_falls_back_to_the_heading() ->
         await _change(page, FileChange("one.py", "modified", added=2), FileChange("two.py", "added", added=1))
         assert _cursor(page) == "one.py"
         await _change(page)
-        assert _cursor(page) is Section.CHANGES
+        assert _cursor(page) is SidebarSection.CHANGES
 
 
 async def test_a_click_on_a_heading_folds_the_section_and_leaves_the_focus() -> None:
@@ -227,13 +227,13 @@ def test_no_line_is_wider_than_there_is_room(width: int) -> None:
     )
     plans = (Plan((PlanStep("many words " * 9), PlanStep("解析器" * 20))), Plan((PlanStep("x"),)))
     state = SidebarState(plans, changes, "3 files +123,456 -7", (("A long name of an option", "word " * 20),))
-    for section in Section:
+    for section in SidebarSection:
         for line in section_lines(section, state, width, PLAIN, is_folded=False):
             assert line.strip.cell_length <= width
 
 
 def test_the_newest_of_many_files_are_listed_and_the_rest_counted() -> None:
     changes = tuple(FileChange(f"{at}.py", "modified", added=1) for at in range(MAX_FILES + 7))
-    lines = section_lines(Section.CHANGES, SidebarState(changes=changes), 30, PLAIN, is_folded=False)
+    lines = section_lines(SidebarSection.CHANGES, SidebarState(changes=changes), 30, PLAIN, is_folded=False)
     assert len(lines) == 1 + MAX_FILES + 1
     assert "and 7 more" in lines[-1].strip.text

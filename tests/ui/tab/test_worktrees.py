@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, Source
+from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from support.agents import scripted
 from support.desks import SESSION, Desk, OpenDesk
@@ -90,7 +90,7 @@ async def test_another_agent_is_started_in_a_worktree(open_desk: OpenDesk, monke
         home = desk.tabs[0].cwd
         make_repository(home)
         await desk.has_session()
-        other = ListedAgent(scripted(SESSION + "serve_until_closed()"), Source.USER, "Other")
+        other = ListedAgent(scripted(SESSION + "serve_until_closed()"), EntrySource.USER, "Other")
         monkeypatch.setattr(AgentsScreen.__init__, "__defaults__", (lambda: Catalogue((other,)), lambda: None))
         await desk.press("alt+a")
         await desk.shows("It works in this folder", "Ctrl+T")

@@ -14,7 +14,7 @@ from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequir
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.workbench import check
-from acp_tui.workbench.check import Examination, Plan, Report
+from acp_tui.workbench.check import CheckPlan, CheckReport, Examination
 from support.agents import our_children, scripted
 from support.waiting import LIMIT_S
 
@@ -47,16 +47,16 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def examined(
     script: str | AgentCommand, limit_s: float = 20, record: RecordTo | None = None, prompt: str = "hi"
-) -> Report:
+) -> CheckReport:
     """The report of a finished examination."""
     command = scripted(script) if isinstance(script, str) else script
     with anyio.fail_after(LIMIT_S):
-        report = await Examination(command, Plan(prompt, limit_s=limit_s), record).run()
+        report = await Examination(command, CheckPlan(prompt, limit_s=limit_s), record).run()
     assert not our_children()
     return report
 
 
-def broken(report: Report) -> set[str]:
+def broken(report: CheckReport) -> set[str]:
     """The IDs of the broken rules."""
     return {finding.rule.rule_id for finding in report.findings}
 
@@ -182,7 +182,7 @@ async def test_an_agent_that_is_silent_at_what_it_does_not_know_is_told_soon(
 async def test_each_step_is_told_as_it_begins() -> None:
     steps: list[str] = []
     with anyio.fail_after(LIMIT_S):
-        await Examination(scripted(BEHAVING), Plan("hi"), on_step=steps.append).run()
+        await Examination(scripted(BEHAVING), CheckPlan("hi"), on_step=steps.append).run()
     assert steps[:3] == ["initialize", "session/new", "a turn"]
     assert steps[-1] == "session/close"
 
@@ -191,7 +191,7 @@ async def test_what_was_found_before_an_interruption_is_kept() -> None:
     with anyio.CancelScope() as scope:
         examination = Examination(
             scripted("print('junk', flush=True)\n" + BEHAVING),
-            Plan("hi"),
+            CheckPlan("hi"),
             on_step=lambda what: scope.cancel() if what == "a turn" else None,
         )
         await examination.run()

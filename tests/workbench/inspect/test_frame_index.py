@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from acp_tui.client.transcript.frame_log import Kind, Line
+from acp_tui.client.transcript.frame_log import LineKind, LoggedLine
 from acp_tui.workbench.inspect.index import BLOCK, FrameIndex, Label, MessageKind, read_entry
 
 
-def line(kind: Kind, message: Any, at_s: float = 0.0) -> Line:
-    return Line(at_s, kind, message if isinstance(message, bytes) else json.dumps(message).encode())
+def line(kind: LineKind, message: Any, at_s: float = 0.0) -> LoggedLine:
+    return LoggedLine(at_s, kind, message if isinstance(message, bytes) else json.dumps(message).encode())
 
 
-def index_of(*lines: Line) -> FrameIndex:
+def index_of(*lines: LoggedLine) -> FrameIndex:
     index = FrameIndex()
     index.add(map(read_entry, lines))
     return index
@@ -21,9 +21,9 @@ def index_of(*lines: Line) -> FrameIndex:
 
 def test_an_answer_is_paired_with_its_request() -> None:
     index = index_of(
-        line(Kind.OUT, {"id": 1, "method": "session/prompt", "params": {"sessionId": "s"}}, 1.0),
-        line(Kind.IN, {"id": 1, "method": "fs/read_text_file", "params": {}}, 1.5),
-        line(Kind.IN, {"id": 1, "result": {}}, 3.0),
+        line(LineKind.OUT, {"id": 1, "method": "session/prompt", "params": {"sessionId": "s"}}, 1.0),
+        line(LineKind.IN, {"id": 1, "method": "fs/read_text_file", "params": {}}, 1.5),
+        line(LineKind.IN, {"id": 1, "result": {}}, 3.0),
     )
     request, question, answer = (index.row(at) for at in range(3))
 
@@ -34,8 +34,8 @@ def test_an_answer_is_paired_with_its_request() -> None:
 
 def test_ids_of_different_types_are_two() -> None:
     index = index_of(
-        line(Kind.OUT, {"id": 1, "method": "initialize"}),
-        line(Kind.IN, {"id": "1", "result": {}}),
+        line(LineKind.OUT, {"id": 1, "method": "initialize"}),
+        line(LineKind.IN, {"id": "1", "result": {}}),
     )
     assert index.row(0).partner is None
     assert index.row(1).label == Label()
@@ -43,38 +43,38 @@ def test_ids_of_different_types_are_two() -> None:
 
 def test_what_is_no_message_is_said_to_be_that() -> None:
     index = index_of(
-        line(Kind.IN, b"Welcome!"),
-        line(Kind.IN, b"[1, 2]"),
-        line(Kind.IN, b"\xff\xfe"),
-        line(Kind.IN, {"neither": 1}),
-        line(Kind.STDERR, b'{"id": 1}'),
+        line(LineKind.IN, b"Welcome!"),
+        line(LineKind.IN, b"[1, 2]"),
+        line(LineKind.IN, b"\xff\xfe"),
+        line(LineKind.IN, {"neither": 1}),
+        line(LineKind.STDERR, b'{"id": 1}'),
     )
     assert [index.row(at).form for at in range(5)] == [MessageKind.JUNK] * 4 + [MessageKind.TEXT]
 
 
 def test_an_update_has_its_kind_and_an_error_is_marked() -> None:
     update = {"method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "plan"}}}
-    index = index_of(line(Kind.IN, update), line(Kind.IN, {"id": 5, "error": {"code": 1}}))
+    index = index_of(line(LineKind.IN, update), line(LineKind.IN, {"id": 5, "error": {"code": 1}}))
 
     assert index.row(0).label == Label("session/update", "plan")
     assert (index.row(1).is_error, index.row(1).partner) == (True, None)
 
 
 def test_what_is_gone_is_forgotten_in_blocks() -> None:
-    note = read_entry(line(Kind.IN, {"method": "_x"}))
+    note = read_entry(line(LineKind.IN, {"method": "_x"}))
     index = FrameIndex()
-    index.add([read_entry(line(Kind.OUT, {"id": 1, "method": "m"})), *[note] * (BLOCK + 10)])
+    index.add([read_entry(line(LineKind.OUT, {"id": 1, "method": "m"})), *[note] * (BLOCK + 10)])
 
     index.drop_before(100)
     assert index.first == 0
     index.drop_before(BLOCK + 1)
     assert (index.first, index.end) == (BLOCK + 1, BLOCK + 11)
-    index.add([read_entry(line(Kind.IN, {"id": 1, "result": {}}))])
+    index.add([read_entry(line(LineKind.IN, {"id": 1, "result": {}}))])
     assert index.row(BLOCK + 11).partner is None
 
 
 def test_time_never_goes_back() -> None:
-    index = index_of(line(Kind.IN, {}, 1.0), line(Kind.NOTE, b"no event", 0.0), line(Kind.IN, {}, 2.0))
+    index = index_of(line(LineKind.IN, {}, 1.0), line(LineKind.NOTE, b"no event", 0.0), line(LineKind.IN, {}, 2.0))
 
     assert [index.row(at).at_s for at in range(3)] == [1.0, 1.0, 2.0]
     assert index.position_at(1.5) == 2

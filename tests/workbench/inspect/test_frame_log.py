@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.transcript.frame_log import LINE_BYTES, FrameLog, Kind
+from acp_tui.client.transcript.frame_log import LINE_BYTES, FrameLog, LineKind
 from acp_tui.rpc import Direction
 
 
@@ -17,12 +17,12 @@ def test_lines_of_all_kinds_are_kept_in_their_order() -> None:
     log.exited("exited with code 1")
 
     assert [(line.kind, line.data) for line in log.lines(0, 10)] == [
-        (Kind.OUT, b"{}"),
-        (Kind.STDERR, b"loading"),
-        (Kind.IN, b"junk"),
-        (Kind.STDERR, b"half a line"),
-        (Kind.STDERR, b"rest"),
-        (Kind.NOTE, b"the agent's process exited with code 1"),
+        (LineKind.OUT, b"{}"),
+        (LineKind.STDERR, b"loading"),
+        (LineKind.IN, b"junk"),
+        (LineKind.STDERR, b"half a line"),
+        (LineKind.STDERR, b"rest"),
+        (LineKind.NOTE, b"the agent's process exited with code 1"),
     ]
 
 

@@ -6,23 +6,23 @@ import json
 
 import pytest
 
-from acp_tui.client.transcript.frame_log import Kind, Line
+from acp_tui.client.transcript.frame_log import LineKind, LoggedLine
 from acp_tui.workbench.inspect.index import BLOCK, FrameIndex, read_entry
 from acp_tui.workbench.inspect.search import QueryError, Search, Term, read_query, toggled
 
 
-def told(update: str, text: str = "", session: str = "s1") -> Line:
+def told(update: str, text: str = "", session: str = "s1") -> LoggedLine:
     params = {"sessionId": session, "update": {"sessionUpdate": update, "content": {"text": text}}}
-    return Line(0.0, Kind.IN, json.dumps({"method": "session/update", "params": params}).encode())
+    return LoggedLine(0.0, LineKind.IN, json.dumps({"method": "session/update", "params": params}).encode())
 
 
 LINES = (
-    Line(0.0, Kind.OUT, b'{"id": 1, "method": "session/prompt", "params": {"sessionId": "s1"}}'),
+    LoggedLine(0.0, LineKind.OUT, b'{"id": 1, "method": "session/prompt", "params": {"sessionId": "s1"}}'),
     told("agent_message_chunk", 'It says "Grüße"'),
     told("tool_call", session="s2"),
-    Line(0.0, Kind.IN, b'{"id": 1, "error": {"code": -32603, "message": "C:/temp"}}'),
-    Line(0.0, Kind.STDERR, b"a warning"),
-    Line(0.0, Kind.IN, b"junk"),
+    LoggedLine(0.0, LineKind.IN, b'{"id": 1, "error": {"code": -32603, "message": "C:/temp"}}'),
+    LoggedLine(0.0, LineKind.STDERR, b"a warning"),
+    LoggedLine(0.0, LineKind.IN, b"junk"),
 )
 
 
@@ -64,8 +64,8 @@ def test_a_query_finds(query: str, positions: list[int]) -> None:
 
 def test_a_request_is_open_until_it_is_answered() -> None:
     index = FrameIndex()
-    ask = Line(0.0, Kind.IN, b'{"id": 7, "method": "session/request_permission"}')
-    answer = Line(0.0, Kind.OUT, b'{"id": 7, "result": {}}')
+    ask = LoggedLine(0.0, LineKind.IN, b'{"id": 7, "method": "session/request_permission"}')
+    answer = LoggedLine(0.0, LineKind.OUT, b'{"id": 7, "result": {}}')
     index.add([read_entry(ask), read_entry(LINES[0])])
     assert (index.waiting, index.foremost) == (2, 0)
     is_open, is_not = Search(read_query("is:open")), Search(read_query("-is:open"))
@@ -86,8 +86,8 @@ def test_a_request_is_open_until_it_is_answered() -> None:
 
 def test_what_is_gone_and_what_was_asked_again_waits_no_more() -> None:
     index = FrameIndex()
-    ask, other = (read_entry(Line(0.0, Kind.OUT, b'{"id": %d, "method": "x"}' % number)) for number in (1, 2))
-    index.add([ask, other, *[read_entry(Line(0.0, Kind.STDERR, b""))] * BLOCK, ask])
+    ask, other = (read_entry(LoggedLine(0.0, LineKind.OUT, b'{"id": %d, "method": "x"}' % number)) for number in (1, 2))
+    index.add([ask, other, *[read_entry(LoggedLine(0.0, LineKind.STDERR, b""))] * BLOCK, ask])
     assert (index.waiting, index.foremost) == (2, 1)
     assert index.drop_before(BLOCK)
     assert (index.waiting, index.foremost) == (1, BLOCK + 2)

@@ -21,7 +21,7 @@ from textual.css.tokenizer import TokenError
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import changed, leaves, value_at, with_value
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings, layered, read_project_settings
-from acp_tui.client.settings.reader import Problem, SettingsRead, read_settings
+from acp_tui.client.settings.reader import SettingProblem, SettingsRead, read_settings
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
 from acp_tui.client.settings.watching import changes_of, events_in
@@ -234,7 +234,7 @@ def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:
     return replace(read, settings=settings, problems=problems)
 
 
-def _of_setting(problem: Problem) -> str:
+def _of_setting(problem: SettingProblem) -> str:
     key = problem.key.partition("[")[0]
     return "keys" if key.startswith("keys.") else key
 
