@@ -154,7 +154,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "hosts",
         "list the sessions that hosts keep",
-        "acp_tui.cli.attach:list_hosts",
+        "acp_tui.cli.hosts",
         options=(
             Option(
                 ("--share",),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 GUARD_S: Final = 0.4
-"""Reading a question and answering it takes longer than this."""
+"""Reading a question and answering it takes longer than this. The same on the screen: `ui/kit/answer_guard.py`."""
 LOOK_S: Final = 0.02
 NEVER_S: Final = 6.0
 """A terminal that hasn't answered by then never does."""

@@ -37,7 +37,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import GUARD_S, QuestionGuard, TakesText
-from acp_tui.ui.kit.editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
+from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import MAX_NUMBERED
 from acp_tui.ui.kit.toasts import ASKING, AskingChanged

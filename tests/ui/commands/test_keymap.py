@@ -9,7 +9,7 @@ from textual.dom import DOMNode
 
 import acp_tui.ui
 from acp_tui.client.settings.settings import KeyChoice
-from acp_tui.ui.app.dialogs import Board
+from acp_tui.ui.app.board import Board
 from acp_tui.ui.app.settings.screen import SettingEditor, SettingsScreen
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.changes.list import ChangesScreen

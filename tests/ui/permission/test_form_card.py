@@ -21,7 +21,7 @@ from acp_tui.conversation.elicitation import (
     UnknownField,
 )
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.kit.editors import SECRET_WARNING
+from acp_tui.ui.kit.field_editors import SECRET_WARNING
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.prompt.input import IDLE_S
 from support.folding import ALLOW

@@ -37,7 +37,7 @@ from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, keymap_of, parse_
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS, bindings_of
 from acp_tui.ui.kit.editor import edit
-from acp_tui.ui.kit.editors import ChoiceRows
+from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
