@@ -24,7 +24,7 @@ from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
-from acp_tui.ui.prompt import PromptInput, queue_lines
+from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import PLACEHOLDER
 from acp_tui.ui.prompt.recall import HistorySearch
 from acp_tui.ui.replay.screen import ReplayScreen
@@ -33,6 +33,7 @@ from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.sidebar import Sidebar
 from acp_tui.ui.session.status_line import STATES
 from acp_tui.ui.session.welcome import Welcome
+from acp_tui.ui.tab import queue_lines
 from acp_tui.ui.tab.queue_lines import QueueLines
 from acp_tui.ui.tab.taking_out import PromptPicker
 from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
