@@ -78,7 +78,7 @@ class FullRequest(AnswerableRequest):
     )
 
     def __init__(self, card: AnswerableRequest) -> None:
-        super().__init__(WholeScreen, card._user, card._clock, card._drawing)
+        super().__init__(WholeScreen, card._user, card.clock, card._drawing)
         self._card = card
         self.guard.typed = card.guard.take_typed()
 

@@ -57,7 +57,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         super().__init__(place, drawing)
         self.guard = QuestionGuard(self, clock)
         self._user = user
-        self._clock = clock
+        self.clock = clock
 
     def _begin(self) -> None:
         super()._begin()

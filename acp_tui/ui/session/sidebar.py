@@ -305,6 +305,8 @@ class Sidebar(LineView, can_focus=True):
     def action_go(self, step: int) -> None:
         """Move the cursor by so many rows that can be chosen."""
         targets = self._targets
+        if self.cursor not in targets:
+            return  # it isn't laid out yet
         at = targets.index(self.cursor) + step
         self.cursor = targets[max(0, min(at, len(targets) - 1))]
         row = next(row for row, line in enumerate(self._lines) if line.target == self.cursor)

@@ -60,7 +60,7 @@ def test_many_short_diffs_are_compared_in_one_step_each() -> None:
 def test_the_same_texts_are_compared_once(compared: list[TextComparison]) -> None:
     comparisons = Comparisons()
     for _ in range(3):
-        comparisons.keep([TextDiff("/project/a.txt", "b\n", "a\n")])
+        comparisons.keep([TextDiff("/project/once.txt", "compared once\n", "a\n")])
         assert comparisons.advance()
     assert len(compared) == 1
 
