@@ -371,6 +371,7 @@ def new_link() -> AgentLink:
             sessions={},
             stop=_nothing,
             close_session=_nothing,
+            archive_session=_nothing,
         ),
     )
     return link
