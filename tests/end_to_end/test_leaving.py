@@ -151,6 +151,7 @@ async def test_who_watches_what_goes_on_sees_no_secret_that_the_agent_was_sent_b
     with on_terminal(user.home, "--", *scripted_argv(tells)) as screen:
         screen.prompt("go")
         screen.wait_for(SENT)
+        family = below(screen.process)
         detach(screen)
     (socket,) = (user.home / "state/acp-tui/hosts").glob("*.sock")
     place = HostPaths(socket.stem, socket.parent)
@@ -160,6 +161,7 @@ async def test_who_watches_what_goes_on_sees_no_secret_that_the_agent_was_sent_b
         assert agent_texts(session) == [SENT]
         await agent.send_extension("_acp_tui/stop", {})
         await agent.ended()
+    assert all_end(family)
 
 
 async def test_moved_into_a_host_it_is_shown_again_and_survives_its_screen(user: User) -> None:
