@@ -521,6 +521,7 @@ class Agent:
             try:
                 await self._ask(request(session.session_id, workplace, on_opened, on_refused))
             except errors.AgentLost:
+                session.has_missed = True  # whoever shows it already lacks the rest of its history
                 on_refused()  # no caller can answer them anymore
                 raise
             finally:
