@@ -319,8 +319,10 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         self._waiting: Worker[None] | None = None
         self._said = Static(classes="dialog-said", markup=False)
         self._guard = AnswerGuard(QuestionScreen.clock, self)
+        self._is_writing = False
+        """Whether the user types what is meant for the draft."""
         self._is_met = False
-        """Whether a key was pressed that was meant for this."""
+        """Whether an Enter was pressed that was meant for this."""
 
     def compose(self) -> ComposeResult:
         rows = FilteredList(
@@ -337,11 +339,16 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         self._guard.arm()
 
     def on_key(self, event: Key) -> None:
-        """Drop an Enter that was meant for something else: the dialog may come while the user types."""
-        self._is_met = self._is_met or self._guard.takes(event)
-        if not self._is_met and event.key == "enter":
-            event.stop()
-            self._said.update(Content.styled(self._guard.why_not("press it again"), "$text-warning"))
+        """Drop an Enter that was meant for the draft: the dialog may come while the user types."""
+        can_be_meant = self._guard.takes(event)
+        if event.key != "enter":
+            self._is_writing = event.is_printable
+        elif not self._is_met:
+            self._is_met = can_be_meant and not self._is_writing
+            self._is_writing = False
+            if not self._is_met:
+                event.stop()
+                self._said.update(Content.styled(self._guard.why_not("press it again"), "$text-warning"))
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Return a terminal method, which the caller handles; otherwise ask the agent to log in."""
