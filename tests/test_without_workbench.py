@@ -93,6 +93,22 @@ def test_a_scenario_becomes_a_picture_of_the_screen(python: Run, tmp_path: Path)
     assert (tmp_path / "seen.txt").stat().st_size > 0
 
 
+@pytest.mark.parametrize("table", ["command_table", "key_table"])
+def test_a_broken_import_in_the_room_is_an_error(python: Run, client: Path, table: str) -> None:
+    room = client / "acp_tui" / "workbench"
+    room.mkdir()
+    try:
+        for name in ("__init__", "command_table", "key_table"):
+            (room / f"{name}.py").write_text(
+                "import no_such_module\n" if name == table else "COMMANDS = INSPECTOR = ()\n"
+            )
+        ran = python("-m", "acp_tui", "keys")
+    finally:
+        shutil.rmtree(room)
+    assert ran.returncode != 0
+    assert "no_such_module" in ran.stderr
+
+
 def test_tests_of_the_command_line_the_keys_and_the_tabs_pass(python: Run) -> None:
     without = ("-p", "no:acp_tui", "-p", "no:cacheprovider")  # the first one is the room's
     ran = python("-m", "pytest", "-n0", *without, *WORK_AS_EVER, cwd=ROOT)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
-from typing import Final, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from argparse import Namespace
 
 
 class UsageError(Exception):
@@ -72,16 +77,27 @@ class Option(NamedTuple):
         return f"{flags} {self.value.shown if self.value_when_bare is None else f'[{self.value.shown}]'}"
 
 
+class Late:
+    """A function by its dotted name, imported when it is called. A type checker sees the function itself instead."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Late:
+        return Late(f"{self._name}.{name}")
+
+    def __call__(self, *args: Any) -> Any:
+        module, _, function = self._name.rpartition(".")
+        return getattr(import_module(module), function)(*args)
+
+
 class CliCommand(NamedTuple):
     """One command. The one without a name is the default."""
 
     name: str
     about: str
-    runs: str
-    """The function to run, as `module:function`; a module alone means its `run`.
-
-    It takes the parsed values and returns the exit status. It raises UsageError for values that don't go together.
-    """
+    run: Callable[[Namespace], int]
+    """Takes the parsed values, and returns the exit status. Raises UsageError for values that don't go together."""
     word: Value | None = None
     needs: str = ""
     """What the error names if the word or a required option is missing; "" if the word is optional."""

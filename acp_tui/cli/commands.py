@@ -7,7 +7,7 @@ rows, which are here only as long as it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli.command import (
     AGENT,
@@ -18,6 +18,7 @@ from acp_tui.cli.command import (
     SOURCE_NOTE,
     SPEED,
     CliCommand,
+    Late,
     Option,
     Value,
     ValueKind,
@@ -26,8 +27,25 @@ from acp_tui.cli.command import (
 
 try:
     from acp_tui.workbench.command_table import COMMANDS as _FOR_AUTHORS
-except ModuleNotFoundError:
+except ModuleNotFoundError as error:
+    if error.name != "acp_tui.workbench":
+        raise
     _FOR_AUTHORS = ()
+
+if TYPE_CHECKING:
+    import acp_tui.cli.agents
+    import acp_tui.cli.attach
+    import acp_tui.cli.completion
+    import acp_tui.cli.doctor
+    import acp_tui.cli.host
+    import acp_tui.cli.hosts
+    import acp_tui.cli.reference
+    import acp_tui.cli.replay
+    import acp_tui.cli.sessions
+    import acp_tui.cli.start
+    import acp_tui.cli.start_turn
+else:
+    acp_tui = Late("acp_tui")
 
 SHELLS: Final = ("bash", "zsh", "fish")
 DOCTORS_PROMPT: Final = "Reply with the one word: ready. Use no tools."
@@ -89,11 +107,11 @@ _WORK: Final = "Work with an agent"
 _LOOK_UP: Final = "Look things up"
 
 COMMANDS: Final[tuple[CliCommand, ...]] = (
-    CliCommand("", "work with an agent", "acp_tui.cli.start", AGENT, options=_RUN_OPTIONS, group=_WORK),
+    CliCommand("", "work with an agent", acp_tui.cli.start.run, AGENT, options=_RUN_OPTIONS, group=_WORK),
     CliCommand(
         "run",
         "work with an agent, even one named like a command",
-        "acp_tui.cli.start",
+        acp_tui.cli.start.run,
         AGENT,
         _NEEDS_AGENT,
         _RUN_OPTIONS,
@@ -102,7 +120,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "exec",
         "run one turn without a screen",
-        "acp_tui.cli.start_turn",
+        acp_tui.cli.start_turn.run,
         AGENT,
         needs=_NEEDS_AGENT,
         options=(
@@ -123,7 +141,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "host",
         "keep an agent running in the background",
-        "acp_tui.cli.host",
+        acp_tui.cli.host.run,
         AGENT,
         options=(
             _CWD,
@@ -145,7 +163,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "attach",
         "show a session that a host keeps",
-        "acp_tui.cli.attach",
+        acp_tui.cli.attach.run,
         Value("ID"),
         options=(_CWD, Option(("--read-only",), "only watch: you can't prompt, answer, or change anything")),
         notes=_ATTACH_NOTES,
@@ -154,7 +172,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "hosts",
         "list the sessions that hosts keep",
-        "acp_tui.cli.hosts",
+        acp_tui.cli.hosts.run,
         options=(
             Option(
                 ("--share",),
@@ -175,7 +193,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "agents",
         "list the agents you can run",
-        "acp_tui.cli.agents",
+        acp_tui.cli.agents.run,
         options=(
             Option(("--update",), "fetch the agent registry first"),
             Option(("--verbose",), "show every detail, and problems in the registry"),
@@ -186,7 +204,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "demo",
         "try acp-tui with a scripted agent",
-        "acp_tui.cli.start:demo",
+        acp_tui.cli.start.demo,
         Value("SCENARIO", ValueKind.SCENARIO),
         options=(
             Option(("--list",), "list the scenarios"),
@@ -201,7 +219,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "sessions",
         "list recorded sessions, or export one",
-        "acp_tui.cli.sessions",
+        acp_tui.cli.sessions.run,
         Value("WORDS"),
         options=(
             _CWD,
@@ -215,7 +233,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "replay",
         "play back a recording",
-        "acp_tui.cli.replay",
+        acp_tui.cli.replay.run,
         SOURCE,
         needs="a recording or demo:NAME: acp-tui replay FILE; to list yours: acp-tui sessions",
         options=(
@@ -230,7 +248,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "render",
         "turn a recording into a picture, text, or animation",
-        "acp_tui.cli.replay:write_rendering",
+        acp_tui.cli.replay.write_rendering,
         SOURCE,
         needs="a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg",
         options=(
@@ -265,7 +283,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "doctor",
         "check that this machine and an agent are ready",
-        "acp_tui.cli.doctor",
+        acp_tui.cli.doctor.run,
         AGENT,
         options=(
             _CWD,
@@ -284,21 +302,21 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "settings",
         "show every setting and its value",
-        "acp_tui.cli.reference:print_settings",
+        acp_tui.cli.reference.print_settings,
         options=(_CWD, output_format("text", "json", "markdown")),
         group=_LOOK_UP,
     ),
     CliCommand(
         "keys",
         "show every key and what it does",
-        "acp_tui.cli.reference:print_keys",
+        acp_tui.cli.reference.print_keys,
         options=(output_format("text", "json", "markdown"),),
         group=_LOOK_UP,
     ),
     CliCommand(
         "completion",
         "print a shell completion script",
-        "acp_tui.cli.completion",
+        acp_tui.cli.completion.run,
         Value("SHELL", choices=SHELLS, is_closed=False),
         needs="a shell: bash, zsh, or fish",
         notes=_COMPLETION_NOTES,
@@ -307,7 +325,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "help",
         "show help for a command or topic",
-        "acp_tui.cli.reference:print_help",
+        acp_tui.cli.reference.print_help,
         Value("TOPIC", ValueKind.TOPIC),
         options=(output_format("text", "man", about="text, or the man page"),),
         group=_LOOK_UP,

@@ -11,17 +11,12 @@ import os
 import pwd
 import signal
 import sys
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib import import_module
-from typing import TYPE_CHECKING, Final, TextIO, cast
+from typing import Final, TextIO, cast
 
 from acp_tui.cli import ExitCode
 from acp_tui.conversation.visible.text import VisibleStream
-
-if TYPE_CHECKING:
-    from acp_tui.cli.arguments import Args
-    from acp_tui.cli.command import CliCommand
 
 COERCED_LOCALES: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 GC_THRESHOLD: Final = 400_000
@@ -81,17 +76,9 @@ def _run(argv: list[str]) -> int:
 
     chosen, args = arguments.read_arguments(argv)
     try:
-        status: int = _loaded(chosen)(args)
+        return chosen.run(args)
     except command.UsageError as error:
         return arguments.say_wrong_use(chosen, str(error))
-    return status
-
-
-def _loaded(command: CliCommand) -> Callable[[Args], int]:
-    """Load a command. This is the only place that does, so each start only loads one."""
-    module, _, function = command.runs.partition(":")
-    run: Callable[[Args], int] = getattr(import_module(module), function or "run")
-    return run
 
 
 def _give_up_stdout() -> None:

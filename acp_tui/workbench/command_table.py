@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli.command import (
     AGENT,
@@ -13,11 +13,20 @@ from acp_tui.cli.command import (
     SOURCE_NOTE,
     SPEED,
     CliCommand,
+    Late,
     Option,
     Value,
     ValueKind,
     output_format,
 )
+
+if TYPE_CHECKING:
+    import acp_tui.workbench.cli.check
+    import acp_tui.workbench.cli.inspect
+    import acp_tui.workbench.cli.mock
+    import acp_tui.workbench.cli.redact
+else:
+    acp_tui = Late("acp_tui")
 
 _REDACT_NOTES = """\
 FILE is a recording, or a recorded session's ID.
@@ -48,7 +57,7 @@ COMMANDS: tuple[CliCommand, ...] = (
     CliCommand(
         "redact",
         "make a recording you can share",
-        "acp_tui.workbench.cli.redact",
+        acp_tui.workbench.cli.redact.run,
         Value("FILE", ValueKind.FILE),
         needs="a recording and a file to write: acp-tui redact FILE -o FILE",
         options=(
@@ -69,7 +78,7 @@ COMMANDS: tuple[CliCommand, ...] = (
     CliCommand(
         "check",
         "find the protocol rules an agent breaks",
-        "acp_tui.workbench.cli.check",
+        acp_tui.workbench.cli.check.run,
         AGENT,
         options=(
             Option(("--prompt", "-p"), "the prompt (default: about a file)", Value("TEXT")),
@@ -85,7 +94,7 @@ COMMANDS: tuple[CliCommand, ...] = (
     CliCommand(
         "inspect",
         "browse a recording's frames and the rules they break",
-        "acp_tui.workbench.cli.inspect",
+        acp_tui.workbench.cli.inspect.run,
         SOURCE,
         needs="a recording or demo:NAME: acp-tui inspect FILE; to list yours: acp-tui sessions",
         notes=SOURCE_NOTE,
@@ -94,7 +103,7 @@ COMMANDS: tuple[CliCommand, ...] = (
     CliCommand(
         "mock",
         "play a recording or scenario as an agent, for any client",
-        "acp_tui.workbench.cli.mock",
+        acp_tui.workbench.cli.mock.run,
         SOURCE,
         needs="a recording or a scenario: acp-tui mock FILE",
         options=(

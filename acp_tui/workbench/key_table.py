@@ -7,19 +7,6 @@ from __future__ import annotations
 
 from acp_tui.ui.commands.command import Command, Place
 
-INSPECT: tuple[Command, ...] = (
-    Command(
-        "inspect",
-        "Inspect the messages between acp-tui and the agent",
-        "every frame, and broken rules",
-        "alt+i",
-        "do('inspect')",
-        has_priority=True,
-        slash="inspect",
-    ),
-)
-"""Opens the inspector from a session."""
-
 
 def _row(
     where: Place, id_: str, keys: str, widget_action: str, title: str, about: str = "", *, follows: str = ""

@@ -29,7 +29,6 @@ from acp_tui.ui.dialogs.agents import AgentChoice, choose_agent
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.kit.row_list import PickerRow
-from acp_tui.ui.tab.actions import is_possible
 from acp_tui.ui.tab.loading import preload_in_thread
 from acp_tui.ui.tab.reopening import LeftSession, left_sessions
 from acp_tui.ui.tab.tab import Tab
@@ -94,7 +93,7 @@ class Dialogs:
         """The commands of these places that can do something in the tab now."""
         for command in COMMANDS:
             is_offered = command.action and not command.follows and command.where in places
-            if is_offered and is_possible(command, tab):
+            if is_offered and command.when(tab.actions):
                 yield command
 
     def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.actions import Actions
+
+Run: TypeAlias = "Callable[[Actions, str], object]"
+"""Gets what follows the slash command; "" if nothing does. A coroutine waits for the user."""
+Condition: TypeAlias = "Callable[[Actions], bool]"
 
 Place: TypeAlias = Literal[
     "app",
@@ -96,5 +104,11 @@ class Command:
     """Fixed characters to type for it. They aren't keys, so the user can't change them."""
     works_above_questions: bool = False
     """Whether it also works while the agent asks something: no form or other question may block it."""
+    run: Run = lambda do, words: None
+    """What a command of a tab does."""
+    when: Condition = lambda do: True
+    """Whether the command of a tab would do anything now: the palette offers it only then."""
+    keys_wait: bool = False
+    """Whether the next keys wait until it has run, because they go to what it shows."""
     follows: str = ""
     """The session command it corresponds to in another place. A key that the user sets for that one works here too."""

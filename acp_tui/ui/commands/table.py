@@ -8,13 +8,14 @@ from typing import Final
 
 from textual.binding import Binding, BindingType
 
-from acp_tui.ui.commands.command import Command, Place
+from acp_tui.ui.commands.command import Command, Condition, Place, Run
 
 try:
-    from acp_tui.workbench.key_table import INSPECT as _INSPECT
-    from acp_tui.workbench.key_table import INSPECTOR as _INSPECTOR
-except ModuleNotFoundError:
-    _INSPECT = _INSPECTOR = ()
+    from acp_tui.workbench.key_table import INSPECTOR
+except ModuleNotFoundError as error:
+    if error.name != "acp_tui.workbench":
+        raise
+    INSPECTOR = ()
 
 
 def _own(
@@ -29,7 +30,7 @@ def _own(
     follows: str = "",
     has_priority: bool = False,
 ) -> Command:
-    """A command of the widget itself, or of its screen. With an empty `own`, the widget handles what is typed."""
+    """A command of the widget itself, or of its screen. Without an action, the widget handles the key itself."""
     return Command(
         id_,
         title,
@@ -46,44 +47,69 @@ def _own(
 def _here(
     id_: str,
     keys: str,
+    run: Run,
     title: str,
     about: str = "",
     *,
-    action: str = "",
     slash: str = "",
     where: Place = "session",
     has_priority: bool = False,
     works_above_questions: bool = False,
+    when: Condition = lambda do: True,
+    keys_wait: bool = False,
     follows: str = "",
 ) -> Command:
-    """A command of the tab, which `ui/tab/actions` does; with an `action`, of the app.
-
-    `slash` is its slash command, and what may follow that.
-    """
+    """A command of the tab. `slash` is its slash command, and what may follow that."""
     word, _, argument = slash.partition(" ")
-    if action:
-        where = "app"
-    else:
-        action = f"do({id_!r})"
-    widget_action = f"screen.{action}" if where == "conversation" else ""
+    action = f"do({id_!r})"
     return Command(
         id_,
         title,
         about,
         keys,
         action,
-        widget_action,
+        f"screen.{action}" if where == "conversation" else "",
         where,
         has_priority,
         word,
         argument,
         works_above_questions=works_above_questions,
+        run=run,
+        when=when,
+        keys_wait=keys_wait,
         follows=follows,
     )
 
 
 _anywhere: Final = partial(_here, has_priority=True)
 _above: Final = partial(_anywhere, works_above_questions=True)
+
+
+def _to_tab(number: int) -> Command:
+    return _above(
+        f"tab_{number}",
+        f"alt+{number}",
+        lambda do, _: do.tab.app.tabs.go_to_number(number),
+        f"Go to tab {number}",
+        when=lambda do: do.has_tab(number),
+        keys_wait=True,
+    )
+
+
+def _app(
+    id_: str, keys: str, action: str, title: str, about: str, *, slash: str = "", works_above_questions: bool = False
+) -> Command:
+    return Command(
+        id_,
+        title,
+        about,
+        keys,
+        f"app.{action}",
+        where="app",
+        has_priority=True,
+        slash=slash,
+        works_above_questions=works_above_questions,
+    )
 
 
 def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, follows: str = "") -> Command:
@@ -118,6 +144,142 @@ REPLAY_COMMANDS: Final = (
     _replay("leave", "q,escape", "app.quit", "Quit"),
 )
 
+def _of_a_tab() -> tuple[Command, ...]:
+    """A function: in a module's own lambdas, mypy can't tell the types of decorated methods of what imports it."""
+    return (
+        _here("edit_queue", "alt+down", lambda do, _: do.edit_queue(), "Go to the queued prompts",
+              "edit, remove, or move them", when=lambda do: do.has_queued),
+        _here("search_history", "ctrl+r", lambda do, _: do.search_history(), "Search earlier prompts",
+              "of this project, or of all", has_priority=True, slash="history", keys_wait=True),
+        _here("next_mode", "shift+tab", lambda do, _: do.tab.agent.next_mode(), "Next agent mode", "if it has modes",
+              when=lambda do: do.offers("mode")),
+        _anywhere("find", "f9,ctrl+shift+f", lambda do, words: do.find(words), "Find in the conversation",
+                  slash="find words", when=lambda do: do.was_said, keys_wait=True),
+        _here("send_queued_now", "", lambda do, _: do.tab.writing.send_next_now(), "Send the next queued prompt now",
+              "it interrupts the turn", when=lambda do: do.has_queued),
+        _here("prompt_above", "ctrl+up", lambda do, _: do.in_view(lambda view: view.action_to_prompt(-1)),
+              "Go to the prompt above", when=lambda do: do.was_said),
+        _here("prompt_below", "ctrl+down", lambda do, _: do.in_view(lambda view: view.action_to_prompt(1)),
+              "Go to the prompt below", when=lambda do: do.was_said),
+        _here("show_prompts", "", lambda do, _: do.show_prompts(), "List your prompts",
+              "go to one, copy it, or put it into the draft", slash="prompts", when=lambda do: do.was_said),
+        _here("follow", "ctrl+end", lambda do, _: do.in_view(lambda view: view.action_follow()),
+              "Go to the end of the conversation", "and follow it", when=lambda do: do.was_said),
+        _anywhere("toggle_all", "ctrl+o", lambda do, _: do.in_view(lambda view: view.toggle_all()),
+                  "Unfold or fold everything", "diffs, output, thoughts, raw input", when=lambda do: do.was_said),
+        _anywhere("toggle_plan", "ctrl+t", lambda do, _: do.toggle_plan(), "Unfold or fold the plan",
+                  "if the agent has one", when=lambda do: bool(do.said.plans)),
+        _anywhere("sidebar", "alt+s", lambda do, _: do.tab.sidebar.turn(), "Show the sidebar, go to it, hide it",
+                  "plan, changed files, session details", slash="sidebar", when=lambda do: do.tab.session is not None),
+        _anywhere("choose_option", "f2", lambda do, _: do.tab.agent.choose_option(), "Change a setting of the session",
+                  "mode, model, and what else the agent offers", slash="options",
+                  when=lambda do: bool(do.said.options)),
+        _here("choose_model", "", lambda do, _: do.tab.agent.choose_value("model"), "Change the model",
+              "if the agent offers several", slash="model", when=lambda do: do.offers("model")),
+        _here("choose_mode", "", lambda do, _: do.tab.agent.choose_value("mode"), "Change the mode",
+              "if the agent has modes", slash="mode", when=lambda do: do.offers("mode")),
+        _anywhere("choose_session", "f3", lambda do, _: do.history.choose(),
+                  "Open, rename, pin, archive, delete, or start a session",
+                  "those of the agent, and those that were recorded", slash="sessions"),
+        _here("rename_session", "", lambda do, name: do.rename_session(name), "Rename the session",
+              "in the agent too, if it supports titles", slash="rename name",
+              when=lambda do: do.tab.session is not None),
+        _here("pin_session", "", lambda do, _: do.pin_session(), "Pin the session, or unpin it",
+              "above the others, in F3 and F10", slash="pin", when=lambda do: do.can_mark),
+        _here("archive_session", "", lambda do, _: do.archive_session(), "Archive the session, or restore it",
+              "F3 and F10 hide it; in the agent too, if it supports that", slash="archive",
+              when=lambda do: do.can_mark),
+        _anywhere("show_agent", "f4", lambda do, _: do.tab.agent.show_agent(), "Show what this agent can do",
+                  "with its command and log", slash="agent", when=lambda do: not do.tab.link.is_lost),
+        _here("show_mcp", "", lambda do, _: do.tab.agent.show_mcp(), "Show the session's MCP servers",
+              "and which were skipped, and why", slash="mcp", when=lambda do: not do.tab.link.is_lost),
+        _anywhere("show_changes", "f5", lambda do, _: do.show_changes(), "Show what has changed in the workspace",
+                  "since the start, by anyone; review and revert", slash="changes",
+                  when=lambda do: do.tab.changes is not None),
+        _here("undo_turn", "", lambda do, _: do.undo_turn(), "Undo a turn",
+              "review and revert the changes since a prompt; continue from there", slash="undo",
+              when=lambda do: do.tab.changes is not None),
+        _anywhere("begin_session", "ctrl+n", lambda do, _: do.begin_session(), "Start another session",
+                  "with this agent, in a new tab", slash="new", when=lambda do: do.tab.link.can_start),
+        _here("fork_session", "", lambda do, _: do.fork_session(), "Fork the session",
+              "continue in a new tab; this session stays as it is", slash="fork", when=lambda do: do.can_fork),
+        _here("fork_from_prompt", "", lambda do, _: do.fork_from_prompt(), "Continue from an earlier prompt",
+              "send it again, in a fork, or in a session that has only the conversation before it", slash="fork-from",
+              when=lambda do: do.was_said),
+        _here("hand_over", "", lambda do, _: do.hand_over(), "Continue with another agent",
+              "in a new tab, with a draft that sums up this session", slash="handover", when=lambda do: do.was_said),
+        _here("begin_in_worktree", "", lambda do, name: do.begin_in_worktree(name),
+              "Start a session in a new git worktree", "of this folder, in a new tab", slash="worktree name",
+              when=lambda do: do.tab.link.can_start),
+        _anywhere("choose_agent", "alt+a", lambda do, _: do.tab.app.choose_agent(), "Start another agent",
+                  "in a new tab", slash="agents"),
+        _above("next_tab", "ctrl+pagedown", lambda do, _: do.tab.app.tabs.step(1), "Go to the next tab",
+               "Alt+1 to Alt+9 go to one by its number", when=lambda do: do.has_tab(2), keys_wait=True),
+        _above("previous_tab", "ctrl+pageup", lambda do, _: do.tab.app.tabs.step(-1), "Go to the previous tab",
+               when=lambda do: do.has_tab(2), keys_wait=True),
+        *map(_to_tab, range(1, 10)),
+        _above("next_needing", "alt+n", lambda do, _: do.next_needing(), "Go to the next tab that needs you",
+               "or one that failed or is done", when=lambda do: do.has_tab(2), keys_wait=True),
+        _anywhere("board", "f10", lambda do, _: do.tab.app.show_board(), "Show all tabs",
+                  "their titles and states, and what runs in hosts", slash="tabs"),
+        _above("close_tab", "alt+w", lambda do, _: do.tab.app.close_front(), "Close the tab",
+               "and its session; the last tab gets a new session", slash="close"),
+        _above("detach", "alt+q", lambda do, _: do.tab.app.detach(), "Detach from the session",
+               "it keeps running in its host; acp-tui attach reopens it", slash="detach",
+               when=lambda do: do.can_detach),
+        _here("move_into_host", "", lambda do, _: do.tab.app.move_into_host(), "Move the sessions into a host",
+              "and attach to this one", slash="host", when=lambda do: do.can_move),
+        _above("restart", "alt+r", lambda do, _: do.restart(), "Restart the agent",
+               "and continue the session, as far as the agent remembers it", slash="restart",
+               when=lambda do: do.tab.link.can_start),
+        _anywhere("take_over", "f6", lambda do, _: do.terminals.take_over(), "Type into a running command",
+                  "passwords, questions, a pager", when=lambda do: do.runs_command),
+        _anywhere("interrupt_terminal", "f7", lambda do, _: do.terminals.interrupt(),
+                  "Press Ctrl+C in a running command", "as if typed there", when=lambda do: do.runs_command),
+        _anywhere("end_terminal", "f8", lambda do, _: do.terminals.end(), "End a running command",
+                  "the agent sees that it ended", when=lambda do: do.runs_command),
+        _anywhere("inspect", "alt+i", lambda do, _: do.tab.app.inspect(),
+                  "Inspect the messages between acp-tui and the agent", "every frame, and broken rules",
+                  slash="inspect", when=lambda do: not do.tab.link.is_lost),
+        _here("copy_reply", "", lambda do, _: do.entries.copy_reply(), "Copy the agent's last reply",
+              "as the agent wrote it", slash="copy", when=lambda do: do.has_reply),
+        _here("copy_code", "", lambda do, _: do.entries.copy_code(), "Copy a piece of code",
+              "from the agent's last reply that has any", when=lambda do: do.has_code),
+        _here("export", "", lambda do, file: do.entries.export(file), "Write the conversation to a file",
+              ".md, .html or .jsonl", slash="export file", when=lambda do: do.was_said),
+        _here("dismiss_visits", "", lambda do, _: do.dismiss_visits(), "Clear the pages you opened for the agent",
+              "if the agent doesn't report that they are done", when=lambda do: bool(do.said.visits)),
+        _here("log_out", "", lambda do, _: do.tab.agent.log_out(), "Log out of the agent", "if the agent offers it",
+              when=lambda do: do.can_log_out),
+        _above("interrupt", "ctrl+c", lambda do, _: do.interrupt(),
+               "Copy the selection, clear the draft, or cancel the turn", "the first that applies",
+               when=lambda do: do.was_said),
+        _anywhere("settings", "f12,ctrl+comma", lambda do, _: do.tab.app.show_settings(), "Change the settings",
+                  "and see problems in them", slash="settings"),
+        _anywhere("help", "f1,question_mark", lambda do, _: do.help(), "Help for where you are", "? outside the prompt",
+                  slash="help"),
+        # In the conversation
+        _here("edit_location", "ctrl+e", lambda do, _: do.entries.edit_location(),
+              "Open a tool call's file in your editor", "at its line", where="conversation",
+              when=lambda do: do.has_locations),
+        _here("save_attached", "ctrl+s,ctrl+y", lambda do, _: do.entries.save_attached(),
+              "Save what the agent attached", where="conversation", when=lambda do: do.has_attached),
+        _here("stop_one", "delete", lambda do, _: do.entries.stop_one(), "Stop one tool call, command, or subagent",
+              "the turn continues", where="conversation", when=lambda do: do.can_stop),
+        # Without default keys: for the vim preset, or for the user's own keys
+        _here("find_here", "", lambda do, _: do.find(), "Find in the conversation", where="conversation",
+              follows="find", when=lambda do: do.was_said, keys_wait=True),
+        _here("next_match_here", "", lambda do, _: do.in_view(lambda view: view.action_find(1)), "Next match",
+              "while you search", where="conversation", follows="next_match"),
+        _here("previous_match_here", "", lambda do, _: do.in_view(lambda view: view.action_find(-1)), "Previous match",
+              "while you search", where="conversation", follows="previous_match"),
+        _here("prompt_above_here", "", lambda do, _: do.in_view(lambda view: view.action_to_prompt(-1)),
+              "Go to the prompt above", where="conversation", follows="prompt_above", when=lambda do: do.was_said),
+        _here("prompt_below_here", "", lambda do, _: do.in_view(lambda view: view.action_to_prompt(1)),
+              "Go to the prompt below", where="conversation", follows="prompt_below", when=lambda do: do.was_said),
+    )
+
+
 COMMANDS: Final = (
     # In the prompt
     _own("prompt", "send", "enter", "send", "Send the prompt", "queues it while the agent works"),
@@ -133,11 +295,8 @@ COMMANDS: Final = (
          fixed_characters="@"),
     _own("prompt", "pull_back", "alt+up", "screen.pull_back", "Take back the last queued prompt",
          "to edit or delete it"),
-    _here("edit_queue", "alt+down", "Go to the queued prompts", "edit, remove, or move them"),
     _own("prompt", "walk_history", "", "", "Earlier prompts of this project", "from the first or last line",
          fixed_characters="↑ ↓"),
-    _here("search_history", "ctrl+r", "Search earlier prompts", "of this project, or of all",
-          has_priority=True, slash="history"),
     _own("queue", "queue_above", "up", "select(-1)", "Prompt above"),
     _own("queue", "queue_below", "down", "select(1)", "Prompt below"),
     _own("queue", "queue_edit", "enter", "edit", "Back to the draft", "to change it"),
@@ -225,16 +384,6 @@ COMMANDS: Final = (
     _own("conversation", "top", "home", "top", "Go to the beginning"),
     _own("conversation", "end", "end", "follow", "Go to the end"),
     _own("conversation", "select_all", "ctrl+a", "select_all", "Select everything"),
-    _here("edit_location", "ctrl+e", "Open a tool call's file in your editor", "at its line", where="conversation"),
-    _here("save_attached", "ctrl+s,ctrl+y", "Save what the agent attached", where="conversation"),
-    _here("stop_one", "delete", "Stop one tool call, command, or subagent", "the turn continues", where="conversation"),
-    # Without default keys: for the vim preset, or for the user's own keys
-    _here("find_here", "", "Find in the conversation", where="conversation", follows="find"),
-    _here("next_match_here", "", "Next match", "while you search", where="conversation", follows="next_match"),
-    _here("previous_match_here", "", "Previous match", "while you search", where="conversation",
-          follows="previous_match"),
-    _here("prompt_above_here", "", "Go to the prompt above", where="conversation", follows="prompt_above"),
-    _here("prompt_below_here", "", "Go to the prompt below", where="conversation", follows="prompt_below"),
     _own("conversation", "leave_subagent", "escape", "leave_subagent", "Back from a subagent",
          "Enter on its entry shows what it says"),
     # In the plan, and while searching
@@ -315,79 +464,17 @@ COMMANDS: Final = (
          has_priority=True),
     _own("setting", "setting_save", "ctrl+s,ctrl+enter", "accept", "Write it", has_priority=True),
     _own("setting", "setting_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
-    *_INSPECTOR,
+    *INSPECTOR,
     *REPLAY_COMMANDS,
-    # With a session
-    _here("next_mode", "shift+tab", "Next agent mode", "if it has modes"),
-    _anywhere("find", "f9,ctrl+shift+f", "Find in the conversation", slash="find words"),
-    _here("send_queued_now", "", "Send the next queued prompt now", "it interrupts the turn"),
-    _here("prompt_above", "ctrl+up", "Go to the prompt above"),
-    _here("prompt_below", "ctrl+down", "Go to the prompt below"),
-    _here("show_prompts", "", "List your prompts", "go to one, copy it, or put it into the draft", slash="prompts"),
-    _here("follow", "ctrl+end", "Go to the end of the conversation", "and follow it"),
-    _anywhere("toggle_all", "ctrl+o", "Unfold or fold everything", "diffs, output, thoughts, raw input"),
-    _anywhere("toggle_plan", "ctrl+t", "Unfold or fold the plan", "if the agent has one"),
-    _anywhere("sidebar", "alt+s", "Show the sidebar, go to it, hide it",
-              "plan, changed files, session details", slash="sidebar"),
-    _anywhere("choose_option", "f2", "Change a setting of the session",
-              "mode, model, and what else the agent offers", slash="options"),
-    _here("choose_model", "", "Change the model", "if the agent offers several", slash="model"),
-    _here("choose_mode", "", "Change the mode", "if the agent has modes", slash="mode"),
-    _anywhere("choose_session", "f3", "Open, rename, pin, archive, delete, or start a session",
-              "those of the agent, and those that were recorded", slash="sessions"),
-    _here("rename_session", "", "Rename the session", "in the agent too, if it supports titles", slash="rename name"),
-    _here("pin_session", "", "Pin the session, or unpin it", "above the others, in F3 and F10", slash="pin"),
-    _here("archive_session", "", "Archive the session, or restore it",
-          "F3 and F10 hide it; in the agent too, if it supports that", slash="archive"),
-    _anywhere("show_agent", "f4", "Show what this agent can do", "with its command and log", slash="agent"),
-    _here("show_mcp", "", "Show the session's MCP servers", "and which were skipped, and why", slash="mcp"),
-    _anywhere("show_changes", "f5", "Show what has changed in the workspace",
-              "since the start, by anyone; review and revert", slash="changes"),
-    _here("undo_turn", "", "Undo a turn",
-          "review and revert the changes since a prompt; continue from there", slash="undo"),
-    _anywhere("begin_session", "ctrl+n", "Start another session", "with this agent, in a new tab", slash="new"),
-    _here("fork_session", "", "Fork the session", "continue in a new tab; this session stays as it is", slash="fork"),
-    _here("fork_from_prompt", "", "Continue from an earlier prompt",
-          "send it again, in a fork, or in a session that has only the conversation before it", slash="fork-from"),
-    _here("hand_over", "", "Continue with another agent",
-          "in a new tab, with a draft that sums up this session", slash="handover"),
-    _here("begin_in_worktree", "", "Start a session in a new git worktree",
-          "of this folder, in a new tab", slash="worktree name"),
-    _anywhere("choose_agent", "alt+a", "Start another agent", "in a new tab", slash="agents"),
-    _above("next_tab", "ctrl+pagedown", "Go to the next tab", "Alt+1 to Alt+9 go to one by its number"),
-    _above("previous_tab", "ctrl+pageup", "Go to the previous tab"),
-    *(
-        _above(f"tab_{number}", f"alt+{number}", f"Go to tab {number}")
-        for number in range(1, 10)
-    ),
-    _above("next_needing", "alt+n", "Go to the next tab that needs you", "or one that failed or is done"),
-    _anywhere("board", "f10", "Show all tabs", "their titles and states, and what runs in hosts", slash="tabs"),
-    _above("close_tab", "alt+w", "Close the tab", "and its session; the last tab gets a new session", slash="close"),
-    _above("detach", "alt+q", "Detach from the session",
-           "it keeps running in its host; acp-tui attach reopens it", slash="detach"),
-    _here("move_into_host", "", "Move the sessions into a host", "and attach to this one", slash="host"),
-    _above("restart", "alt+r", "Restart the agent",
-           "and continue the session, as far as the agent remembers it", slash="restart"),
-    _anywhere("take_over", "f6", "Type into a running command", "passwords, questions, a pager"),
-    _anywhere("interrupt_terminal", "f7", "Press Ctrl+C in a running command", "as if typed there"),
-    _anywhere("end_terminal", "f8", "End a running command", "the agent sees that it ended"),
-    *_INSPECT,
-    _here("copy_reply", "", "Copy the agent's last reply", "as the agent wrote it", slash="copy"),
-    _here("copy_code", "", "Copy a piece of code", "from the agent's last reply that has any"),
-    _here("export", "", "Write the conversation to a file", ".md, .html or .jsonl", slash="export file"),
-    _here("dismiss_visits", "", "Clear the pages you opened for the agent",
-          "if the agent doesn't report that they are done"),
-    _here("log_out", "", "Log out of the agent", "if the agent offers it"),
-    _above("interrupt", "ctrl+c", "Copy the selection, clear the draft, or cancel the turn", "the first that applies"),
-    _anywhere("settings", "f12,ctrl+comma", "Change the settings", "and see problems in them", slash="settings"),
-    _anywhere("help", "f1,question_mark", "Help for where you are", "? outside the prompt", slash="help"),
+    # Of a tab
+    *(row for row in _of_a_tab() if row.id != "inspect" or INSPECTOR),
     # Everywhere
-    _anywhere("command_palette", "ctrl+p", "Every command", "searchable", action="app.command_palette"),
-    _here("change_theme", "", "Change the theme", "previews each as you move", slash="theme",
-          action="app.choose_theme"),
-    _here("screenshot", "", "Save a picture of the screen", "an .svg in the folder acp-tui was started in",
-          action="app.screenshot"),
-    _above("quit", "ctrl+q", "Quit", "stops the agent and everything it runs", slash="quit", action="app.quit"),
+    _app("command_palette", "ctrl+p", "command_palette", "Every command", "searchable"),
+    _app("change_theme", "", "choose_theme", "Change the theme", "previews each as you move", slash="theme"),
+    _app("screenshot", "", "screenshot", "Save a picture of the screen",
+         "an .svg in the folder acp-tui was started in"),
+    _app("quit", "ctrl+q", "quit", "Quit", "stops the agent and everything it runs", slash="quit",
+         works_above_questions=True),
 )
 # fmt: on
 

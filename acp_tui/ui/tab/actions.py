@@ -1,4 +1,4 @@
-"""What the commands of a tab do, and when the palette offers them. `ui/commands/table` has their keys and words.
+"""What the commands of a tab do, and what they need. The rows of `ui/commands/table` call it.
 
 The palette hides commands that can't do anything now; their keys work, or say why not. This module imports everything
 its methods need, so it is loaded after the start, or with the first key.
@@ -7,10 +7,10 @@ its methods need, so it is loaded after the start, or with the first key.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
@@ -23,7 +23,7 @@ from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Entry, EntryId, TerminalState
+from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
@@ -63,21 +63,96 @@ class Actions:
     """The commands of one tab. Coroutines wait for the user, so run them in a worker."""
 
     def __init__(self, tab: Tab) -> None:
-        self.tab = tab
+        # With their types, because mypy reads the rows of the table first.
+        self.tab: Tab = tab
         self.worktrees = WorktreesController(tab)
-        self.entries = TakeOut(tab)
-        self.terminals = TerminalsController(tab)
-        self.history = HistoryController(tab)
+        self.entries: TakeOut = TakeOut(tab)
+        self.terminals: TerminalsController = TerminalsController(tab)
+        self.history: HistoryController = HistoryController(tab)
         self.welcoming = Welcoming(tab, self.history)
 
-    async def do(self, id_: str, words: str) -> None:
+    async def do(self, command: Command, words: str) -> None:
         """Run a command; `words` is what follows its slash command. What waits for the user goes on in a worker."""
-        done = DONE_BY[id_]
-        doing = done.run(self, words)
-        if done.is_awaited and isinstance(doing, Coroutine):
-            await doing
-        elif isinstance(doing, Coroutine):
-            self.tab.run(doing)
+        doing = command.run(self, words)
+        if isinstance(doing, Coroutine):
+            if command.keys_wait:
+                await doing
+            else:
+                self.tab.run(doing)
+
+    # What there is
+
+    @property
+    def said(self) -> Conversation:
+        """What the session says; nothing without a session."""
+        return self.tab.session.conversation if self.tab.session is not None else Conversation()
+
+    @property
+    def was_said(self) -> bool:
+        return not self.said.is_blank
+
+    @property
+    def has_reply(self) -> bool:
+        return bool(last_reply(self.said))
+
+    @property
+    def has_code(self) -> bool:
+        return bool(last_code(self.said))
+
+    @property
+    def has_locations(self) -> bool:
+        return any(map(locations_of, self.said.entries))
+
+    @property
+    def has_attached(self) -> bool:
+        return any(map(attached_to, self.said.entries))
+
+    @property
+    def has_queued(self) -> bool:
+        return self.tab.session is not None and bool(self.tab.session.queue.prompts)
+
+    @property
+    def runs_command(self) -> bool:
+        """Whether a command of the agent runs here."""
+        return any(terminal.is_ours and not terminal.has_exited for terminal in self.said.terminals.values())
+
+    @property
+    def can_stop(self) -> bool:
+        return bool(stoppable_in(self.said))
+
+    @property
+    def can_log_out(self) -> bool:
+        agent = self.tab.link.agent
+        return agent is not None and agent.lost is None and agent.capabilities.logout
+
+    @property
+    def can_fork(self) -> bool:
+        agent = self.tab.link.agent
+        return self.tab.session is not None and agent is not None and agent.capabilities.fork_session
+
+    @property
+    def can_mark(self) -> bool:
+        return self.tab.session is not None and self.tab.link.agent is not None
+
+    @property
+    def can_detach(self) -> bool:
+        return self.tab.link.is_hosted or self.tab.app.can_leave
+
+    @property
+    def can_move(self) -> bool:
+        """Whether the session can move into a host."""
+        return self.tab.app.can_leave and not self.tab.link.is_hosted
+
+    def offers(self, category: str) -> bool:
+        """Whether the agent has an option of this category with more than one choice."""
+        return any(
+            isinstance(option, SelectOption) and option.category == category and len(option.choices) > 1
+            for option in self.said.options
+        )
+
+    def has_tab(self, number: int) -> bool:
+        """Whether there is another tab, and one of this number."""
+        return 1 < len(self.tab.app.tabs) >= number
 
     # Conversation
 
@@ -91,6 +166,11 @@ class Actions:
             await self.tab.screen.mount(FindBar(self.tab.panel.view, query), before="#prompt-frame")
         else:
             opened.begin(query)
+
+    def in_view(self, do: Callable[[ConversationView], object]) -> None:
+        """Do this to the conversation in view, if there is one."""
+        if self.tab.panel is not None:
+            do(self.tab.panel.view)
 
     def show_state(self, state: SearchState) -> None:
         """Show the state of the search in the search bar."""
@@ -405,189 +485,3 @@ def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
     hint = getattr(problem, "hint", "")
     said = f"Nothing pasted: {problem}." + (f" You can {hint}." if hint else "")
     prompt.notify(said, severity="warning", markup=False)
-
-
-Condition: TypeAlias = Callable[["Tab"], bool]
-
-
-def is_possible(command: Command, tab: Tab) -> bool:
-    """Whether the command would do anything now."""
-    done = DONE_BY.get(command.id)
-    return done is None or done.can_run(tab)
-
-
-def _of_session(condition: Callable[[Session], bool]) -> Condition:
-    return lambda tab: tab.session is not None and condition(tab.session)
-
-
-def _of_conversation(condition: Callable[[Conversation], bool]) -> Condition:
-    return _of_session(lambda session: condition(session.conversation))
-
-
-def _of_entries(found_in: Callable[[Entry], Sequence[object]]) -> Condition:
-    return _of_conversation(lambda conversation: any(map(found_in, conversation.entries)))
-
-
-def _always(tab: Tab) -> bool:
-    return True
-
-
-def _has_agent(tab: Tab) -> bool:
-    return not tab.link.is_lost
-
-
-def _can_start(tab: Tab) -> bool:
-    return tab.link.can_start
-
-
-def _can_log_out(tab: Tab) -> bool:
-    agent = tab.link.agent
-    return agent is not None and agent.lost is None and agent.capabilities.logout
-
-
-def _can_fork(tab: Tab) -> bool:
-    agent = tab.link.agent
-    return tab.session is not None and agent is not None and agent.capabilities.fork_session
-
-
-def _can_mark(tab: Tab) -> bool:
-    return tab.session is not None and tab.link.agent is not None
-
-
-def _can_detach(tab: Tab) -> bool:
-    return tab.link.is_hosted or tab.app.can_leave
-
-
-def _can_move(tab: Tab) -> bool:
-    return tab.app.can_leave and not tab.link.is_hosted
-
-
-def _follows_changes(tab: Tab) -> bool:
-    return tab.changes is not None
-
-
-def _offers(category: str) -> Condition:
-    """Whether the agent has an option of this category with more than one choice."""
-    return _of_conversation(
-        lambda conversation: any(
-            isinstance(option, SelectOption) and option.category == category and len(option.choices) > 1
-            for option in conversation.options
-        )
-    )
-
-
-def _is_running(terminal: TerminalState) -> bool:
-    return terminal.is_ours and not terminal.has_exited
-
-
-def _has_tab(number: int) -> Condition:
-    """Whether there is another tab, and one of this number."""
-    return lambda tab: 1 < len(tab.app.tabs) >= number
-
-
-_has_session: Final = _of_session(lambda session: True)
-_has_options: Final = _of_conversation(lambda conversation: bool(conversation.options))
-_has_plan: Final = _of_conversation(lambda conversation: bool(conversation.plans))
-_has_visits: Final = _of_conversation(lambda conversation: bool(conversation.visits))
-_has_reply: Final = _of_conversation(lambda conversation: bool(last_reply(conversation)))
-_has_code: Final = _of_conversation(lambda conversation: bool(last_code(conversation)))
-_can_stop: Final = _of_conversation(lambda conversation: bool(stoppable_in(conversation)))
-_was_said: Final = _of_conversation(lambda conversation: not conversation.is_blank)
-_runs_command: Final = _of_conversation(lambda conversation: any(map(_is_running, conversation.terminals.values())))
-_has_queued: Final = _of_session(lambda session: bool(session.queue.prompts))
-_has_locations: Final = _of_entries(locations_of)
-_has_attached: Final = _of_entries(attached_to)
-
-
-class Done(NamedTuple):
-    """How a command of a tab is run."""
-
-    run: Callable[[Actions, str], object]
-    """Gets what follows the slash command; "" if nothing does. A coroutine waits for the user, or is awaited."""
-    can_run: Condition = _always
-    """Whether the palette offers it."""
-    is_awaited: bool = False
-    """Whether the next keys wait for it, because they go to what it shows."""
-
-
-def _by(run: Callable[[Actions], object], can_run: Condition = _always, *, is_awaited: bool = False) -> Done:
-    return Done(lambda actions, words: run(actions), can_run, is_awaited)
-
-
-def _in_view(run: Callable[[ConversationView], object], can_run: Condition = _was_said) -> Done:
-    """Do this to the conversation in view, if there is one."""
-    return _by(lambda do: run(do.tab.panel.view) if do.tab.panel is not None else None, can_run)
-
-
-def _go_to_tab(number: int) -> Done:
-    return _by(lambda do: do.tab.app.tabs.go_to_number(number), _has_tab(number), is_awaited=True)
-
-
-# A function: in a module's own lambdas, mypy can't tell the types of decorated methods of what imports the module.
-# One row per command; with one argument per line, the table would be hard to read.
-# fmt: off
-def _done_by() -> Mapping[str, Done]:
-    return {
-        "next_mode": _by(lambda do: do.tab.agent.next_mode(), _offers("mode")),
-        "find": Done(lambda do, words: do.find(words), _was_said, is_awaited=True),
-        "find_here": _by(lambda do: do.find(), _was_said, is_awaited=True),
-        "next_match_here": _in_view(lambda view: view.action_find(1), _always),
-        "previous_match_here": _in_view(lambda view: view.action_find(-1), _always),
-        "search_history": _by(lambda do: do.search_history(), is_awaited=True),
-        "edit_queue": _by(lambda do: do.edit_queue(), _has_queued),
-        "send_queued_now": _by(lambda do: do.tab.writing.send_next_now(), _has_queued),
-        "prompt_above": _in_view(lambda view: view.action_to_prompt(-1)),
-        "prompt_below": _in_view(lambda view: view.action_to_prompt(1)),
-        "prompt_above_here": _in_view(lambda view: view.action_to_prompt(-1)),
-        "prompt_below_here": _in_view(lambda view: view.action_to_prompt(1)),
-        "show_prompts": _by(lambda do: do.show_prompts(), _was_said),
-        "follow": _in_view(lambda view: view.action_follow()),
-        "toggle_all": _in_view(lambda view: view.toggle_all()),
-        "toggle_plan": _by(lambda do: do.toggle_plan(), _has_plan),
-        "sidebar": _by(lambda do: do.tab.sidebar.turn(), _has_session),
-        "choose_option": _by(lambda do: do.tab.agent.choose_option(), _has_options),
-        "choose_model": _by(lambda do: do.tab.agent.choose_value("model"), _offers("model")),
-        "choose_mode": _by(lambda do: do.tab.agent.choose_value("mode"), _offers("mode")),
-        "choose_session": _by(lambda do: do.history.choose()),
-        "rename_session": Done(lambda do, name: do.rename_session(name), _has_session),
-        "pin_session": _by(lambda do: do.pin_session(), _can_mark),
-        "archive_session": _by(lambda do: do.archive_session(), _can_mark),
-        "show_agent": _by(lambda do: do.tab.agent.show_agent(), _has_agent),
-        "show_mcp": _by(lambda do: do.tab.agent.show_mcp(), _has_agent),
-        "show_changes": _by(lambda do: do.show_changes(), _follows_changes),
-        "undo_turn": _by(lambda do: do.undo_turn(), _follows_changes),
-        "begin_session": _by(lambda do: do.begin_session(), _can_start),
-        "fork_session": _by(lambda do: do.fork_session(), _can_fork),
-        "fork_from_prompt": _by(lambda do: do.fork_from_prompt(), _was_said),
-        "hand_over": _by(lambda do: do.hand_over(), _was_said),
-        "begin_in_worktree": Done(lambda do, name: do.begin_in_worktree(name), _can_start),
-        "choose_agent": _by(lambda do: do.tab.app.choose_agent()),
-        "next_tab": _by(lambda do: do.tab.app.tabs.step(1), _has_tab(2), is_awaited=True),
-        "previous_tab": _by(lambda do: do.tab.app.tabs.step(-1), _has_tab(2), is_awaited=True),
-        **{f"tab_{number}": _go_to_tab(number) for number in range(1, 10)},
-        "next_needing": _by(lambda do: do.next_needing(), _has_tab(2), is_awaited=True),
-        "board": _by(lambda do: do.tab.app.show_board()),
-        "close_tab": _by(lambda do: do.tab.app.close_front()),
-        "detach": _by(lambda do: do.tab.app.detach(), _can_detach),
-        "move_into_host": _by(lambda do: do.tab.app.move_into_host(), _can_move),
-        "restart": _by(lambda do: do.restart(), _can_start),
-        "take_over": _by(lambda do: do.terminals.take_over(), _runs_command),
-        "interrupt_terminal": _by(lambda do: do.terminals.interrupt(), _runs_command),
-        "end_terminal": _by(lambda do: do.terminals.end(), _runs_command),
-        "inspect": _by(lambda do: do.tab.app.inspect(), _has_agent),
-        "copy_reply": _by(lambda do: do.entries.copy_reply(), _has_reply),
-        "copy_code": _by(lambda do: do.entries.copy_code(), _has_code),
-        "export": Done(lambda do, file: do.entries.export(file), _was_said),
-        "edit_location": _by(lambda do: do.entries.edit_location(), _has_locations),
-        "save_attached": _by(lambda do: do.entries.save_attached(), _has_attached),
-        "stop_one": _by(lambda do: do.entries.stop_one(), _can_stop),
-        "dismiss_visits": _by(lambda do: do.dismiss_visits(), _has_visits),
-        "log_out": _by(lambda do: do.tab.agent.log_out(), _can_log_out),
-        "interrupt": _by(lambda do: do.interrupt(), _was_said),
-        "settings": _by(lambda do: do.tab.app.show_settings()),
-        "help": _by(lambda do: do.help()),
-    }
-# fmt: on
-
-
-DONE_BY: Final = _done_by()

@@ -15,6 +15,7 @@ from textual.events import Key
 from textual.screen import Screen
 
 from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
@@ -199,7 +200,7 @@ class SessionScreen(Screen[None]):
     # Keys and the focus
 
     async def action_do(self, id_: str, words: str = "") -> None:
-        await self.tab.actions.do(id_, words)
+        await self.tab.actions.do(BY_ID[id_], words)
 
     def action_focus_prompt(self) -> None:
         self.set_focus(self.prompt)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +17,6 @@ from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.row_list import RowList
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.ui.tab.actions import DONE_BY
 from support.desks import SESSION, OpenDesk
 from support.screens import open_page
 from support.settling import until_so
@@ -35,12 +33,6 @@ async def test_a_picture_of_the_screen_is_written_where_acp_tui_was_started(
             async with app.run_test() as pilot:
                 app.deliver_screenshot("it.svg")
                 await until_so(pilot, (tmp_path / "it.svg").exists)
-
-
-def test_every_command_of_a_tab_is_done_by_something_and_nothing_else_is() -> None:
-    done = {found[1] for command in COMMANDS if (found := re.fullmatch(r"do\('(\w+)'\)", command.action))}
-    assert "log_out" in done
-    assert {*DONE_BY} == done
 
 
 async def test_no_command_stands_in_the_palette_twice_also_after_it_was_used(open_desk: OpenDesk) -> None:
