@@ -10,21 +10,23 @@ from types import ModuleType
 from textual.binding import Binding
 from textual.dom import DOMNode
 
-from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, FIXED_KEYS
-from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP
+from acp_tui.ui.commands.table import COMMANDS, bindings_of
 
 
 def keys_without_rows(package: ModuleType) -> list[tuple[str, str]]:
-    """The classes of the package that bind a key without a row in the table, though it isn't fixed; and the key."""
+    """The classes of the package that bind a key without a row in the table; and the key."""
     modules = [import_module(found.name) for found in walk_packages(package.__path__, f"{package.__name__}.")]
     kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    places = {command.where for command in COMMANDS}
+    typed = {(each.key, each.action) for place in places for each in bindings_of(place=place) if not each.id}
     return [
         (kind.__name__, binding.key)
         for kind in kinds
         if kind.__module__.startswith(package.__name__)
         for binding in _bindings(kind)
-        if binding.id not in BY_ID and binding.key not in FIXED_KEYS
-        if not binding.action.startswith("refuse(")  # in a replay, where they would need a session
+        if binding.id not in BY_ID and (binding.key, binding.action) not in typed
+        if not binding.action.startswith(("refuse(", "stay"))  # which do nothing
     ]
 
 

@@ -7,19 +7,17 @@ from functools import partial
 from typing import Any, ClassVar, Final, TypeAlias
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.session_rows import ARCHIVED, PINNED
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.frame import Dialog, Frame
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.tab.tab import Tab
@@ -31,18 +29,15 @@ Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 KEYS: Final = "Enter go to it · {board_up} {board_down} move"
 
 
-class Board(ModalScreen[Act | None]):
+class Board(Dialog[Act | None]):
     """Lists the tabs with their current states. Returns what to do once it is gone, which happens once."""
 
     PLACE: ClassVar[Place] = "board"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Close", show=False),
-        *bindings_of(place=PLACE),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
         """`close` closes a tab after confirmation; `show_hosted` shows a hosted session."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._tabs = tabs
         self._close = close
         self._show_hosted = show_hosted
@@ -95,7 +90,7 @@ class Board(ModalScreen[Act | None]):
     @property
     def _keys(self) -> str:
         archived = ARCHIVED[self._shows_archived]
-        return keys_in_force(self).hint(f"{KEYS} · {{board_archived}} {archived} · {{board_close}} close · Esc back")
+        return f"{KEYS} · {{board_archived}} {archived} · {{board_close}} close · {{dialog_close}} back"
 
     def action_switch_archived(self) -> None:
         self._shows_archived = not self._shows_archived

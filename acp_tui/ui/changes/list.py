@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from rich.segment import Segment
 from textual import events, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -34,23 +34,16 @@ if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
 
 KEYS: Final = (
-    "Enter review · {changes_revert} revert · {changes_revert_all} revert all · {changes_undo} undo"
-    " · {changes_reload} refresh · Esc back"
+    "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · {changes_undo} undo"
+    " · {changes_reload} refresh · {dialog_close} back"
 )
 
 
 class ChangeList(RowList, can_focus=True):
     """A row for each changed file, sorted by path."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "go(-1)", "Row above", show=False),
-        Binding("down", "go(1)", "Row below", show=False),
-        Binding("pageup", "go_page(-1)", "Page up", show=False),
-        Binding("pagedown", "go_page(1)", "Page down", show=False),
-        Binding("home", "go(-1000000)", "First row", show=False),
-        Binding("end", "go(1000000)", "Last row", show=False),
-        Binding("enter", "choose", "Choose", show=False),
-    ]
+    PLACE: ClassVar[Place] = "list"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class Moved(Message):
         """Another row is under the cursor."""
@@ -81,11 +74,11 @@ class ChangeList(RowList, can_focus=True):
             palette = PLAIN  # what is readable in the terminal's own colors isn't known
         return change_segments(self.rows[index].value, width, self._most_lines, palette)
 
-    def action_go(self, step: int) -> None:
+    def action_move(self, step: int) -> None:
         self.move(step)
         self.post_message(self.Moved())
 
-    def action_go_page(self, direction: int) -> None:
+    def action_page(self, direction: int) -> None:
         self.move_page(direction)
         self.post_message(self.Moved())
 
@@ -103,8 +96,7 @@ class ChangesScreen(ModalScreen[None]):
 
     PLACE: ClassVar[Place] = "changes"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back", show=False),
-        *bindings_of(place=PLACE),
+        *bindings_of("dialog_close", place=PLACE),
     ]
 
     def __init__(self, folder: FolderChanges | ChangesSince) -> None:
@@ -292,7 +284,7 @@ class ChangesScreen(ModalScreen[None]):
             self.on_folder_changes_changed()
             self._say("Read all files.")
 
-    def action_back(self) -> None:
+    def action_close(self) -> None:
         """Cancel a pending question, or leave. Ignored while a file is being written, to keep undo possible."""
         if self._doomed is not None or self._all_doomed:
             self.on_change_list_moved()

@@ -18,7 +18,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
@@ -278,8 +278,7 @@ class ReviewScreen(ModalScreen[None]):
 
     PLACE: ClassVar[Place] = "diff"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back", show=False),
-        *bindings_of(place=PLACE),
+        *bindings_of("dialog_close", place=PLACE),
     ]
 
     def __init__(
@@ -570,7 +569,7 @@ class ReviewScreen(ModalScreen[None]):
         finally:
             self._is_writing = False
 
-    def action_back(self) -> None:
+    def action_close(self) -> None:
         """Leave. Ignored while a file is being written, because the write couldn't be undone then."""
         if not self._is_writing:
             self.dismiss()

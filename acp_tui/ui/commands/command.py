@@ -25,6 +25,7 @@ Place: TypeAlias = Literal[
     "welcome",
     "card",
     "question",
+    "choices",
     "review",
     "find",
     "terminal",
@@ -39,7 +40,11 @@ Place: TypeAlias = Literal[
     "settings",
     "setting",
     "dialog",
+    "page",
+    "list",
+    "ask",
     "inspector",
+    "query",
     "frames",
     "frame",
     "replay",
@@ -52,6 +57,7 @@ PLACES: Final[dict[Place, str]] = {
     "history": "While you search earlier prompts",
     "card": "On the permission card",
     "question": "On an agent's form or page",
+    "choices": "In a form's list of choices",
     "review": "In a permission request on the full screen",
     "conversation": "In the conversation",
     "plan": "In the plan",
@@ -69,7 +75,11 @@ PLACES: Final[dict[Place, str]] = {
     "settings": "In the settings",
     "setting": "While you change a setting",
     "dialog": "In every dialog",
+    "page": "In a dialog with text",
+    "list": "In a list of a dialog",
+    "ask": "On a question with yes and no",
     "inspector": "In the inspector",
+    "query": "While you search in it",
     "frames": "In its list of frames",
     "frame": "In a frame",
     "replay": "In a replay",
@@ -112,3 +122,32 @@ class Command:
     """Whether the next keys wait until it has run, because they go to what it shows."""
     follows: str = ""
     """The session command it corresponds to in another place. A key that the user sets for that one works here too."""
+
+
+def own(
+    where: Place,
+    id_: str,
+    keys: str,
+    widget_action: str,
+    title: str,
+    about: str = "",
+    *,
+    fixed_characters: str = "",
+    follows: str = "",
+    has_priority: bool = False,
+) -> Command:
+    """A command of the widget itself, or of its screen. Without an action, the widget handles the key itself.
+
+    `{}` in the action of fixed characters stands for the one that was typed.
+    """
+    return Command(
+        id_,
+        title,
+        about,
+        keys,
+        widget_action=widget_action,
+        where=where,
+        has_priority=has_priority,
+        fixed_characters=fixed_characters,
+        follows=follows,
+    )

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.geometry import Size
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -20,7 +20,7 @@ from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, TERMINALS_OWN, Keymap, ne
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen, ThemePicker
-from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.frame import Dialog, Frame
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
@@ -29,19 +29,18 @@ from acp_tui.ui.rendering.wrapping import Rows
 NARROW_CELLS: Final = 60
 
 
-class HelpScreen(ModalScreen[str | None]):
+class HelpScreen(Dialog[str | None]):
     """Returns the action of the command that the user chose; None if they only read."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Close", show=False),
         Binding("f1", "dismiss(None)", "Close", show=False, id="dialog_help"),
     ]
 
-    KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · Enter runs it · Esc close"
+    KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · {list_choose} runs it · {dialog_close} close"
 
     def __init__(self, here: Sequence[Place] = (), *, is_all: bool = True) -> None:
         """`here` has the current places, from the focus outwards. Without `is_all`, other places are left out."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._here = here
         self._is_all = is_all
 

@@ -206,24 +206,21 @@ _Chosen: TypeAlias = dict[str, tuple[str, ...]]
 
 BY_ID: Final = {command.id: command for command in COMMANDS}
 NEEDED: Final = frozenset(
-    {"quit", "send", "leave_prompt", "leave_card", "leave_question", "leave_review", "leave_terminal"}
+    {
+        *("quit", "send", "leave_prompt", "leave_terminal", "dialog_close", "list_choose"),
+        *("leave_card", "leave_question", "leave_review", "question_confirm", "ask_press"),
+    }
 )
 """Without a key for these, there would be no way to leave, to answer, or to reach the agent."""
 _KEPT: Final = frozenset({"enter", "tab", "escape", "up", "down", "left", "right", "space", "backspace", "delete"})
 """Every widget needs these keys, so commands of the whole screen can't have them."""
-FIXED_KEYS: Final = _KEPT | {
-    *("shift+tab", "home", "end", "pageup", "pagedown", "ctrl+home", "ctrl+end"),
-    *("y", "n", "a", "q", *"0123456789"),
-}
-"""These need no row in the table. They mean the same in every dialog: move, choose, answer (`y`, `n`, `a`, digits),
-or close what is only read (`q`, like Esc). If they differed, nobody could answer a question that they didn't expect.
-
-Neither do keys that are part of a text, such as those of Vim's modes, or that accept what completion offers.
-"""
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
-_TEXT_FIELDS: Final[tuple[Place, ...]] = ("prompt", "find", "prompts", "agents", "board", "settings", "setting", "app")
+_TEXT_FIELDS: Final[tuple[Place, ...]] = (
+    *("prompt", "find", "prompts", "agents", "board", "settings", "setting", "app"),
+    *("dialog", "list", "query"),
+)
 """There, a key that types a character does that."""
-_LISTS: Final[tuple[Place, ...]] = ("sessions", "agent", "changes", "diff")
+_LISTS: Final[tuple[Place, ...]] = ("sessions", "agent", "changes", "diff", "page", "choices", "ask")
 """Dialogs in which letters are keys."""
 _REFERENCE: Final = re.compile(r"\{(\w+)\}")
 _BETWEEN_PARTS: Final = re.compile(r"(; | · |(?<=\.) )")

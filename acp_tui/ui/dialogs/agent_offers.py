@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Key
-from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
@@ -27,11 +26,10 @@ from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, Sele
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
-from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow, aligned
 from acp_tui.ui.kit.toasts import ASKING
@@ -121,18 +119,15 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
 CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
 
 
-class CapabilityCard(ModalScreen[None]):
+class CapabilityCard(Dialog[None]):
     """Shows what this agent can do."""
 
     PLACE: ClassVar[Place] = "agent"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Close", show=False),
-        *bindings_of(place=PLACE),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self, facts: AgentFacts, forget: Callable[[], None] = lambda: None) -> None:
         """`forget` is called if the user wants to be asked again about what the agent doesn't ask for."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._facts = facts
         self._forget = forget
         self._is_open = False
@@ -144,7 +139,7 @@ class CapabilityCard(ModalScreen[None]):
         forget = "{agent_forget} forget what you decided · " if self._facts.unasked else ""
         yield Frame(
             shown_line(self._facts.title),
-            keys_in_force(self).hint(f"↑ ↓ PgUp PgDn read · {unfold}{forget}{{agent_copy}} copy as text · Esc close"),
+            f"↑ ↓ PgUp PgDn read · {unfold}{forget}{{agent_copy}} copy as text · {{dialog_close}} close",
             self._page,
         )
 
@@ -237,18 +232,16 @@ Chosen: TypeAlias = tuple[str, str | bool]
 """An option's ID and its new value."""
 
 
-class OptionsDialog(ModalScreen[Chosen | None]):
+class OptionsDialog(Dialog[Chosen | None]):
     """Returns the option and the value to ask the agent for, or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
-
     def __init__(self, options: Sequence[ConfigOption]) -> None:
-        super().__init__(classes="dialog")
+        super().__init__()
         self._options = options
 
     def compose(self) -> ComposeResult:
         rows = FilteredList(_option_rows(self._options), has_search=False, empty="This agent has no session settings")
-        keys = "↑ ↓ move · Enter change · Esc close"
+        keys = "{list_above} {list_below} move · {list_choose} change · {dialog_close} close"
         yield Frame(shown_line("Session settings"), keys, rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
@@ -302,16 +295,15 @@ Authenticate: TypeAlias = Callable[[LoginMethod], Awaitable[None]]
 """Asks the agent to log in. It may take minutes, and can be canceled. Raises ClientError."""
 
 
-class LoginDialog(ModalScreen[LoginMethod | None]):
+class LoginDialog(Dialog[LoginMethod | None]):
     """Returns the method that worked, or the chosen method if it needs a terminal; None if there was no login."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Cancel", show=False)]
 
     def __init__(
         self, agent_title: str, methods: Sequence[LoginMethod], authenticate: Authenticate, *, reason: str = ""
     ) -> None:
         """`reason` is what the agent said when it asked for a login."""
-        super().__init__(classes=f"dialog {ASKING}")
+        super().__init__()
+        self.add_class(ASKING)
         self._agent_title = agent_title
         self._methods = methods
         self._authenticate = authenticate
@@ -333,7 +325,8 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         reason = Static(shown(self._reason), classes="dialog-text", markup=False)
         reason.display = bool(self._reason)
         title = Content.assemble("Log in to ", shown_line(self._agent_title))
-        yield Frame(title, "↑ ↓ move · Enter log in · Esc cancel", reason, rows, self._said)
+        keys = "{list_above} {list_below} move · {list_choose} log in · {dialog_close} cancel"
+        yield Frame(title, keys, reason, rows, self._said)
 
     def on_mount(self) -> None:
         self._guard.arm()
@@ -374,7 +367,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         finally:
             self._waiting = None
 
-    def action_back(self) -> None:
+    def action_close(self) -> None:
         """Stop waiting for the agent; if not waiting, close."""
         if self._waiting is None:
             self.dismiss(None)

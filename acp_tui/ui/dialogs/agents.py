@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 from anyio import to_thread
 from textual import work
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
@@ -25,7 +24,7 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
 from acp_tui.ui.rendering.wrapping import cut
 
@@ -180,18 +179,11 @@ async def choose_agent(app: App[Any], *, worktrees: bool = False) -> AgentChoice
             return AgentChoice(agreed, is_in_worktree)
 
 
-class AgentsScreen(ModalScreen[ListedAgent | None]):
+class AgentsScreen(Dialog[ListedAgent | None]):
     """Returns the chosen agent, which can run; None if none was chosen."""
 
     PLACE: ClassVar[Place] = "agents"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Close", show=False),
-        *bindings_of(place=PLACE),
-        *(
-            Binding(str(number), f"choose({number - 1})", "Choose", show=False, priority=True)
-            for number in range(1, 10)
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(
         self,
@@ -202,7 +194,7 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         is_in_worktree: bool = False,
     ) -> None:
         """With `worktrees`, the user can ask for a session in a new git worktree."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._worktrees = worktrees
         self.is_in_worktree = is_in_worktree
         self._read = read
@@ -253,15 +245,13 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         if text:
             await copy(self, text)
 
-    def action_choose(self, index: int) -> None:
-        self._list.choose(index)
+    def action_number(self, number: int) -> None:
+        self._list.choose(number - 1)
 
     @property
     def _keys(self) -> str:
-        start = "Enter starts" if self._list.is_narrowed else "Enter or 1-9 start"
-        return keys_in_force(self).hint(
-            f"{start} · {{agents_update}} fetch the registry · {{agents_copy}} copy · Esc close"
-        )
+        start = "{list_choose} starts" if self._list.is_narrowed else "{list_choose} or 1-9 start"
+        return f"{start} · {{agents_update}} fetch the registry · {{agents_copy}} copy · {{dialog_close}} close"
 
     def on_filtered_list_moved(self) -> None:
         """Update the keys shown: in a search, digits are part of it."""

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.saving import FileExists
 from acp_tui.client.sessions.marks import MAX_NAME
-from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 
 
-class NameDialog(ModalScreen[str | None]):
+class NameDialog(Dialog[str | None]):
     """Returns the name without extra whitespace; None if the user closes the dialog or leaves the name blank."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
-
     def __init__(self, name: str) -> None:
-        super().__init__(classes="dialog")
+        super().__init__()
         self._name_so_far = name
 
     def compose(self) -> ComposeResult:
         field = Input(self._name_so_far, id="name", max_length=MAX_NAME)
-        yield Frame(shown_line("Rename the session"), "Enter rename · Esc close", field)
+        yield Frame(shown_line("Rename the session"), "Enter rename · {dialog_close} close", field)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.dismiss(" ".join(event.value.split()) or None)
@@ -38,14 +34,12 @@ Write: TypeAlias = Callable[[Path, bool], Awaitable[None]]
 """Writes the file. Replaces an existing one only if told to. Raises ClientError."""
 
 
-class ExportDialog(ModalScreen[Path | None]):
+class ExportDialog(Dialog[Path | None]):
     """Returns the file that was written, or None."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
 
     def __init__(self, folder: Path, name: str, write: Write, *, is_chosen: bool = False) -> None:
         """`name` is the suggestion, written at once if `is_chosen`. The user's input is relative to `folder`."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._folder = folder
         self._proposed = name
         self._write = write
@@ -57,7 +51,7 @@ class ExportDialog(ModalScreen[Path | None]):
     def compose(self) -> ComposeResult:
         self._said.display = False
         field = Input(self._proposed, id="file")
-        keys = "Enter write · .md, .html or .jsonl chooses the format · Esc close"
+        keys = "Enter write · .md, .html or .jsonl chooses the format · {dialog_close} close"
         yield Frame(shown_line("Write the conversation to a file"), keys, field, self._said)
 
     async def on_mount(self) -> None:

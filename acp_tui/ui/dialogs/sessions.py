@@ -9,10 +9,9 @@ from typing import ClassVar, Final, Protocol
 
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
@@ -25,7 +24,7 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.session_rows import ARCHIVED, OpenMode, session_rows
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
-from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
@@ -200,22 +199,19 @@ class Confirmation:
     do: Callable[[PastSession], Awaitable[None]]
 
 
-class SessionsDialog(ModalScreen[SessionChoice | None]):
+class SessionsDialog(Dialog[SessionChoice | None]):
     """Lists sessions, and returns the chosen one. Deletes and exports sessions while it stays open."""
 
     PLACE: ClassVar[Place] = "sessions"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(place=PLACE),
-        Binding("escape", "back", "Close", show=False),
-        Binding("y", "confirm", "Yes, delete it", show=False),
-        Binding("n", "refuse", "No, keep it", show=False),
     ]
 
     def __init__(
         self, source: SessionSource, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
     ) -> None:
         """`here` is the user's folder."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._source = source
         self._here = here
         self._now = now
@@ -307,9 +303,9 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
     def _keys(self) -> str:
         other = HERE if self._is_everywhere else EVERYWHERE
         archived = ARCHIVED[self._shows_archived]
-        return keys_in_force(self).hint(
+        return (
             f"{KEYS} · {{sessions_folders}} {other} · {{sessions_archived}} {archived}"
-            " · {sessions_search} search · Esc close"
+            " · {sessions_search} search · {dialog_close} close"
         )
 
     def action_switch_archived(self) -> None:
@@ -544,7 +540,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         else:
             self._show()
 
-    def action_back(self) -> None:
+    def action_close(self) -> None:
         if self._list.is_searching:
             self._list.end_search()
         else:

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -28,6 +28,8 @@ from acp_tui.conversation.elicitation import (
     UnknownField,
 )
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import GAP, MAX_NUMBERED, NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.wrapping import width_cells
@@ -38,17 +40,8 @@ MAX_ROWS: Final = 8
 class ChoiceRows(RowList, can_focus=True):
     """Rows to choose from. There is no cursor until the user moves it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Choice above", show=False),
-        Binding("down", "move(1)", "Choice below", show=False),
-        Binding("space", "choose", "Choose or not", show=False),
-        Binding("enter", "finish", "Choose and continue", show=False),
-        Binding("backspace,delete", "clear", "Choose nothing", show=False),
-        *(
-            Binding(str(number), f"number({number})", f"Choice {number}", show=False)
-            for number in range(1, MAX_NUMBERED + 1)
-        ),
-    ]
+    PLACE: ClassVar[Place] = "choices"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
     mark_cells = 4
 
     class Moved(Message):

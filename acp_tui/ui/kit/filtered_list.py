@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.events import Resize
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 
 
@@ -23,15 +24,8 @@ class FilteredList(Vertical, can_focus=True):
 
     DEFAULT_CSS = "FilteredList { height: auto; } FilteredList > * { height: auto; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Row above", show=False),
-        Binding("down", "move(1)", "Row below", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("ctrl+home", "move(-1000000)", "First row", show=False),
-        Binding("ctrl+end", "move(1000000)", "Last row", show=False),
-        Binding("enter", "choose", "Choose", show=False),
-    ]
+    PLACE: ClassVar[Place] = "list"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     make_search: ClassVar[type[Input]] = Input
     """The widget class of the search line. Subclasses may override it."""
@@ -206,17 +200,17 @@ __all__ = ["Picker", "PickerRow"]
 
 V = TypeVar("V")
 
+PICKER_KEYS: Final = "{list_above} {list_below} move · {list_choose} choose · {dialog_close} close"
 
-class Picker(ModalScreen[V | None], Generic[V]):
+
+class Picker(Dialog[V | None], Generic[V]):
     """A dialog that returns the value of the chosen row, or None."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
 
     def __init__(
         self, title: str, rows: Sequence[PickerRow[V]], *, search: bool = True, empty: str = "Nothing to choose from"
     ) -> None:
         """`empty` is shown if there are no rows."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._heading = title
         self.rows = FilteredList(rows, has_search=search, empty=empty)
         """The rows to choose from."""
@@ -227,7 +221,7 @@ class Picker(ModalScreen[V | None], Generic[V]):
     @property
     def keys(self) -> str:
         """What the frame says of the keys."""
-        return "↑ ↓ move · Enter choose · Esc close"
+        return PICKER_KEYS
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)
@@ -250,19 +244,20 @@ class ThemePicker(Picker[str]):
             self._show_theme(row.value)
 
 
-class ReadingScreen(ModalScreen[None]):
+class ReadingScreen(Dialog[None]):
     """A dialog with text, which scrolls if it doesn't fit."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
+    PLACE: ClassVar[Place] = "page"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self, title: str, text: str | Widget) -> None:
-        super().__init__(classes="dialog")
+        super().__init__()
         self._heading = title
         page = Static(shown(text), markup=False) if isinstance(text, str) else text
         self._body = VerticalScroll(page, classes="dialog-body")
 
     def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn read · Esc close", self._body)
+        yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn read · {dialog_close} close", self._body)
 
     def on_mount(self) -> None:
         self.set_focus(self._body)

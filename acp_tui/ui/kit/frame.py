@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final, TypeVar
 
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Size
+from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
+
+R = TypeVar("R")
 
 MAX_COST: Final = 100_000
 """What drawing a text in a dialog may cost."""
@@ -34,7 +40,9 @@ MAX_KEYS_SHARE: Final = 6
 
 
 class FrameKeys(Widget):
-    """What keys do. Breaks lines between keys. On a small screen, leaves some out, but not the last: how to leave."""
+    """What keys do, such as `{dialog_close} close`.
+
+    Breaks lines between keys. On a small screen, leaves some out, but not the last: how to leave."""
 
     def __init__(self, keys: str) -> None:
         super().__init__(classes="frame-keys")
@@ -51,13 +59,25 @@ class FrameKeys(Widget):
         return Content("\n".join(self._lines(self.content_size.width)))
 
     def _lines(self, width: int) -> list[str]:
-        keys = self._keys.split(SEPARATOR)
+        keys = keys_in_force(self).hint(self._keys).split(SEPARATOR)
         lines = pack(keys, width)
         most = max(MAX_KEY_LINES, self.app.size.height // MAX_KEYS_SHARE)
         while len(lines) > most and len(keys) > 2:
             del keys[-2]
             lines = pack(keys, width)
         return lines
+
+
+class Dialog(ModalScreen[R]):
+    """A dialog, which returns None if it's closed without a choice."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("dialog_close")
+
+    def __init__(self) -> None:
+        super().__init__(classes="dialog")
+
+    def action_close(self) -> None:
+        self.dismiss(None)
 
 
 class Frame(Vertical):

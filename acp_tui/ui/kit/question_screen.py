@@ -10,44 +10,40 @@ from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static, TextArea
 
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
-from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.frame import Dialog, Frame
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 WRITING: Final = "What you write goes to your draft; Tab: answer here"
 
 
-class QuestionScreen(ModalScreen[bool]):
+SHORT_KEYS: Final = "y yes · n no · {dialog_close} no"
+KEYS: Final = "y yes · n no · {ask_up} {ask_down} read on · {dialog_close} no"
+
+
+class QuestionScreen(Dialog[bool]):
     """Returns True if the user agrees. Anything but an explicit yes is a no.
 
     It comes by itself, so the user may be writing: what can't be an answer goes to the draft below.
     """
 
     clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "answer(False)", "No", show=False),
-        Binding("y", "answer(True)", "Yes", show=False),
-        Binding("enter", "press_button", "Answer with the chosen button", show=False),
-        Binding("left", "app.focus_previous", "Other answer", show=False),
-        Binding("right", "app.focus_next", "Other answer", show=False),
-        Binding("up", "scroll(-1)", "Up", show=False),
-        Binding("down", "scroll(1)", "Down", show=False),
-        Binding("pageup", "scroll(-10)", "Page up", show=False),
-        Binding("pagedown", "scroll(10)", "Page down", show=False),
-    ]
+    PLACE: ClassVar[Place] = "ask"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
         """`lines` describe everything that would be used. There are none if the question says it all."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self.guard = QuestionGuard(self, type(self).clock)
         self._question = Content(question) if isinstance(question, str) else question
-        self._keys = "y yes · n no · ↑ ↓ read on · Esc no" if lines else "y yes · n no · Esc no"
+        self._keys = KEYS if lines else SHORT_KEYS
         self._yes = yes
         self._no = Button("No", id="no", compact=True)
         text = Static(Content("\n").join(lines), markup=False)
@@ -89,6 +85,9 @@ class QuestionScreen(ModalScreen[bool]):
                 self.guard.arm()
                 return
             self.dismiss(answer)
+
+    def action_close(self) -> None:
+        self.action_answer(False)
 
     def action_press_button(self) -> None:
         if isinstance(self.focused, Button):

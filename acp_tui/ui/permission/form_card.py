@@ -73,18 +73,7 @@ class FormCard(VerticalScroll, can_focus=True):
     DEFAULT_CSS = "FormCard { height: auto; }"
 
     PLACE: ClassVar[Place] = "question"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(place=PLACE),
-        Binding("enter", "confirm", "Answer with the chosen row", show=False),
-        Binding("up", "step(-1)", "Row above", show=False),
-        Binding("down", "step(1)", "Row below", show=False),
-        Binding("pagedown,space", "page_down", "Page down", show=False),
-        Binding("0", "decline", "Decline", show=False),
-        *(
-            Binding(str(number), f"number({number})", f"Answer {number}", show=False)
-            for number in range(1, MAX_NUMBERED + 1)
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(
         self,

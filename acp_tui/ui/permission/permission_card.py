@@ -106,8 +106,7 @@ class PermissionCard(AnswerableRequest):
     PLACE: ClassVar[KeyPlace] = "card"
     RAW_HINT = "press {raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("option_above", "option_below", "review"),
-        Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),
+        *bindings_of("option_above", "option_below", "review", "leave_card"),
         Binding("tab", "stay", "Stay here", show=False),
     ]
 

@@ -13,7 +13,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, Rejection, answer_of, keys_told, kind_word
+from acp_tui.conversation.permission_requests import LETTERS, Rejection, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.permission.request_body import Place, RequestBody
@@ -39,12 +39,8 @@ class AnswerableRequest(RequestBody, can_focus=True):
 
     guard: QuestionGuard
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("confirm", "card_page_up", "card_page_down", "raw", "reject_and_say_why"),
-        *(
-            Binding(str(number), f"answer('{number}')", f"Option {number}", show=False)
-            for number in range(1, MAX_NUMBER + 1)
-        ),
-        *(Binding(letter, f"answer('{letter}')", KIND_WORDS[kind], show=False) for kind, letter in LETTERS.items()),
+        *bindings_of("answer", "answer_by_kind", "confirm"),
+        *bindings_of("card_page_up", "card_page_down", "raw", "reject_and_say_why"),
     ]
 
     def __init__(

@@ -14,6 +14,7 @@ from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import chosen_words
 from acp_tui.conversation.request_outline import ShownRequest
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.drawing import Folds
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
@@ -51,11 +52,11 @@ class RecordedView(ConversationView):
 
     PLACE = "replay"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "toggle_entry", "Fold or unfold", show=False),
-        Binding("space", "screen.toggle_playing", "Play or pause", show=False),
-        Binding("home", "screen.to_start", "To the beginning", show=False),
-        Binding("end", "screen.to_end", "To the end", show=False),
-        Binding("escape", "leave_subagent", "Back from a subagent", show=False),
+        *bindings_of("replay_toggle_entry"),
+        Binding("space", "screen.toggle_playing", "Play or pause", show=False, id="replay_play"),
+        Binding("home", "screen.to_start", "To the beginning", show=False, id="replay_start"),
+        Binding("end", "screen.to_end", "To the end", show=False, id="replay_end"),
+        Binding("escape", "leave_subagent", "Back from a subagent", show=False, id="replay_leave"),
     ]
 
 

@@ -9,7 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import Key
 from textual.screen import Screen
@@ -17,7 +17,7 @@ from textual.screen import Screen
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys
-from acp_tui.ui.commands.table import bindings
+from acp_tui.ui.commands.table import bindings, bindings_of
 from acp_tui.ui.prompt import PromptFrame, PromptInput
 from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
@@ -42,8 +42,7 @@ class SessionScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         # Use bindings, not key methods: after a key method, the key would still move the focus away from the prompt.
-        Binding("escape", "focus_prompt", "Back to the prompt", show=False),
-        Binding("tab", "focus_next", "To what waits for the user, or back to the prompt", show=False),
+        *bindings_of("focus_prompt", "focus_next"),
     ]
 
     def __init__(self, tab: Tab) -> None:

@@ -32,7 +32,6 @@ from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
@@ -264,10 +263,7 @@ class PromptPicker(Picker[PromptChoice]):
 
     @property
     def keys(self) -> str:
-        """Those in force."""
-        return keys_in_force(self).hint(
-            "Enter choose · {prompts_copy} copy · {prompts_edit} into the draft · Esc close"
-        )
+        return "{list_choose} choose · {prompts_copy} copy · {prompts_edit} into the draft · {dialog_close} close"
 
     def action_use(self, use: PromptUse) -> None:
         """Do this with the prompt under the cursor."""

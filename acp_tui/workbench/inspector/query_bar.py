@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from anyio import to_thread
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
@@ -19,6 +19,8 @@ from textual.reactive import Reactive
 from textual.widgets import Input, Static
 
 from acp_tui.client.saving import FileExists
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.naming import ExportDialog, Write
 from acp_tui.ui.kit.frame import Frame, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
@@ -50,7 +52,8 @@ class QueryBar(Horizontal):
     QueryBar Input { width: 1fr; min-width: 24; }
     QueryBar Static { width: auto; height: 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", show=False, priority=True)]
+    PLACE: ClassVar[Place] = "query"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class Changed(Message):
         """The text changed."""

@@ -72,6 +72,18 @@ async def test_the_cards_keys_can_be_others_and_typing_stays_typing() -> None:
         assert page.prompt.has_focus
 
 
+async def test_the_keys_of_every_dialog_and_its_list_can_be_others() -> None:
+    async with open_page() as page:
+        await use_keys(page, dialog_close="ctrl+x", list_below="ctrl+n")
+        await page.send("/theme")
+        keys = "↑ Ctrl+N move · Enter choose · Ctrl+X close"
+        await page.until(lambda: keys in page.text)
+        await page.press("escape", "down", "ctrl+n")
+        assert page.pilot.app.theme == LIGHT.name
+        await page.press("ctrl+x")
+        assert keys not in page.text
+
+
 async def test_the_keys_of_a_dialog_can_be_others_and_its_help_names_them() -> None:
     async with open_page() as page:
         await use_keys(page, board_archived="f8", help="f2", choose_option="")

@@ -21,12 +21,17 @@ from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.kit.field_editors import ChoiceRows
+from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
+from acp_tui.ui.kit.frame import Dialog
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import PLACEHOLDER
 from acp_tui.ui.prompt.recall import HistorySearch
+from acp_tui.ui.replay.panel import RecordedView
 from acp_tui.ui.replay.screen import ReplayScreen
 from acp_tui.ui.session.find_bar import KEYS, FindBar
 from acp_tui.ui.session.plan_view import PlanView
@@ -53,7 +58,7 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "review": (FullRequest, RequestScreen),
     "find": (FindBar,),
     "sidebar": (Sidebar,),
-    "replay": (ReplayScreen,),
+    "replay": (ReplayScreen, RecordedView),
     "sessions": (SessionsDialog,),
     "prompts": (PromptPicker,),
     "agents": (AgentsScreen,),
@@ -63,7 +68,11 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "diff": (ReviewScreen,),
     "settings": (SettingsScreen,),
     "setting": (SettingEditor,),
-    "dialog": (BaseApp,),
+    "dialog": (BaseApp, Dialog),
+    "page": (ReadingScreen,),
+    "list": (FilteredList,),
+    "choices": (ChoiceRows,),
+    "ask": (QuestionScreen,),
 }
 
 
@@ -81,7 +90,9 @@ def test_every_command_has_a_name_of_its_own() -> None:
 
 
 def test_the_widgets_of_all_places_are_known_here() -> None:
-    not_here = {"session", "app", "inspector", "frames", "frame"} | {"terminal"}  # which takes all keys but one
+    not_here = {"session", "app", "inspector", "query", "frames", "frame"} | {
+        "terminal"
+    }  # which takes all keys but one
     assert {*PLACES} - not_here == {*WIDGETS}
 
 
@@ -100,7 +111,7 @@ def test_the_table_and_the_widgets_have_the_same_keys(place: str) -> None:
     assert keys_not_bound(place, *WIDGETS[place]) <= {"up", "down"}
 
 
-def test_each_key_of_ours_is_in_the_table_or_means_the_same_everywhere() -> None:
+def test_each_key_of_ours_is_in_the_table() -> None:
     assert keys_without_rows(acp_tui.ui) == []
 
 

@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
@@ -39,7 +38,7 @@ from acp_tui.ui.commands.table import COMMANDS, bindings_of
 from acp_tui.ui.kit.editor import edit
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
-from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.values import dataclass
@@ -183,18 +182,15 @@ RESET: Final = object()
 _SWITCH: Final = ("true", "false")
 
 
-class SettingEditor(ModalScreen[object]):
+class SettingEditor(Dialog[object]):
     """Returns the value to write, RESET, or None to leave the setting unchanged."""
 
     PLACE: ClassVar[Place] = "setting"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Leave it unchanged", show=False),
-        *bindings_of(place=PLACE),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
         """`value` is the current value as text."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._item = item
         self._about = "\n".join(about)
         self._judge = judge
@@ -208,7 +204,7 @@ class SettingEditor(ModalScreen[object]):
             write = "keys separated by spaces, none for no key · Enter save"
         yield Frame(
             shown_line(self._item.key),
-            keys_in_force(self).hint(f"{write} · {{setting_reset}} default · Esc leave it unchanged"),
+            f"{write} · {{setting_reset}} default · {{dialog_close}} leave it unchanged",
             Static(shown(self._about), classes="setting-about", markup=False),
             self._control,
             self._wrong,
@@ -264,21 +260,18 @@ def _control_for(one: DeclaredSetting | None, value: str) -> Widget:
 
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
-KEYS: Final = "Enter change · {settings_reset} default · {settings_file} open the file · Esc close"
+KEYS: Final = "{list_choose} change · {settings_reset} default · {settings_file} open the file · {dialog_close} close"
 
 
-class SettingsScreen(ModalScreen[None]):
+class SettingsScreen(Dialog[None]):
     """Shows the settings until the user presses Esc."""
 
     PLACE: ClassVar[Place] = "settings"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close", show=False),
-        *bindings_of(place=PLACE),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(self, live: LiveSettings, choose_theme: ChooseTheme) -> None:
         """`choose_theme` lets the user preview themes, and saves the chosen one."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._choose_theme = choose_theme
         self._live = live
         self._notes = Static(classes="settings-notes", markup=False)
@@ -286,8 +279,7 @@ class SettingsScreen(ModalScreen[None]):
         self._about = Static(classes="setting-about", markup=False)
 
     def compose(self) -> ComposeResult:
-        keys = keys_in_force(self).hint(KEYS)
-        yield Frame(shown_line(f"Settings · {self._live.file}"), keys, self._notes, self._list, self._about)
+        yield Frame(shown_line(f"Settings · {self._live.file}"), KEYS, self._notes, self._list, self._about)
 
     def on_mount(self) -> None:
         self._live.listeners.append(self._show)
@@ -298,7 +290,7 @@ class SettingsScreen(ModalScreen[None]):
 
     def _show(self) -> None:
         keymap = keys_in_force(self)
-        self.query_one(Frame).show_keys(keymap.hint(KEYS))
+        self.query_one(Frame).show_keys(KEYS)
         self._list.show_rows(item_rows(self._live, self._live.settings, keymap))
         notes = self._live.notes
         problems = "1 problem" if len(notes) == 1 else f"{len(notes)} problems"
