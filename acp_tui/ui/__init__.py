@@ -13,7 +13,7 @@ The rooms, from top to bottom; each imports from those below it only (a contract
 - `conversation`: the conversation view, a widget for each entry in view, and how entries are drawn
 - `prompt`: the draft, its completion, earlier prompts
 - `commands`: the table of commands, the keymap, help and palette
-- `kit`: widgets and tools that know neither sessions nor agents
+- `kit`: widgets and tools that know neither sessions nor agents; it and `commands` use each other
 - `rendering`: text to lines
 - `textual_gaps`: what we take from inside of Textual, each use in one place
 """

@@ -29,7 +29,6 @@ from textual.strip import Strip
 
 from acp_tui.client.export import ExportFacts, to_html, to_markdown
 from acp_tui.client.settings.settings import Appearance, Settings
-from acp_tui.client.terminals import plain_text
 from acp_tui.client.transcript.events import Event
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
@@ -408,7 +407,7 @@ def _still(studio: Studio, suffix: str) -> bytes:
             return png_of(studio.svg)
         case _:
             to_page = to_html if suffix == ".html" else to_markdown
-            return to_page(studio.conversation, _facts(studio), plain_text).encode()
+            return to_page(studio.conversation, _facts(studio)).encode()
 
 
 def _facts(studio: Studio) -> ExportFacts:

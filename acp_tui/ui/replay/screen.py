@@ -52,7 +52,7 @@ NEEDS_A_SESSION: Final = {
 """Keys of a session that do nothing in a replay, and what they would need."""
 
 _ALIVE: Final = frozenset(command.follows for command in REPLAY_COMMANDS) - {"interrupt"}
-_PLACES: Final = ("app", "dialog", "find", "replay")
+_PLACES: Final = ("app", "dialog", "find", "list", "page", "replay")
 
 
 def replay_keymap(chosen: Keymap) -> Keymap:
