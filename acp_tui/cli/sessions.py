@@ -35,7 +35,7 @@ from acp_tui.client.sessions.session_history import (
     short_ids,
 )
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.terminals import emulator, plain_text
+from acp_tui.client.terminals import emulator
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.facts import SessionId
@@ -140,7 +140,7 @@ def export_session(wanted: str, file: Path) -> None:
         past = find_session(index, wanted)
         assert past.recorded is not None
         facts = ExportFacts.now(past.agent, past.cwd, past.session_id, past.title)
-        export(index.reread(past.recorded), facts, file, plain_text)
+        export(index.reread(past.recorded), facts, file)
     print(make_visible_line(f"Written to {file}"))
     print(make_visible_line(f"{NOT_REDACTED} {_how_to_redact(past.recorded.recordings[-1], file)}"))
 

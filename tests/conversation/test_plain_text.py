@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.client.terminals import plain_text
+from acp_tui.conversation.plain_text import plain_text
 from support.work import LINEAR, growth
 
 

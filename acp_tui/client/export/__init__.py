@@ -1,10 +1,9 @@
-"""Exports a conversation as a page (Markdown, HTML) or as JSON Lines. The caller provides facts and `plain_text`."""
+"""Exports a conversation as a page (Markdown, HTML) or as JSON Lines. The caller provides facts."""
 
 from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.outline import ExportFacts, default_name
-from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.client.export.writing import NOT_REDACTED, SUFFIXES, CannotWrite, ExportError, UnknownFormat, export
 
 __all__ = [
@@ -13,7 +12,6 @@ __all__ = [
     "CannotWrite",
     "ExportError",
     "ExportFacts",
-    "PlainText",
     "UnknownFormat",
     "default_name",
     "export",

@@ -23,7 +23,6 @@ from markdown_it.utils import EnvType, OptionsDict
 
 from acp_tui.client.export import parts
 from acp_tui.client.export.outline import ExportFacts, header_rows, heading, sections
-from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
@@ -34,12 +33,12 @@ _BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _DIFF_CLASSES: Final = {"+": "added", "-": "removed", "@": "hunk", "\\": "hunk"}
 
 
-def to_html(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> str:
+def to_html(conversation: Conversation, facts: ExportFacts) -> str:
     """The complete page."""
-    return "".join(_page(conversation, facts, plain_text))
+    return "".join(_page(conversation, facts))
 
 
-def _page(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> Iterator[str]:
+def _page(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     policy = _POLICY.format(digest=b64encode(sha256(style.encode()).digest()).decode())
     title = _line(heading(conversation, facts))
@@ -53,7 +52,7 @@ def _page(conversation: Conversation, facts: ExportFacts, plain_text: PlainText)
     for name, value in header_rows(facts):
         yield f"<dt>{name}</dt><dd>{_line(value)}</dd>\n"
     yield "</dl>\n</header>\n<main>\n"
-    for section in sections(conversation, facts, plain_text):
+    for section in sections(conversation, facts):
         yield from _section(section)
     yield "</main>\n</body>\n</html>\n"
 

@@ -18,7 +18,6 @@ from markdown_it import MarkdownIt
 
 from acp_tui.client.export import parts
 from acp_tui.client.export.outline import ExportFacts, header_rows, heading, sections
-from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import hidden_characters, make_visible, make_visible_line
 
@@ -32,13 +31,13 @@ _BLOCK_MARKUP: Final = re.compile(r"^(?:\d+(?=[.)])|(?=[-+=]))")
 """What would begin a list or an underline, up to the position for an escaping backslash."""
 
 
-def to_markdown(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> str:
+def to_markdown(conversation: Conversation, facts: ExportFacts) -> str:
     """The complete page."""
     blocks = [
         f"# {literal(heading(conversation, facts))}",
         "\n".join(f"- {name}: {literal(value)}" for name, value in header_rows(facts)),
     ]
-    for section in sections(conversation, facts, plain_text):
+    for section in sections(conversation, facts):
         blocks += _section(section)
     return "\n\n".join(blocks) + "\n"
 

@@ -21,7 +21,7 @@ from acp_tui.client.export.parts import (
     block_parts,
     json_code,
 )
-from acp_tui.client.export.tool_calls import PlainText, ShownTerminals, time_of, tool_call_section
+from acp_tui.client.export.tool_calls import ShownTerminals, time_of, tool_call_section
 from acp_tui.conversation import entries, wording
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
@@ -91,9 +91,9 @@ def header_rows(facts: ExportFacts) -> list[tuple[str, str]]:
     return rows + ([] if facts.exported_at is None else [("Exported", facts.exported_at)])
 
 
-def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> Iterator[Section]:
+def sections(conversation: Conversation, facts: ExportFacts) -> Iterator[Section]:
     """The entries from top to bottom, with what each turn used at its end, then the final plans and usage."""
-    terminals = ShownTerminals(conversation.terminals, plain_text)
+    terminals = ShownTerminals(conversation.terminals)
     ends = {turn.end: words for turn in conversation.turns if (words := wording.turn_spent_words(turn))}
     for count, entry in enumerate(conversation.entries):
         if count in ends:

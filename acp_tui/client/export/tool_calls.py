@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
 from acp_tui.client.export.parts import Code, Folded, Note, Part, Prose, Section, block_parts, described_part, json_code
 from acp_tui.client.line_comparison import unified_diff
@@ -12,22 +12,16 @@ from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
 from acp_tui.conversation.permission_requests import decision_words
+from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.tool_text import Markdown, ToolSubject, parts_of, subject_of
 from acp_tui.conversation.wording import command_end
-
-
-class PlainText(Protocol):
-    """Returns a terminal's output without escape sequences; `client.terminals.plain_text` is one."""
-
-    def __call__(self, data: bytes, *, is_complete: bool) -> str: ...
 
 
 class ShownTerminals:
     """Shows each terminal of a conversation once, even if several tool calls refer to it."""
 
-    def __init__(self, states: Mapping[tool_calls.TerminalId, TerminalState], plain_text: PlainText) -> None:
+    def __init__(self, states: Mapping[tool_calls.TerminalId, TerminalState]) -> None:
         self._states = states
-        self._plain_text = plain_text
         self._shown: set[tool_calls.TerminalId] = set()
 
     def subject_of(self, call: tool_calls.ToolCall) -> ToolSubject | None:
@@ -43,7 +37,7 @@ class ShownTerminals:
             where = "in a terminal acp-tui doesn't know" if state is None else "in a terminal shown above"
             return (*(Code(text, "console") for text in prompt), Note(where))
         self._shown.add(terminal_id)
-        output = self._plain_text(state.output.read(), is_complete=state.has_exited).rstrip("\n")
+        output = plain_text(state.output.read(), is_complete=state.has_exited).rstrip("\n")
         lines = prompt + ([output] if output else [])
         lost = [Note(f"the first {state.output.dropped:,} bytes of its output weren't kept")]
         return (

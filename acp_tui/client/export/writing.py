@@ -17,7 +17,6 @@ from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.outline import ExportFacts
-from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.client.files import create_private, replacing
 from acp_tui.client.saving import FileExists
 from acp_tui.conversation.conversation import Conversation
@@ -56,9 +55,7 @@ NOT_REDACTED: Final = "It isn't redacted: look at it before you share it."
 """Show this for every file that was written."""
 
 
-def export(
-    conversation: Conversation, facts: ExportFacts, path: Path, plain_text: PlainText, *, overwrite: bool = False
-) -> None:
+def export(conversation: Conversation, facts: ExportFacts, path: Path, *, overwrite: bool = False) -> None:
     """Write `path` in the format of its suffix.
 
     The time depends on the conversation's length: call it in a thread, with a `snapshot` if updates may continue.
@@ -69,19 +66,19 @@ def export(
     if not overwrite and os.path.lexists(path):
         raise FileExists(path)
     try:
-        _write(path, _pieces(conversation, facts, path.suffix.lower(), plain_text), overwrite)
+        _write(path, _pieces(conversation, facts, path.suffix.lower()), overwrite)
     except FileExistsError:
         raise FileExists(path) from None
     except OSError as error:
         raise CannotWrite(path, error) from error
 
 
-def _pieces(conversation: Conversation, facts: ExportFacts, suffix: str, plain_text: PlainText) -> Iterator[str]:
+def _pieces(conversation: Conversation, facts: ExportFacts, suffix: str) -> Iterator[str]:
     match suffix:
         case ".md":
-            yield to_markdown(conversation, facts, plain_text)
+            yield to_markdown(conversation, facts)
         case ".html":
-            yield to_html(conversation, facts, plain_text)
+            yield to_html(conversation, facts)
         case _:
             yield from (f"{line}\n" for line in to_jsonl(conversation, facts))
 

@@ -1,6 +1,5 @@
 """Real terminals for an agent's commands, each on its own PTY. Plain values in and out, independent of the wire."""
 
-from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.terminals import ExitStatus, Terminals
 
-__all__ = ["ExitStatus", "Terminals", "plain_text"]
+__all__ = ["ExitStatus", "Terminals"]

@@ -21,8 +21,8 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-from acp_tui.client.terminals.plain_text import cells_of, plain_text
 from acp_tui.conversation.buffers import ByteRing
+from acp_tui.conversation.plain_text import cells_of, plain_text
 from acp_tui.values import dataclass
 
 Color: TypeAlias = int | tuple[int, int, int]

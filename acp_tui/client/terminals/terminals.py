@@ -21,7 +21,6 @@ from acp_tui.client.processes import inherited
 from acp_tui.client.processes.guard import Guarded
 from acp_tui.client.terminals.emulator import Emulator, load_emulator, make_emulator
 from acp_tui.client.terminals.feeder import Feeder
-from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.pty import (
     InputWatch,
     Pty,
@@ -33,6 +32,7 @@ from acp_tui.client.terminals.pty import (
 )
 from acp_tui.client.terminals.spawning import SpawnPlan, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
+from acp_tui.conversation.plain_text import plain_text
 from acp_tui.values import dataclass
 
 RECENT_BYTES: Final = 64 * 1024

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from textual.strip import Strip
 
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.entries import (
@@ -23,6 +22,7 @@ from acp_tui.conversation.entries import (
     TerminalState,
     ToolCallEntry,
 )
+from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.tool_calls import BlockContent, FileChange, TerminalContent, TerminalId, TextDiff
 from acp_tui.conversation.updates import UnknownUpdate
 from acp_tui.ui.conversation.column import Column

@@ -17,8 +17,8 @@ from textual.widget import Widget
 from acp_tui.client.programs import run_program
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.settings.settings import Appearance
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.visible import make_visible_line
 
 LIMIT_S: Final = 5.0

@@ -14,7 +14,6 @@ from textual.binding import BindingType
 from acp_tui.client.errors import ClientError
 from acp_tui.client.saving import Saveable, SavingFailed, save_block
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, TextResource, is_for_user
 from acp_tui.conversation.conversation import Conversation, snapshot
@@ -67,7 +66,7 @@ async def export_conversation(
     facts = ExportFacts.now(agent, cwd, session_id, title, agent_version=agent_version)
 
     async def write(path: Path, is_replaced: bool) -> None:
-        await to_thread.run_sync(partial(export, take(), facts, path, plain_text, overwrite=is_replaced))
+        await to_thread.run_sync(partial(export, take(), facts, path, overwrite=is_replaced))
 
     dialog = ExportDialog(folder, file or default_name(facts, ".md"), write, is_chosen=bool(file))
     written = await tab.ask(dialog)

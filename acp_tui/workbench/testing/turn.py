@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from acp_tui.client.line_comparison import unified_diff
-from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.transcript.frame_log import update_params
 from acp_tui.conversation.elicitation import Elicitation, Form, FormValues
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionOption, Plan
+from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from acp_tui.client.export import ExportFacts, to_html
 from acp_tui.client.export.html import MAX_NESTING, render
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import Image, ResourceLink, Text, TextResource, UnknownBlock
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
@@ -115,7 +114,7 @@ class Reader(HTMLParser):
 
 
 def page(conversation: Conversation, facts: ExportFacts = FACTS) -> str:
-    return to_html(conversation, facts, plain_text)
+    return to_html(conversation, facts)
 
 
 @pytest.mark.parametrize(

@@ -224,8 +224,8 @@ def assert_page_is_harmless(html: str) -> None:
 
 def assert_harmless(text: str) -> None:
     conversation, facts = conversation_of(text), facts_of(text)
-    assert_markdown_is_harmless(to_markdown(conversation, facts, str))
-    assert_page_is_harmless(to_html(conversation, facts, str))
+    assert_markdown_is_harmless(to_markdown(conversation, facts))
+    assert_page_is_harmless(to_html(conversation, facts))
 
 
 @pytest.mark.parametrize("target", TARGETS)

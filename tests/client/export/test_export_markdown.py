@@ -10,7 +10,6 @@ from markdown_it import MarkdownIt
 
 from acp_tui.client.export import ExportFacts, to_markdown
 from acp_tui.client.export.markdown import contained, escaped, fence, literal
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.tool_calls import BlockContent
@@ -31,7 +30,7 @@ WITH_TABLES = MarkdownIt("commonmark", {"html": True}).enable(["table", "striket
 
 
 def page(conversation: Conversation, facts: ExportFacts = FACTS) -> str:
-    return to_markdown(conversation, facts, plain_text)
+    return to_markdown(conversation, facts)
 
 
 def headings(markdown: str) -> list[str]:

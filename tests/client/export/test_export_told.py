@@ -7,7 +7,6 @@ import json
 import pytest
 
 from acp_tui.client.export import ExportFacts, to_html, to_jsonl, to_markdown
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import FieldAnswer, Form, UrlVisit
@@ -40,11 +39,11 @@ def answered(action: ElicitationAction = "accept") -> Conversation:
 
 
 def markdown(conversation: Conversation) -> str:
-    return to_markdown(conversation, FACTS, plain_text)
+    return to_markdown(conversation, FACTS)
 
 
 def html(conversation: Conversation) -> str:
-    return to_html(conversation, FACTS, plain_text)
+    return to_html(conversation, FACTS)
 
 
 def test_what_a_tool_prints_keeps_its_lines() -> None:

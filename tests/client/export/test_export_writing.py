@@ -17,9 +17,9 @@ from acp_tui.client.export import (
     to_markdown,
 )
 from acp_tui.client.saving import FileExists
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.tool_calls import BlockContent, TextDiff
 from acp_tui.conversation.updates import SessionUpdate
 from support.folding import agent, call, fold, prompt, thought
@@ -29,13 +29,13 @@ from support.work import LINEAR, growth
 @pytest.mark.parametrize("name", ["talk.md", "talk.html", "talk.jsonl", "TALK.MD"])
 def test_the_suffix_chooses_the_format(tmp_path: Path, everything: Conversation, facts: ExportFacts, name: str) -> None:
     formats = {
-        ".md": to_markdown(everything, facts, plain_text),
-        ".html": to_html(everything, facts, plain_text),
+        ".md": to_markdown(everything, facts),
+        ".html": to_html(everything, facts),
         ".jsonl": "".join(f"{line}\n" for line in to_jsonl(everything, facts)),
     }
     path = tmp_path / name
 
-    export(everything, facts, path, plain_text)
+    export(everything, facts, path)
 
     assert path.read_bytes().decode() == formats[path.suffix.lower()]
     assert list(tmp_path.iterdir()) == [path]
@@ -44,7 +44,7 @@ def test_the_suffix_chooses_the_format(tmp_path: Path, everything: Conversation,
 @pytest.mark.parametrize("name", ["talk.txt", "talk", "md"])
 def test_another_suffix_is_refused_with_those_that_are_allowed(tmp_path: Path, facts: ExportFacts, name: str) -> None:
     with pytest.raises(UnknownFormat) as refused:
-        export(fold(), facts, tmp_path / name, plain_text)
+        export(fold(), facts, tmp_path / name)
 
     assert isinstance(refused.value, ClientError)
     assert isinstance(refused.value, ValueError)
@@ -57,14 +57,14 @@ def test_an_existing_file_is_not_touched(tmp_path: Path, facts: ExportFacts) -> 
     path.write_text("mine")
 
     with pytest.raises(FileExists, match=r"talk\.md already exists"):
-        export(fold(), facts, path, plain_text)
+        export(fold(), facts, path)
 
     assert path.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_that_appears_meanwhile_is_not_touched(
-    tmp_path: Path, facts: ExportFacts, everything: Conversation
+    tmp_path: Path, facts: ExportFacts, everything: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "talk.md"
 
@@ -72,8 +72,9 @@ def test_a_file_that_appears_meanwhile_is_not_touched(
         path.write_text("theirs")
         return plain_text(data, is_complete=is_complete)
 
+    monkeypatch.setattr("acp_tui.client.export.tool_calls.plain_text", meddling)
     with pytest.raises(FileExists):
-        export(everything, facts, path, meddling)
+        export(everything, facts, path)
 
     assert path.read_text() == "theirs"
     assert list(tmp_path.iterdir()) == [path]
@@ -84,7 +85,7 @@ def test_a_link_that_leads_nowhere_is_an_existing_file_too(tmp_path: Path, facts
     path.symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(FileExists):
-        export(fold(), facts, path, plain_text)
+        export(fold(), facts, path)
 
     assert not (tmp_path / "elsewhere").exists()
 
@@ -92,7 +93,7 @@ def test_a_link_that_leads_nowhere_is_an_existing_file_too(tmp_path: Path, facts
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_new_file_can_be_read_by_the_user_only(overwrite: bool, tmp_path: Path, facts: ExportFacts) -> None:
     path = tmp_path / "talk.md"
-    export(fold(agent("new")), facts, path, plain_text, overwrite=overwrite)
+    export(fold(agent("new")), facts, path, overwrite=overwrite)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -101,14 +102,14 @@ def test_a_file_is_replaced_when_told_to_and_closed_to_others(tmp_path: Path, fa
     path.write_text("old")
     path.chmod(0o640)
 
-    export(fold(agent("new")), facts, path, plain_text, overwrite=True)
+    export(fold(agent("new")), facts, path, overwrite=True)
 
     assert "new" in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_failure_leaves_the_old_file_and_no_other(
-    tmp_path: Path, facts: ExportFacts, everything: Conversation
+    tmp_path: Path, facts: ExportFacts, everything: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "talk.html"
     path.write_text("old")
@@ -116,8 +117,9 @@ def test_a_failure_leaves_the_old_file_and_no_other(
     def failing(data: bytes, *, is_complete: bool) -> str:
         raise OSError(28, "No space left on device")
 
+    monkeypatch.setattr("acp_tui.client.export.tool_calls.plain_text", failing)
     with pytest.raises(CannotWrite, match="No space left on device"):
-        export(everything, facts, path, failing, overwrite=True)
+        export(everything, facts, path, overwrite=True)
 
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
@@ -125,7 +127,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path, facts: ExportFacts) -> None:
     with pytest.raises(CannotWrite, match="No such file or directory"):
-        export(fold(), facts, tmp_path / "nowhere" / "talk.md", plain_text)
+        export(fold(), facts, tmp_path / "nowhere" / "talk.md")
 
 
 @pytest.mark.parametrize(
@@ -170,4 +172,4 @@ def test_the_work_grows_with_the_entries_and_no_faster(tmp_path: Path, facts: Ex
     conversations = {size: long_conversation(size) for size in (1_000, 2_000)}
     path = tmp_path / f"long{suffix}"
 
-    assert growth(lambda size: export(conversations[size], facts, path, plain_text, overwrite=True), 1_000) < LINEAR
+    assert growth(lambda size: export(conversations[size], facts, path, overwrite=True), 1_000) < LINEAR

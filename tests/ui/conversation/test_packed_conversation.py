@@ -11,7 +11,6 @@ from textual.widgets import Input
 
 from acp_tui.client.export.outline import ExportFacts, sections
 from acp_tui.client.spill import MAX_BYTES, Copies
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation import entry_list
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import snapshot
@@ -63,7 +62,7 @@ async def everything_seen(page: Page) -> dict[str, Any]:
     await page.settled()
     seen["unfolded"] = page.text
     facts = ExportFacts("Agent", "/project", "s")
-    seen["exported"] = list(sections(snapshot(page.session.conversation), facts, plain_text))
+    seen["exported"] = list(sections(snapshot(page.session.conversation), facts))
     return seen
 
 
