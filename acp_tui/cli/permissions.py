@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.terminal import GUARD_S, LineTerminal, open_terminal
+from acp_tui.cli.terminal import LineTerminal, open_terminal
 from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.consent import IN_SESSION, UNASKED_OPTION
@@ -20,7 +20,7 @@ from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation import request_outline
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.permission_requests import answer_of, keys_told, kind_word, letters_of, quoted_name
+from acp_tui.conversation.permission_requests import GUARD_S, answer_of, keys_told, kind_word, letters_of, quoted_name
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, visible_title
 from acp_tui.conversation.visible.confusables import make_visible_path

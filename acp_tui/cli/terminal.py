@@ -29,6 +29,7 @@ from acp_tui.client.agents.remembered import agree, consent_file, introduction, 
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
 from acp_tui.client.settings.project_settings import with_trusted_project
 from acp_tui.client.settings.trust import ProjectServers, trust_file
+from acp_tui.conversation.permission_requests import GUARD_S
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.reader import SettingsRead
 
 
-GUARD_S: Final = 0.4
-"""Reading a question and answering it takes longer than this. The same on the screen: `ui/kit/answer_guard.py`."""
 LOOK_S: Final = 0.02
 NEVER_S: Final = 6.0
 """A terminal that hasn't answered by then never does."""

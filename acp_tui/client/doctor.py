@@ -193,8 +193,6 @@ Servers: TypeAlias = Callable[[Agent], Awaitable[Sequence[McpServer]]]
 
 
 class AgentCheck:
-    """One check of one agent."""
-
     def __init__(
         self,
         command: AgentCommand,

@@ -51,7 +51,6 @@ class Copies:
             return os.pread(self._open().fileno(), size, place)
 
     def close(self) -> None:
-        """Delete all of them."""
         with self._one_at_a_time:
             self._is_closed = True
             if self._file is not None:

@@ -368,7 +368,6 @@ class _Conflict:
 
 
 async def _merged(there: FileState | None, change: ChangedFile) -> FileState | None | _Conflict:
-    """The file with both changes."""
     states = (there, change.before, change.after)
     datas = [state.data for state in states if state is not None and state.is_file and state.data is not None]
     if len(datas) < len(states) or any(b"\0" in data for data in datas):

@@ -89,8 +89,6 @@ class Remark(NamedTuple):
 
 
 class CommandToRun(NamedTuple):
-    """A command to run."""
-
     lines: Sequence[str]
     cwd: str | None
 

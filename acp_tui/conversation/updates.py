@@ -119,8 +119,6 @@ class ToolCallReported:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallContentAdded:
-    """Content to append to a tool call."""
-
     tool_call_id: ToolCallId
     content: tuple[ToolCallContent, ...]
 

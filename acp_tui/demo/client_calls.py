@@ -15,8 +15,6 @@ from acp_tui.rpc import Peer
 
 
 class UpdateTarget(Protocol):
-    """The session that an update is for."""
-
     @property
     def modes(self) -> Wire | None: ...
     def config_options(self) -> Sequence[Wire]: ...

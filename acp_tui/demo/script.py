@@ -131,8 +131,6 @@ class CallExtension:
 
 @dataclass(frozen=True, slots=True)
 class NotifyExtension:
-    """Send an extension notification."""
-
     method: str
     params: Wire
 
@@ -264,8 +262,6 @@ class ScriptedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Initialize:
-    """The response to `initialize`."""
-
     hang: bool = False
     wait_s: float = 0
     protocol_version: int | None = None
@@ -292,8 +288,6 @@ class SessionSetup:
 
 @dataclass(frozen=True, slots=True)
 class KeptSession:
-    """A stored session."""
-
     session_id: str
     title: str | None = None
     updated_at: str | None = None

@@ -58,7 +58,7 @@ class User:
                 (self._agent, self._agent.elicitations),
             ):
                 for key, question in list(waiting.items()):
-                    owner.answer_elicitation(key, self._action, self._values(question))
+                    owner.questions.answer(key, self._action, self._values(question))
 
     def _values(self, question: Any) -> FormValues | None:
         is_filled_in = self._action == "accept" and isinstance(question, Form)

@@ -155,7 +155,7 @@ async def test_a_form_is_read_as_the_sdk_means_it(tmp_path: Path) -> None:
     async with _session(tmp_path) as session, _asked(session, "form") as form:
         assert isinstance(form, Form)
         assert (form.message, form.title, form.fields) == ("Where to?", "Deployment", FIELDS)
-        session.answer_elicitation(form.key, "decline")
+        session.questions.answer(form.key, "decline")
 
 
 @pytest.mark.parametrize(("action", "values", "told"), ANSWERS, ids=[answer[0] for answer in ANSWERS])
@@ -163,7 +163,7 @@ async def test_the_agent_gets_the_users_answer_to_a_form(
     action: ElicitationAction, values: FormValues | None, told: Any, tmp_path: Path
 ) -> None:
     async with _session(tmp_path) as session, _asked(session, "form") as form:
-        session.answer_elicitation(form.key, action, values)
+        session.questions.answer(form.key, action, values)
 
     assert _told(session) == told
     assert session.conversation.last_stop_reason == "end_turn"
@@ -172,7 +172,7 @@ async def test_the_agent_gets_the_users_answer_to_a_form(
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_a_page_that_is_not_visited_is_forgotten(action: ElicitationAction, tmp_path: Path) -> None:
     async with _session(tmp_path) as session, _asked(session, "visit") as page:
-        session.answer_elicitation(page.key, action)
+        session.questions.answer(page.key, action)
 
     assert _told(session) == {"action": action}
     assert not session.conversation.visits
@@ -183,7 +183,7 @@ async def test_a_visit_lasts_until_the_agent_calls_that_page_complete(tmp_path: 
         async with _asked(session, "visit") as page:
             assert isinstance(page, UrlVisit)
             assert (page.message, page.url) == ("Sign in", "https://example.org/sign-in?code=1")
-            session.answer_elicitation(page.key, "accept")
+            session.questions.answer(page.key, "accept")
         assert _told(session) == {"action": "accept"}
         assert list(session.conversation.visits) == ["visit-1"]
 
@@ -228,7 +228,7 @@ async def _log_in(agent: Agent, action: ElicitationAction) -> None:
     async def answer() -> None:
         await asked.wait()
         [key] = agent.elicitations
-        agent.answer_elicitation(key, action, VALUES)
+        agent.questions.answer(key, action, VALUES)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(answer)

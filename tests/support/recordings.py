@@ -83,7 +83,7 @@ class User:
             ):
                 for key, question in list(questions.items()):
                     values = filled_in(question) if isinstance(question, Form) else None
-                    owner.answer_elicitation(key, "accept", values)
+                    owner.questions.answer(key, "accept", values)
             self._type()
 
     def _choice(self, request: PermissionRequest) -> PermissionOption:

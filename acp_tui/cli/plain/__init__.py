@@ -41,8 +41,6 @@ STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to d
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """One of our slash commands."""
-
     name: str
     about: str
     do: Work

@@ -143,7 +143,7 @@ class Questions:
         await self._outbox.flush()
         action, values = await self._ask(asked)
         with anyio.CancelScope(shield=True):  # the answer withdraws the question, not the page
-            self._owner.answer_elicitation(asked.key, action, values)
+            self._owner.questions.answer(asked.key, action, values)
             if isinstance(asked, elicitation.UrlVisit) and action == "accept":
                 await self._open(asked.url)
 

@@ -24,8 +24,9 @@ from typing import Any, Final, Protocol, TypeAlias
 import anyio
 from anyio import to_thread
 
-from acp_tui.cli.terminal import GUARD_S, LOOK_S, LineFence, has_typed
+from acp_tui.cli.terminal import LOOK_S, LineFence, has_typed
 from acp_tui.client.notices import BELL
+from acp_tui.conversation.permission_requests import GUARD_S
 from acp_tui.conversation.visible import make_visible
 
 try:

@@ -70,8 +70,6 @@ class ExportedPicture:
 
 @dataclass(frozen=True, slots=True)
 class NamedLink:
-    """A named link."""
-
     label: str
     uri: str
 

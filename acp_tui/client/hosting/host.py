@@ -810,7 +810,7 @@ class Client:
         action = next((one for one in ACTIONS if one == response.action), None)
         if action is not None:
             owner = told if told is not None else self._host.agent
-            owner.answer_elicitation(key, action, response.content)
+            owner.questions.answer(key, action, response.content)
 
 
 def _is_choice(said: Any) -> bool:

@@ -27,8 +27,6 @@ MAX_PID: Final = 1 << 31
 
 
 class DraftKey(NamedTuple):
-    """What a draft is written for."""
-
     folder: str
     session: str
     """The session's ID; "" while there is no session."""

@@ -34,9 +34,9 @@ from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation, snapshot
-from acp_tui.conversation.elicitation import Elicitation, FormValues
+from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
-from acp_tui.conversation.updates import Disconnected, ElicitationAction, Reconnected, SessionUpdate
+from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.negotiation import NEWEST, VERSIONS, initialize
@@ -129,8 +129,9 @@ class Agent:
         self.outside = Conversation()
         # While a session is being opened, two sessions may share an ID. The key tells whose question is answered.
         self._question_keys = count(1)
-        self._questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
-        self._table = ClientRole(self.log, self._questions, extensions or Extensions())
+        self.questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
+        """Forms and pages outside of any session."""
+        self._table = ClientRole(self.log, self.questions, extensions or Extensions())
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
@@ -598,10 +599,6 @@ class Agent:
     def elicitations(self) -> dict[RequestKey, Elicitation]:
         """Questions outside any session that wait for the user, oldest first. Read-only."""
         return self.outside.elicitations
-
-    def answer_elicitation(self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None) -> None:
-        """Like `Session.answer_elicitation`, for a question outside any session."""
-        self._questions.answer(key, action, values)
 
     def _apply_outside(self, update: SessionUpdate) -> None:
         self._start_limit.deadline = math.inf

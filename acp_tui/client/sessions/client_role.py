@@ -128,7 +128,7 @@ class ClientRole(SessionTable):
         """Mark a page as done in every session, because the notification doesn't name one."""
         self._elicitations.complete(elicitation_id)
         for session in self.open.values():
-            session.complete_elicitation(elicitation_id)
+            session.questions.complete(elicitation_id)
 
     def request_permission(self, session_id: SessionId, asked: PermissionAsked) -> Awaitable[str | None]:
         session, asked = self.asking(session_id, asked)

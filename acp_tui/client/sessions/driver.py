@@ -362,4 +362,4 @@ class Refusing:
 async def _decline(side: Agent | Session) -> None:
     asked = side.elicitations if isinstance(side, Agent) else side.conversation.elicitations
     for key in list(asked):
-        side.answer_elicitation(key, "decline")
+        side.questions.answer(key, "decline")

@@ -172,8 +172,10 @@ class Elicitations:
             if key in self._conversation.elicitations:
                 self._apply(updates.ElicitationAnswered(key, "cancel", self._now()))
 
-    def answer(self, key: RequestKey, action: updates.ElicitationAction, values: elicitation.FormValues | None) -> None:
-        """Pass on the user's decision. Does nothing if the question no longer waits.
+    def answer(
+        self, key: RequestKey, action: updates.ElicitationAction, values: elicitation.FormValues | None = None
+    ) -> None:
+        """Pass on the user's decision (R-ELIC-3). Does nothing if the question no longer waits.
 
         Raises ValueError for values that don't fit the form; they aren't sent (R-ELIC-7, R-ELIC-8).
         """

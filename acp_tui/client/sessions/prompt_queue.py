@@ -16,8 +16,6 @@ class PastedImage:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt, as it is sent."""
-
     text: str
     images: tuple[PastedImage, ...] = ()
     key: int = 0

@@ -24,7 +24,7 @@ from acp_tui.client.spill import new_conversation
 from acp_tui.conversation import facts, reducer, updates
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
-from acp_tui.conversation.elicitation import Elicitation, FormValues
+from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
@@ -164,7 +164,8 @@ class Session:
         """The error the agent reported for the end of the turn."""
         self._unasked: set[facts.RequestKey] = set()
         """Permission requests that were rejected without asking the user."""
-        self._elicitations = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
+        self.questions = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
+        """Its forms and pages."""
         policy = policy or Policy()
         self._rules = _rules_of(policy, (cwd, *additional_directories))
         self.allowances = Allowances()
@@ -398,22 +399,9 @@ class Session:
         if self._permissions.answer(key, option_id):
             self.apply(updates.PermissionAnswered(key, option_id, self.now(), rule.words if rule else None))
 
-    def answer_elicitation(
-        self, key: facts.RequestKey, action: updates.ElicitationAction, values: FormValues | None = None
-    ) -> None:
-        """Pass on the user's answer to a form or to a page to visit (R-ELIC-3).
-
-        Raises ValueError if a form is accepted with values it has no field for.
-        """
-        self._elicitations.answer(key, action, values)
-
-    def dismiss_visit(self, elicitation_id: str) -> None:
-        """Stop showing a page that the user visited, even if the agent hasn't reported that it's done."""
-        self._elicitations.dismiss(elicitation_id)
-
     def _cancel_questions(self) -> None:
         self._cancel_permissions()
-        self._elicitations.cancel_all()
+        self.questions.cancel_all()
 
     def _cancel_permissions(self) -> None:
         cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
@@ -566,11 +554,7 @@ class Session:
 
     def elicit(self, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
         """Park a question and show it. Returns the user's answer; cancelled immediately if no one can be asked."""
-        return self._elicitations.ask(elicitation, is_cancelled=self._is_stopping)
-
-    def complete_elicitation(self, elicitation_id: str) -> None:
-        """Mark a visited page as done. Does nothing if the page isn't from this session."""
-        self._elicitations.complete(elicitation_id)
+        return self.questions.ask(elicitation, is_cancelled=self._is_stopping)
 
     # Directories and closing
 

@@ -75,7 +75,6 @@ class DeclaredSetting:
 
     @property
     def item(self) -> DeclaredSetting:
-        """One item of a list."""
         return replace(self, is_list=False)
 
     @property

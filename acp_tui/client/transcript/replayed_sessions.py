@@ -152,7 +152,6 @@ class ReplayedSessions(Routes[ReplayedSession]):
         return ReplayedSession(session_id) if before is None else ReplayedSession(session_id, before)
 
     def finish(self, session: ReplayedSession, state: Sequence[updates.SessionUpdate]) -> None:
-        """The session is open."""
         assert session.session_id is not None
         self._opening.pop(session.session_id, None)
         for update in state:

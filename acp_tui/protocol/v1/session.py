@@ -168,8 +168,6 @@ class SessionSetup(WireModel):
 
 
 class NewSessionRequest(WireModel):
-    """`session/new`."""
-
     cwd: Short
     mcp_servers: NullIsEmpty[McpServer]
     additional_directories: NullIsEmpty[Short] = field(default_factory=list)
@@ -208,8 +206,6 @@ class ListSessionsResponse(WireModel):
 
 
 class CloseSessionRequest(WireModel):
-    """`session/close`."""
-
     session_id: Short
 
 
@@ -220,8 +216,6 @@ RequestId: TypeAlias = Int64 | Short | None
 
 
 class PromptRequest(WireModel):
-    """`session/prompt`."""
-
     session_id: Short
     prompt: list[ContentBlock]
 

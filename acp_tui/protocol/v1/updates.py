@@ -181,7 +181,5 @@ SessionUpdate: TypeAlias = Annotated[
 
 
 class SessionNotification(WireModel):
-    """`session/update`."""
-
     session_id: Short
     update: SessionUpdate

@@ -166,7 +166,6 @@ class Pickers:
         return await self._app.push_screen_wait(ThemePicker(names, chosen, show))
 
     def show_keys(self, dialog: Screen[Any]) -> None:
-        """Show the keys of this dialog."""
         self._app.push_screen(DialogHelp(dialog))
 
 
@@ -210,8 +209,6 @@ def _bindings(node: DOMNode) -> Iterator[Binding]:
 
 
 class TopicScreen(ReadingScreen):
-    """A topic of the documentation."""
-
     def __init__(self, topic: str) -> None:
         _, _, text = for_terminals(topic).partition("\n")  # the frame has the heading
         super().__init__(topics()[topic], MarkdownPage(text))
@@ -232,7 +229,6 @@ class MarkdownPage(Widget):
         return len(self._lines(width))
 
     def render_line(self, y: int) -> Strip:
-        """A line of the page."""
         width = self.content_size.width
         lines, background = self._lines(width), self.visual_style.rich_style
         line = lines[y] if y < len(lines) else Strip.blank(width)

@@ -180,7 +180,6 @@ def written_key(key: str) -> str:
 
 
 def is_typed(key: str) -> bool:
-    """Whether the key types a character."""
     base = key.removeprefix("shift+")
     return len(base) == 1 or base in _SIGNS or base == "space"
 

@@ -13,10 +13,11 @@ from textual import events
 from textual.app import App
 from textual.widget import Widget
 
+from acp_tui.conversation.permission_requests import GUARD_S
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
 from acp_tui.ui.kit import answer_guard
-from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
+from acp_tui.ui.kit.answer_guard import REPEAT_S, AnswerGuard, age_of
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.textual_gaps.internals import has_priority
 

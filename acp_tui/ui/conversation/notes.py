@@ -186,8 +186,7 @@ class Undrawable:
         """Do nothing: it never changes."""
         return True
 
-    def settle(self, context: DrawContext) -> None:
-        """Do nothing: there is nothing to draw."""
+    def settle(self, context: DrawContext) -> None: ...
 
     def close(self) -> None:
         """Do nothing: nothing is kept open."""

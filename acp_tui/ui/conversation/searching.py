@@ -119,8 +119,6 @@ class MatchIndex(NamedTuple):
 
 
 class SearchState(NamedTuple):
-    """The state of a search."""
-
     current: int
     """The number of the current match, from 1; 0 if there is none."""
     total: int

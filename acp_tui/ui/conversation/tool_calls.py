@@ -163,8 +163,6 @@ def _file_of(entry: ToolCallEntry) -> str:
 
 
 class ToolCallDrawing(KeptDrawing):
-    """One tool call."""
-
     def __init__(self, entry: ToolCallEntry) -> None:
         super().__init__()
         self._entry = entry

@@ -71,11 +71,9 @@ class SessionSource(Protocol):
     async def rename(self, session: PastSession) -> None:
         """Ask for a new name."""
 
-    async def pin(self, session: PastSession) -> None:
-        """Pin or unpin the session."""
+    async def pin(self, session: PastSession) -> None: ...
 
-    async def archive(self, session: PastSession) -> None:
-        """Archive or restore the session."""
+    async def archive(self, session: PastSession) -> None: ...
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
         """The sessions with the user's marks: pinned ones first, archived ones last."""

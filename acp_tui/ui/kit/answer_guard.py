@@ -18,11 +18,10 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
+from acp_tui.conversation.permission_requests import GUARD_S
 from acp_tui.ui.textual_gaps.fence import Fence, fence_of
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
-GUARD_S: Final = 0.4
-"""Nobody reads a question and answers it faster, and nobody pauses this long between two letters of a word."""
 REPEAT_S: Final = 1.1
 """Keyboards wait up to a second before they repeat a held key."""
 MIN_WAIT_S: Final = 0.05

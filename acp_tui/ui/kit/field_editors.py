@@ -150,8 +150,6 @@ MAX_SHOWN_RAW: Final = 400
 
 
 class FieldEditor(Vertical):
-    """A field with its control."""
-
     DEFAULT_CSS = "FieldEditor, FieldEditor > Static { height: auto; }"
 
     class Finished(Message):

@@ -30,13 +30,14 @@ from acp_tui.conversation.elicitation import (
     UnknownField,
     UrlVisit,
 )
+from acp_tui.conversation.permission_requests import GUARD_S
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import GUARD_S, QuestionGuard, TakesText
+from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import MAX_NUMBERED

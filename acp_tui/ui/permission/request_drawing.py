@@ -93,8 +93,6 @@ class SubjectStyle:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The drawn subject."""
-
     lines: Sequence[Strip] = ()
     hunks: tuple[int, ...] = ()
     is_whole: bool = True

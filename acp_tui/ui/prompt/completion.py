@@ -68,8 +68,6 @@ MAX_MEASURED: Final = 100
 
 
 class _RowStyles(NamedTuple):
-    """The styles of one row."""
-
     name: Style
     muted: Style
     """For the path before the name, and the description after it."""

@@ -178,8 +178,6 @@ class PromptInput(DraftArea):
         """The user doesn't want to attach the last output to the next prompt."""
 
     class ImagesChanged(Message):
-        """The attached images changed."""
-
         def __init__(self, images: tuple[PastedImage, ...]) -> None:
             super().__init__()
             self.images = images

@@ -229,8 +229,6 @@ def _row_count(columns: Sequence[LineSizes], rooms: Sequence[int], sizes: Sizes)
 
 
 class BlockRows(Lines):
-    """The rows of one block."""
-
     def __init__(self, block: DiffBlock, columns: Columns) -> None:
         self._block = block
         self._columns = columns

@@ -121,8 +121,6 @@ CHARACTERS_BEFORE: Final = 200
 
 
 class ShownLine(NamedTuple):
-    """A line as it's shown."""
-
     line: DiffLine
     text: str
     changed: Ranges

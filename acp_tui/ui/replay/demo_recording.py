@@ -86,7 +86,7 @@ class _ScriptedUser:
             if self.user.hesitates_s and self._is_asked:
                 await anyio.sleep(self.user.hesitates_s)
             for key, elicitation in list(self.agent.elicitations.items()):
-                self.agent.answer_elicitation(key, *self._elicited(elicitation))
+                self.agent.questions.answer(key, *self._elicited(elicitation))
             if self.session is not None:
                 self._answer(self.session)
 
@@ -110,7 +110,7 @@ class _ScriptedUser:
             else:
                 answer(session, request.key, option.option_id)
         for key, elicitation in list(session.conversation.elicitations.items()):
-            session.answer_elicitation(key, *self._elicited(elicitation))
+            session.questions.answer(key, *self._elicited(elicitation))
 
     def _choice(self, request: PermissionRequest) -> PermissionOption | None:
         """The option to choose. If the wanted kind isn't offered, reject."""

@@ -48,8 +48,6 @@ class SidebarSection(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SubagentRow:
-    """A subagent in one line."""
-
     session_id: SessionId
     name: str
     state: str
@@ -91,8 +89,6 @@ Target: TypeAlias = SidebarSection | FileChange | SubagentRow
 
 
 class SidebarLine(NamedTuple):
-    """One line on the screen."""
-
     strip: Strip
     target: Target | None = None
     """What the line stands for, if it can be chosen; for a heading, its section."""

@@ -123,8 +123,6 @@ class Status(NamedTuple):
 
 
 class StatusLine(Static):
-    """Draws a Status."""
-
     DEFAULT_CSS = "StatusLine { height: 1; }"
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it

@@ -173,7 +173,6 @@ class Actions:
             do(self.tab.panel.view)
 
     def show_state(self, state: SearchState) -> None:
-        """Show the state of the search in the search bar."""
         for bar in self.tab.screen.query(FindBar):
             bar.show_state(state)
 
@@ -417,7 +416,7 @@ class Actions:
         """Dismiss the pages that the agent asked for; it may never report them as done (R-ELIC-12)."""
         if self.tab.session is not None:
             for visit in tuple(self.tab.session.conversation.visits):
-                self.tab.session.dismiss_visit(visit)
+                self.tab.session.questions.dismiss(visit)
 
     # Terminals and changes
 

@@ -205,7 +205,6 @@ class AgentController:
         return await self.confirm(f"{question} That also ends {tabs} of this agent: {names}{more}")
 
     async def log_out(self) -> None:
-        """Log out of the agent."""
         agent = self.agent_or_say()
         if agent is None:
             return
@@ -371,7 +370,6 @@ class SessionsController:
         return await until_connected(lambda: opening(self), pause)
 
     async def delete(self, session_id: SessionId) -> None:
-        """Delete a session in the agent."""
         assert self._tab.link.agent is not None
         await self._tab.link.agent.delete_session(session_id)
         self._tab.say("Deleted the session.")

@@ -99,7 +99,6 @@ class HistoryController:
         return await agent.list_sessions(cwd=None if is_everywhere else self._tab.cwd, cursor=cursor)
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
-        """The recorded sessions."""
         cwd = None if is_everywhere else self._tab.cwd
         return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
 

@@ -137,11 +137,10 @@ class QuestionsController:
         return had_keyboard
 
     def cancel_all(self) -> None:
-        """Cancel every waiting question."""
         for owner in (self._session, self._agent()):
             for key in tuple(_waiting(owner)):
                 if owner is not None:
-                    owner.answer_elicitation(key, "cancel", None)
+                    owner.questions.answer(key, "cancel", None)
         self.look_for_questions()
 
     async def until_nothing_is_asked(self) -> None:
@@ -151,7 +150,7 @@ class QuestionsController:
             await self._answered.wait()
 
     def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:
-        owner.answer_elicitation(asked.key, action, values)
+        owner.questions.answer(asked.key, action, values)
         if action == "accept" and asked.url:
             self._tab.run(self._visit(asked.url))
         self.look_for_questions()

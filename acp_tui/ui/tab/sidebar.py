@@ -21,8 +21,6 @@ MIN_COLUMNS: Final = 72
 
 
 class SidebarController:
-    """Controls the sidebar of one tab."""
-
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self._wish: bool | None = None
@@ -43,7 +41,6 @@ class SidebarController:
             self._hide(self.sidebar)
 
     def update_changes(self) -> None:
-        """Update the changed files."""
         self._newest = None
         self.update()
 

@@ -57,8 +57,6 @@ MIN_AGENT: Final = 4
 
 
 class Tab:
-    """One tab of the app."""
-
     def __init__(
         self,
         link: AgentLink | None,
@@ -135,7 +133,6 @@ class Tab:
 
     @cached_property
     def actions(self) -> Actions:
-        """The commands."""
         from acp_tui.ui.tab.actions import Actions  # loading point: BEFORE_A_COMMAND
 
         return Actions(self)
@@ -156,7 +153,6 @@ class Tab:
 
     @property
     def session(self) -> Session | None:
-        """The session that the tab shows."""
         return self.stage.session if isinstance(self.stage, Live | Recorded) else None
 
     @property
@@ -176,7 +172,6 @@ class Tab:
 
     @property
     def state(self) -> TabState:
-        """The state to show for this tab."""
         match self.stage:
             case Starting():
                 return TabState.STARTING

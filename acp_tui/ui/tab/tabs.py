@@ -40,7 +40,6 @@ class Tabs:
 
     @property
     def front(self) -> Tab | None:
-        """The tab in front."""
         return next((tab for tab in self._tabs if tab.mode == self._app.current_mode), None)
 
     def add(self, tab: Tab) -> None:
@@ -168,7 +167,6 @@ class TabLine(Static):
         self.update(Content.assemble(*parts))
 
     async def on_click(self, event: events.Click) -> None:
-        """Go to the tab that was clicked."""
         for begin, end, tab in self._spans:
             if begin <= event.x < end and self._tabs is not None:
                 await self._tabs.go_to(tab)

@@ -33,8 +33,6 @@ MAX_NAMED: Final = 5
 
 
 class WorktreeChoice(Enum):
-    """What to do with a worktree."""
-
     KEEP = "keep"
     BRING_BACK = "bring back"
     DELETE = "delete"

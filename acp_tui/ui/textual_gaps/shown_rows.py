@@ -31,8 +31,6 @@ Piece: TypeAlias = tuple[int, Strip]
 
 @dataclass(frozen=True, slots=True)
 class RowPart:
-    """A part of a row."""
-
     end: int
     """The column after it."""
     text: str

@@ -58,8 +58,6 @@ UNKNOWN_LIMIT_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class CheckPlan:
-    """The settings of a check."""
-
     prompt: str = PROMPT
     long_prompt: str = LONG_PROMPT
     """For the turn to be cancelled."""

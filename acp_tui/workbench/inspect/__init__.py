@@ -66,8 +66,6 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of the work."""
-
     lines: int
     """The total number of lines."""
     gone: int

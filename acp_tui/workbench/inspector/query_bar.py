@@ -56,8 +56,6 @@ class QueryBar(Horizontal):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     class Changed(Message):
-        """The text changed."""
-
         def __init__(self, mode: QueryMode, text: str) -> None:
             super().__init__()
             self.mode = mode

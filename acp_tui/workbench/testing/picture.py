@@ -53,8 +53,6 @@ class _Plain(SingleFileSnapshotExtension):
 
 
 class AcpSnapshot:
-    """The fixture `acp_snapshot`."""
-
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
         self._pictures = 0

@@ -141,10 +141,10 @@ class ScriptedUser:
     ) -> None:
         side = self._agent if session is None else session
         try:
-            side.answer_elicitation(key, reply.action, reply.values)
+            side.questions.answer(key, reply.action, reply.values)
         except ValueError as error:
             self._give_up(session, _misfit(asked, error))
-            side.answer_elicitation(key, "cancel")
+            side.questions.answer(key, "cancel")
 
 
 def pass_on(session: Session, key: RequestKey, option_id: str) -> None:

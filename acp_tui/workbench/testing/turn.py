@@ -30,7 +30,6 @@ Wanted: TypeAlias = str | re.Pattern[str] | None
 
 
 def fits(wanted: Wanted, text: str) -> bool:
-    """Whether a text matches."""
     if wanted is None:
         return True
     return wanted in text if isinstance(wanted, str) else wanted.search(text) is not None
@@ -38,8 +37,6 @@ def fits(wanted: Wanted, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AskedPermission:
-    """A permission request."""
-
     session_id: str
     tool_call: ToolCall
     """As it was when the agent asked."""
@@ -215,7 +212,6 @@ class ExpectedElicitation:
         self._answer(ElicitationReply("accept", dict(values)))
 
     def decline(self) -> None:
-        """Decline."""
         self._answer(ElicitationReply("decline"))
 
     def cancel(self) -> None:

@@ -302,7 +302,7 @@ async def test_a_form_is_filled_in_once_and_told_in_all_terminals(tmp_path: Path
         shown = next(iter(one.conversation.elicitations.values()))
         assert isinstance(shown, Form)
         assert [(field.name, field.is_required) for field in shown.fields] == [("name", True)]
-        one.answer_elicitation(key_of(one), "accept", {"name": "Ada"})  # type: ignore[arg-type]
+        one.questions.answer(key_of(one), "accept", {"name": "Ada"})  # type: ignore[arg-type]
         assert (await its.wire.receive())["result"] == {"action": "accept", "content": {"name": "Ada"}}
         await until(other, lambda: not waits(other))
         assert [type(entry) for entry in other.conversation.entries] == [Question]

@@ -67,7 +67,7 @@ def last_of(session: Session) -> Entry:
 
 async def test_an_answered_form_stands_in_the_conversation_without_its_secrets(tmp_path: Path) -> None:
     async with in_asked(tmp_path, ASKED) as (session, _, key):
-        session.answer_elicitation(key, "accept", {"name": "Ada", "password": "hunter2"})
+        session.questions.answer(key, "accept", {"name": "Ada", "password": "hunter2"})
         values = (FieldAnswer("Your name", "Ada"), FieldAnswer("Word", "***"))
         assert last_of(session) == Question("Who?", "accept", None, values, 1700000000.5)
         assert "hunter2" not in repr(session.conversation)
@@ -75,7 +75,7 @@ async def test_an_answered_form_stands_in_the_conversation_without_its_secrets(t
 
 async def test_a_form_that_is_declined_keeps_nothing_of_what_was_filled_in(tmp_path: Path) -> None:
     async with in_asked(tmp_path, ASKED) as (session, _, key):
-        session.answer_elicitation(key, "decline", {"name": "Ada"})
+        session.questions.answer(key, "decline", {"name": "Ada"})
         assert last_of(session) == Question("Who?", "decline", at=1700000000.5)
 
 
@@ -83,7 +83,7 @@ async def test_a_page_stands_there_with_its_place_and_without_what_its_address_c
     tmp_path: Path,
 ) -> None:
     async with in_asked(tmp_path, VISIT) as (session, _, key):
-        session.answer_elicitation(key, "accept", None)
+        session.questions.answer(key, "accept", None)
         assert last_of(session) == Question("Look", "accept", "https://a.example/x", at=1700000000.5)
 
 

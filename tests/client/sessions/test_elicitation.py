@@ -83,7 +83,7 @@ async def test_a_form_waits_for_the_user_and_gives_what_was_decided(
             "Who?",
             ["name", "size", "tags"],
         )
-        session.answer_elicitation(question.key, action, values)
+        session.questions.answer(question.key, action, values)
         assert await wire.receive_all() == [{"jsonrpc": "2.0", "id": "q", "result": result}]
         assert session.conversation.elicitations == {}
 
@@ -105,7 +105,7 @@ async def test_values_that_do_not_fit_are_not_sent_and_the_form_waits_on(tmp_pat
         await wire.send(form(1))
         [key] = await waiting(session)
         with pytest.raises(ValueError, match=flaw):
-            session.answer_elicitation(key, "accept", values)
+            session.questions.answer(key, "accept", values)
         assert (await wire.receive_all(), await waiting(session)) == ([], [key])
 
 
@@ -115,8 +115,8 @@ async def test_a_form_that_requires_what_nobody_can_answer_is_not_accepted(tmp_p
         await wire.send(form(1, SCHEMA | {"required": ["tags"]}))
         [key] = await waiting(session)
         with pytest.raises(ValueError, match="'tags' is required"):
-            session.answer_elicitation(key, "accept", {"name": "Ada"})
-        session.answer_elicitation(key, "decline")
+            session.questions.answer(key, "accept", {"name": "Ada"})
+        session.questions.answer(key, "decline")
         assert (await wire.receive())["result"] == {"action": "decline"}
 
 
@@ -125,8 +125,8 @@ async def test_an_elicitation_is_answered_once(tmp_path: Path):
     async with in_both(tmp_path) as (session, wire), in_turn(session, wire):
         await wire.send(form(1))
         [key] = await waiting(session)
-        session.answer_elicitation(key, "decline")
-        session.answer_elicitation(key, "accept", {"name": "Ada"})
+        session.questions.answer(key, "decline")
+        session.questions.answer(key, "accept", {"name": "Ada"})
         session.cancel()
         answers = [message for message in await wire.receive_all() if message.get("id") == 1]
         assert [answer["result"] for answer in answers] == [{"action": "decline"}]
@@ -148,7 +148,7 @@ async def test_a_visit_is_agreed_to_at_once_and_stays_until_it_is_completed(tmp_
     async with in_both(tmp_path) as (session, wire):
         await wire.send(visit(1))
         [question] = await waiting(session)
-        session.answer_elicitation(question, "accept")
+        session.questions.answer(question, "accept")
         assert (await wire.receive())["result"] == {"action": "accept"}
         assert list(session.conversation.visits) == ["e1"]
         assert session.conversation.elicitations == {}
@@ -162,10 +162,10 @@ async def test_a_visit_that_is_never_reported_done_can_be_dismissed(tmp_path: Pa
     """R-ELIC-12."""
     async with in_both(tmp_path) as (session, wire):
         await wire.send(visit(1))
-        session.answer_elicitation((await waiting(session))[0], "accept")
-        session.dismiss_visit("unknown")
+        session.questions.answer((await waiting(session))[0], "accept")
+        session.questions.dismiss("unknown")
         assert list(session.conversation.visits) == ["e1"]
-        session.dismiss_visit("e1")
+        session.questions.dismiss("e1")
         assert session.conversation.visits == {}
 
 
@@ -176,7 +176,7 @@ async def test_a_page_that_is_done_before_the_user_agreed_says_so(tmp_path: Path
         question = session.conversation.elicitations[key]
         assert isinstance(question, UrlVisit)
         assert question.is_complete
-        session.answer_elicitation(key, "accept")
+        session.questions.answer(key, "accept")
         assert session.conversation.visits == {}
 
 
@@ -233,7 +233,7 @@ async def test_the_end_of_the_agent_takes_back_all_questions(tmp_path: Path):
         await shake_hands(agent, wire)
         session = await open_session(agent, wire, tmp_path)
         await wire.send(form(1), visit(2), form(3, requestId=1))
-        session.answer_elicitation((await waiting(session))[1], "accept")
+        session.questions.answer((await waiting(session))[1], "accept")
         await wire.close_output()
         await settle()
         assert (session.conversation.elicitations, session.conversation.visits) == ({}, {})
@@ -256,8 +256,8 @@ async def test_a_login_may_ask_the_user_before_there_is_any_session():
         login = await wire.expect("authenticate")
         await wire.send(form("f", requestId=login["id"]), visit("v", requestId=login["id"]))
         first, second = await waiting(agent)
-        agent.answer_elicitation(first, "accept", {"name": "Ada"})
-        agent.answer_elicitation(second, "accept")
+        agent.questions.answer(first, "accept", {"name": "Ada"})
+        agent.questions.answer(second, "accept")
         results = {message["id"]: message["result"] for message in await wire.receive_all()}
         assert results == {
             "f": {"action": "accept", "content": {"name": "Ada"}},

@@ -177,6 +177,6 @@ async def test_an_agent_that_asks_before_it_answers_may_take_its_time(monkeypatc
             patched.setattr(asyncio.get_running_loop(), "time", lambda: two_minutes_later)
             await settle()
         assert agent.lost is None
-        agent.answer_elicitation(key, "accept", {})
+        agent.questions.answer(key, "accept", {})
         assert (await wire.receive())["result"]["action"] == "accept"
         await wire.answer(request, {"protocolVersion": 1})

@@ -598,7 +598,7 @@ async def test_forms_are_asked_as_before(tmp_path: Path):
         await wire.send({"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": params})
         await until(session, lambda: bool(session.conversation.elicitations))
         (key,) = session.conversation.elicitations
-        session.answer_elicitation(key, "decline")
+        session.questions.answer(key, "decline")
         assert (await wire.receive())["result"] == {"action": "decline"}
         assert any(isinstance(entry, Question) for entry in session.conversation.entries)
 

@@ -177,7 +177,7 @@ async def decide(stage: Stage, session_id: str, number: int) -> None:
     for owner in (session, stage.agent):
         waiting = owner.elicitations if isinstance(owner, Agent) else owner and owner.conversation.elicitations
         for key in list(waiting or ())[:1]:
-            owner.answer_elicitation(key, ("accept", "decline", "cancel")[number], {"name": "Bob"})  # type: ignore
+            owner.questions.answer(key, ("accept", "decline", "cancel")[number], {"name": "Bob"})  # type: ignore
 
 
 async def switch(stage: Stage, session_id: str, number: int) -> None:

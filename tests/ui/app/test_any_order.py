@@ -128,7 +128,7 @@ class World:
         if keys and self.chance.random() < 0.7:
             session.answer_permission(self.chance.choice(keys), self.chance.choice((ALLOW, REJECT)).option_id)
         elif forms := [*session.conversation.elicitations]:
-            session.answer_elicitation(self.chance.choice(forms), "cancel")
+            session.questions.answer(self.chance.choice(forms), "cancel")
 
     def call(self) -> ToolCallId:
         self._calls += 1
