@@ -17,10 +17,10 @@ from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.consent import IN_SESSION, UNASKED_OPTION
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
-from acp_tui.conversation import request_outline
+from acp_tui.conversation import GUARD_S, request_outline
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.permission_requests import GUARD_S, answer_of, keys_told, kind_word, letters_of, quoted_name
+from acp_tui.conversation.permission_requests import answer_of, keys_told, kind_word, letters_of, quoted_name
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, visible_title
 from acp_tui.conversation.visible.confusables import make_visible_path

@@ -29,7 +29,7 @@ from acp_tui.client.agents.remembered import agree, consent_file, introduction, 
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
 from acp_tui.client.settings.project_settings import with_trusted_project
 from acp_tui.client.settings.trust import ProjectServers, trust_file
-from acp_tui.conversation.permission_requests import GUARD_S
+from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 if TYPE_CHECKING:

@@ -15,6 +15,12 @@ KINDS: Final = ("read", "edit", "delete", "move", "search", "execute", "think", 
 QUIET_KINDS: Final = ("read", "search", "fetch", "think")
 """Kinds whose content is meant for the agent. It's folded by default."""
 
+GUARD_S: Final = 0.4
+"""How long a question is shown before an answer counts, on the screen and in lines.
+
+Nobody reads a question and answers it faster, and nobody pauses this long between two letters of a word.
+"""
+
 
 class Unset(Enum):
     """An enum with one value, so that `value is UNSET` narrows the type for a type checker."""

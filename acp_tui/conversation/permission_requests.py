@@ -25,8 +25,6 @@ KIND_WORDS: Final[Mapping[str, str]] = {
 }
 LETTERS: Final[Mapping[str, str]] = {"allow_once": "y", "allow_always": "a", "reject_once": "n"}
 """No letter rejects always: `n` must mean the same on every card."""
-GUARD_S: Final = 0.4
-"""Nobody reads a question and answers it faster, and nobody pauses this long between two letters of a word."""
 MAX_NAME: Final = 100
 """Characters."""
 MAX_KIND: Final = 30

@@ -26,7 +26,7 @@ from anyio import to_thread
 
 from acp_tui.cli.terminal import LOOK_S, LineFence, has_typed
 from acp_tui.client.notices import BELL
-from acp_tui.conversation.permission_requests import GUARD_S
+from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible
 
 try:

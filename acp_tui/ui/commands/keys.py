@@ -13,7 +13,7 @@ from textual import events
 from textual.app import App
 from textual.widget import Widget
 
-from acp_tui.conversation.permission_requests import GUARD_S
+from acp_tui.conversation import GUARD_S
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
 from acp_tui.ui.kit import answer_guard

@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from acp_tui.conversation.permission_requests import GUARD_S
+from acp_tui.conversation import GUARD_S
 from acp_tui.ui.textual_gaps.fence import Fence, fence_of
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 

@@ -21,6 +21,7 @@ from textual.widgets import Button, Input, Static, TextArea
 
 from acp_tui.client.form_answers import check_all
 from acp_tui.client.secrets.questions import form_asks_for_secret
+from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -30,7 +31,6 @@ from acp_tui.conversation.elicitation import (
     UnknownField,
     UrlVisit,
 )
-from acp_tui.conversation.permission_requests import GUARD_S
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
