@@ -26,7 +26,7 @@ from acp_tui.ui.tab.tabs import Tabs
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
 ShowHosted: TypeAlias = Callable[[HostedSession], Coroutine[Any, Any, None]]
 Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
-KEYS: Final = "Enter go to it · {board_up} {board_down} move"
+KEYS: Final = "{list_choose} go to it · {board_up} {board_down} move"
 
 
 class Board(Dialog[Act | None]):

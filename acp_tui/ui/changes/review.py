@@ -428,7 +428,7 @@ class ReviewScreen(ModalScreen[None]):
             "{diff_undo}: undo",
             "{diff_reload}: refresh",
             "{diff_edit}: edit",
-            "Esc: back",
+            "{dialog_close}: back",
         ]
         keys = [key for key in map(keys_in_force(self).hint, keys) if key]
         return keys_lines(keys, self._palette.muted, self._width)

@@ -26,6 +26,7 @@ from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, Sele
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
 from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
@@ -48,6 +49,7 @@ UNASKED: Final = {
 }
 INEXACT: Final = "doesn't say when it has shown a question, so answers count a second later"
 FOLDED_CELLS: Final = 60
+WAITING: Final = "Waiting for the agent; it may have opened a browser. {dialog_close} cancels"
 
 
 class AgentOffers(Protocol):
@@ -355,7 +357,7 @@ class LoginDialog(Dialog[LoginMethod | None]):
 
     @work
     async def _log_in(self, method: LoginMethod) -> None:
-        waiting = "Waiting for the agent; it may have opened a browser. Esc cancels"
+        waiting = keys_in_force(self).hint(WAITING)
         self._said.update(Content.styled(waiting, "$text-accent"))
         try:
             await self._authenticate(method)
@@ -373,7 +375,7 @@ class LoginDialog(Dialog[LoginMethod | None]):
             self.dismiss(None)
             return
         self._waiting.cancel()
-        self._said.update("Canceled. Choose again, or press Esc to leave")
+        self._said.update(keys_in_force(self).hint("Canceled. Choose again, or press {dialog_close} to leave"))
 
 
 def _row(method: LoginMethod) -> PickerRow[LoginMethod]:

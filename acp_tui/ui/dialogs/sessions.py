@@ -173,8 +173,8 @@ class SessionList(FilteredList):
 
 
 KEYS: Final = (
-    "Enter open · {sessions_new} new · {sessions_rename} rename · {sessions_pin} pin · {sessions_archive} archive"
-    " · {sessions_delete} delete · {sessions_export} export"
+    "{list_choose} open · {sessions_new} new · {sessions_rename} rename · {sessions_pin} pin"
+    " · {sessions_archive} archive · {sessions_delete} delete · {sessions_export} export"
 )
 HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"

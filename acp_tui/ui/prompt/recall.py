@@ -183,10 +183,11 @@ class HistorySearch(Vertical):
         here, there = "this project", "all projects"
         where, other = (there, here) if self._is_everywhere else (here, there)
         heads = [
-            f"{found} in {where} · Shift+Tab {other} · Enter uses it · Esc back",
-            f"{found} in {where} · Shift+Tab {other}",
-            f"{found} · Shift+Tab {other}",
+            f"{found} in {where} · {{history_projects}} {other} · {{history_choose}} uses it · {{history_close}} back",
+            f"{found} in {where} · {{history_projects}} {other}",
+            f"{found} · {{history_projects}} {other}",
         ]
+        heads = [keys_in_force(self).hint(head) for head in heads]
         width = self._head.content_size.width or self.app.size.width
         self._head.update(next((head for head in heads if width_cells(head) <= width), heads[-1]))
 

@@ -186,7 +186,7 @@ def _facts(facts: Sequence[tuple[str, str]], width: int, palette: Palette) -> It
         yield from _indented([(make_visible_line(value), palette.text)], width, Segment(head, palette.muted))
 
 
-KEYS: Final = "Enter opens or folds; {sidebar} hides; Esc back to the prompt"
+KEYS: Final = "{sidebar_choose} opens or folds; {sidebar} hides; {focus_prompt} back to the prompt"
 GAP: Final = SidebarLine(Strip([]))
 
 SIDEBAR_FROM_COLUMNS: Final = 150

@@ -23,8 +23,8 @@ MAX_SHOWN: Final = 3
 MUTED: Final = "$foreground-muted"
 KEYS: Final = (
     "{queue_edit} edits · {queue_send_now} sends now · {queue_remove} removes"
-    " · {queue_earlier} {queue_later} moves · Esc back",
-    "{queue_edit} edits · {queue_send_now} sends now · {queue_remove} removes · Esc back",
+    " · {queue_earlier} {queue_later} moves · {focus_prompt} back",
+    "{queue_edit} edits · {queue_send_now} sends now · {queue_remove} removes · {focus_prompt} back",
     "{queue_edit} edits · {queue_send_now} sends now",
     "{queue_edit} edits",
 )

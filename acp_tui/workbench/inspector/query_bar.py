@@ -136,9 +136,8 @@ class SaveDialog(ExportDialog):
         self._said.display = False
         about = shown_line(RAW if self._is_raw else MASKED, "$text-error" if self._is_raw else "")
         title = shown_line(f"Write {self._what} to a file")
-        yield Frame(
-            title, "Enter write · Esc close", Input(self._proposed, id="file"), Static(about, markup=False), self._said
-        )
+        keys, field = "Enter write · {dialog_close} close", Input(self._proposed, id="file")
+        yield Frame(title, keys, field, Static(about, markup=False), self._said)
 
 
 def save_one(detail: Detail, *, is_raw: bool, folder: Path) -> SaveDialog:
