@@ -176,36 +176,13 @@ def _part(text: str, style: Style, context: DrawContext, *, level: int) -> Seque
     return Indented(plain_lines(cut_shown(text), width, style), Gutter(level * INDENT))
 
 
-class Undrawable:
+class Undrawable(KeptDrawing):
     """Stands for an entry whose drawing failed. Such a bug of ours must not hide the rest."""
 
     is_open = True
-    cut_text = ""
 
-    def refresh(self) -> bool:
-        """Do nothing: it never changes."""
-        return True
-
-    def settle(self, context: DrawContext) -> None: ...
-
-    def close(self) -> None:
-        """Do nothing: nothing is kept open."""
-
-    is_measured = True
-
-    def measure(self, rows: range | None, place: int) -> int:
-        """Do nothing: it has one line."""
-        return place
-
-    def lines(self, context: DrawContext) -> Sequence[Strip]:
+    def _draw(self, context: DrawContext) -> Sequence[Strip]:
         return wrap([("  ✗ acp-tui failed to draw this entry", context.palette.error)], context.width)[:1]
 
-    def whole(self, context: DrawContext) -> Sequence[Strip]:
-        return self.lines(context)
-
     def toggle(self) -> bool:
-        """Return False: it doesn't fold."""
         return False
-
-    def set_open(self, is_open: bool) -> None:
-        """Do nothing: it doesn't fold."""

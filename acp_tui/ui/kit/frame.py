@@ -8,6 +8,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Size
+from textual.reactive import reactive
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
@@ -44,13 +45,11 @@ class FrameKeys(Widget):
 
     Breaks lines between keys. On a small screen, leaves some out, but not the last: how to leave."""
 
+    keys = reactive("", layout=True)
+
     def __init__(self, keys: str) -> None:
         super().__init__(classes="frame-keys")
-        self._keys = keys
-
-    def update(self, keys: str) -> None:
-        self._keys = keys
-        self.refresh(layout=True)
+        self.set_reactive(FrameKeys.keys, keys)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(self._lines(width))
@@ -59,7 +58,7 @@ class FrameKeys(Widget):
         return Content("\n".join(self._lines(self.content_size.width)))
 
     def _lines(self, width: int) -> list[str]:
-        keys = keys_in_force(self).hint(self._keys).split(SEPARATOR)
+        keys = keys_in_force(self).hint(self.keys).split(SEPARATOR)
         lines = pack(keys, width)
         most = max(MAX_KEY_LINES, self.app.size.height // MAX_KEYS_SHARE)
         while len(lines) > most and len(keys) > 2:
@@ -93,4 +92,4 @@ class Frame(Vertical):
         super().__init__(Static(title, classes="frame-title", markup=False), *parts, self._keys)
 
     def show_keys(self, keys: str) -> None:
-        self._keys.update(keys)
+        self._keys.keys = keys

@@ -265,14 +265,6 @@ class Diff:
         return changed_words(_without_end(old)[0], _without_end(new)[0])
 
 
-def compare(old_text: str, new_text: str) -> Diff:
-    """Compare the texts all at once, which may take half a second."""
-    comparison = TextComparison(old_text, new_text)
-    for _ in comparison.steps():
-        pass
-    return comparison.diff
-
-
 class TextComparison:
     """Compares two texts in `steps`."""
 

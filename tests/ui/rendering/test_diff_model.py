@@ -16,12 +16,18 @@ from acp_tui.ui.rendering.diff_model import (
     DiffLine,
     TextComparison,
     changed_words,
-    compare,
 )
 
 LONG = 20_000
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\r\n", "\n", "e"]), max_size=25).map("".join)
+
+
+def compare(old_text: str, new_text: str) -> Diff:
+    comparison = TextComparison(old_text, new_text)
+    for _ in comparison.steps():
+        pass
+    return comparison.diff
 
 
 def numbered(count: int) -> list[str]:
