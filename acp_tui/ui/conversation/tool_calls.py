@@ -176,7 +176,11 @@ class ToolCallDrawing(KeptDrawing):
     def refresh(self) -> bool:
         """Draw again on the next call of `lines`. Returns False if a diff isn't fully compared yet."""
         super().refresh()
-        self._diffs.keep(item for item in self._entry.call.content if isinstance(item, TextDiff))
+        content = self._entry.call.content
+        self._diffs.keep(item for item in content if isinstance(item, TextDiff))
+        blocks = (item.block for item in content if isinstance(item, BlockContent))
+        shown = {block.text for block in blocks if isinstance(block, Text)}
+        self._texts = {text: self._texts[text] for text in shown & self._texts.keys()}
         return self._diffs.advance()
 
     def _draw(self, context: DrawContext) -> Sequence[Strip]:
@@ -287,12 +291,6 @@ class ToolCallDrawing(KeptDrawing):
 
     def _text(self, text: str) -> ToolText:
         if text not in self._texts:
-            shown = {
-                item.block.text
-                for item in self._entry.call.content
-                if isinstance(item, BlockContent) and isinstance(item.block, Text)
-            }
-            self._texts = {known: self._texts[known] for known in shown & self._texts.keys()}
             self._texts[text] = ToolText(text)
         return self._texts[text]
 
