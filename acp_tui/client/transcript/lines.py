@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final
@@ -138,9 +138,19 @@ def written_frame(data: bytes) -> tuple[float, Direction, bytes] | None:
 
 def read_event(data: bytes) -> events.Event:
     """An event, possibly of an unknown kind. Raises BadLine."""
+    return read_event_and_message(data)[0]
+
+
+def read_event_and_message(data: bytes) -> tuple[events.Event, dict[str, Any] | list[Any] | None]:
+    """An event, and what is in its frame as `parsed` has it; None for other events. Raises BadLine."""
     written = written_frame(data)
-    if written is not None and parsed(written[2]) is not None:
-        return events.Frame(*written)
+    if written is not None and (message := parsed(written[2])) is not None:
+        return events.Frame(*written), message
+    event = _read_event(data)
+    return event, parsed(event.data) if isinstance(event, events.Frame) else None
+
+
+def _read_event(data: bytes) -> events.Event:
     value = _object(data)
     if value is None or value.get("t") is None:
         raise BadLine("no JSON object with a time")
@@ -254,6 +264,12 @@ class Recording:
 
     def __iter__(self) -> Iterator[events.Event]:
         """The events after the last iteration. If the file still grows, iterate again later."""
+        return (event for event, _ in self.with_messages())
+
+    def with_messages(
+        self, skip: Callable[[bytes], bool] = lambda _: False
+    ) -> Iterator[tuple[events.Event, dict[str, Any] | list[Any] | None]]:
+        """The same with what is in their frames, so that nobody parses them again. Lines to `skip` aren't read."""
         while data := self._file.readline(MAX_LINE_BYTES):
             if not data.endswith(b"\n"):
                 self.half_line = data
@@ -261,15 +277,15 @@ class Recording:
                 return
             self.half_line = b""
             self._line += 1
-            event = self._read(data.rstrip(b"\r\n"))
-            if event is not None:
-                yield event
+            line = data.rstrip(b"\r\n")
+            if line and not skip(line) and (read := self._read(line)) is not None:
+                yield read
 
-    def _read(self, line: bytes) -> events.Event | None:
-        if not line or line.isspace():
+    def _read(self, line: bytes) -> tuple[events.Event, dict[str, Any] | list[Any] | None] | None:
+        if line.isspace():
             return None
         try:
-            return read_event(line)
+            return read_event_and_message(line)
         except BadLine as error:
             if len(self.problems) < MAX_PROBLEMS:
                 self.problems.append(SkippedLine(self._line, str(error)))
