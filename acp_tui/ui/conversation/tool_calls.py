@@ -46,7 +46,7 @@ from acp_tui.ui.rendering.diff import Comparisons
 from acp_tui.ui.rendering.links import NO_LINK, to_file, to_page
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.plain import PlainLines, plain_lines
 from acp_tui.ui.rendering.wrapping import Gutter, cut, width_cells, wrap
 
 
@@ -62,7 +62,7 @@ class ToolText:
         """The text's lines, of at most `width` cells."""
         if self._drawn is None or self._drawn[:2] != (width, palette):
             runs = [
-                plain_lines(part, width, palette.text) if isinstance(part, str) else part.lines(width, palette)
+                PlainLines(part, width, palette.text) if isinstance(part, str) else part.lines(width, palette)
                 for part in self._parts
             ]
             self._drawn = (width, palette, Joined(*runs))
