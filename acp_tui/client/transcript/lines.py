@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -259,8 +260,11 @@ class Recording:
         """The first ones, in the lines read so far."""
         self.half_line = b""
         """Text after the last newline: the writer was killed mid-line, or hasn't finished the line."""
+        self.place = range(0)
+        """The bytes of the file that are the line of the last event."""
         self._file = file
         self._line = 1
+        self._at = file.tell()
 
     def __iter__(self) -> Iterator[events.Event]:
         """The events after the last iteration. If the file still grows, iterate again later."""
@@ -277,9 +281,22 @@ class Recording:
                 return
             self.half_line = b""
             self._line += 1
+            self._at += len(data)
             line = data.rstrip(b"\r\n")
             if line and not skip(line) and (read := self._read(line)) is not None:
+                self.place = range(self._at - len(data), self._at)
                 yield read
+
+    def event_in(self, place: range) -> events.Event:
+        """The event in a `place` again; an unknown one if another program has changed the file. Raises OSError."""
+        line = os.pread(self._file.fileno(), len(place), place.start).rstrip(b"\r\n")
+        written = written_frame(line)
+        if written is not None:
+            return events.Frame(*written)  # it was JSON when it was read
+        try:
+            return read_event(line)
+        except BadLine as error:
+            return events.UnknownEvent(0.0, str(error))
 
     def _read(self, line: bytes) -> tuple[events.Event, dict[str, Any] | list[Any] | None] | None:
         if line.isspace():
