@@ -68,7 +68,8 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps([_as_json(past) for past in found], indent=2))
     elif found:
-        print("\n".join(_lines(found, short_ids(past.session_id for past in (*everywhere, *found)), words)))
+        for line in _lines(found, short_ids(past.session_id for past in (*everywhere, *found)), words):
+            print(line)  # with words, each recording is read for its line, and the first lines come at once
     else:
         print(_nothing(cwd, words, elsewhere))
 

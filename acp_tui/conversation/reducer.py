@@ -50,6 +50,7 @@ from acp_tui.conversation.facts import (
     TurnUsage,
 )
 from acp_tui.conversation.tool_calls import (
+    BlockContent,
     TerminalContent,
     TerminalId,
     ToolCall,
@@ -57,6 +58,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     ToolCallPatch,
 )
+from acp_tui.conversation.visible.cutting import MAX_ITEMS, cut_characters, mark_of
 from acp_tui.conversation.web_address import place_of
 
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
@@ -81,7 +83,8 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
         case updates.SubagentSaid():
             return _subagent_said(conversation, update)
         case updates.ToolCallContentAdded(call_id, content):
-            _call_of(conversation, call_id).call.append(content)
+            call = _call_of(conversation, call_id).call
+            call.content = _cut_content((*call.content, *content))
             return Change((_show_terminals(conversation, call_id, content),))
         case updates.PromptSent():
             return _prompt_sent(conversation, update)
@@ -511,11 +514,25 @@ def _call_of(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
     return _changing_call(conversation, call_id)
 
 
+def _cut_content(content: tuple[ToolCallContent, ...]) -> tuple[ToolCallContent, ...]:
+    """Return the first items and a mark for the rest, with what an earlier cut took."""
+    if len(content) <= MAX_ITEMS + 1:  # the last one may be a mark
+        return content
+    lost = sum(map(_characters, content[MAX_ITEMS:]))
+    return (*content[:MAX_ITEMS], BlockContent(Text(mark_of(lost))))
+
+
+def _characters(item: ToolCallContent) -> int:
+    marked = isinstance(item, BlockContent) and isinstance(item.block, Text) and cut_characters(item.block.text)
+    return marked or len(str(item))
+
+
 def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> EntryId:
     """Create or change a call. An update may come first, and a second `tool_call` changes the first."""
     call_id = patch.tool_call_id
     call = _call_of(conversation, call_id).call
     call.apply(patch)
+    call.content = _cut_content(call.content)
     if call.is_settled:
         conversation.unsettled_calls.discard(call_id)
     else:

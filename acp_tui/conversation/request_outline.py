@@ -281,6 +281,8 @@ class RequestOutline:
         """A text from the agent, as far as there is room."""
         shown = self._bounds.cut(text, max(self._room, 0))
         cut = 0 if shown == text else cut_characters(shown)
+        if not cut:
+            self.left_out += cut_characters(text)  # a mark for items that were cut
         visible = _visible(shown[: len(text) - cut])
         self._room -= self._bounds.cost(shown)
         yield Passage(visible, name)

@@ -139,6 +139,7 @@ class ToolCall:
     kind: str = "other"
     status: str = PENDING
     content: tuple[ToolCallContent, ...] = ()
+    """At most `MAX_ITEMS`, and a mark for the rest."""
     locations: tuple[Location, ...] = ()
     raw_input: Any = UNSET
     raw_output: Any = UNSET
@@ -161,9 +162,6 @@ class ToolCall:
         self.is_cancellable = or_else(patch.is_cancellable, self.is_cancellable)
         if patch.meta:
             self.meta.update(patch.meta)
-
-    def append(self, content: tuple[ToolCallContent, ...]) -> None:
-        self.content = (*self.content, *content)
 
     @property
     def is_settled(self) -> bool:

@@ -1,7 +1,7 @@
 """What the wire models of all protocol versions share: leniency, limits, decoding, encoding.
 
 Knows no messages. Models are lenient only where a field says so, like the schema's `x-deserialize-*` annotations. They
-are bounded: each string is cut or has a limit, unless it's a `Text`.
+are bounded: each string is cut or has a limit, unless it's a `Text`, and so is each list that an agent may fill.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, TypeAlias, TypeGuard, TypeVar
 from pydantic_core import ValidationError, core_schema
 
 from acp_tui.conversation import UNSET, UnsetType
-from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE, cut_text, cut_value
+from acp_tui.conversation.visible.cutting import MAX_ITEMS, MAX_LINE, MAX_PASSAGE, cut_text, cut_value, mark_of
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.schemas import Changed, Model, OrEmptyObject, before, bounds, default_on_error, reader_of
 
@@ -49,6 +49,21 @@ def _valid_items(items: list[Any], handler: core_schema.ValidatorFunctionWrapHan
         except ValidationError as error:
             log.debug("dropped a malformed item: %s", describe(error))
     return kept
+
+
+def cut_items(marked: Callable[[str], Any] | None = None) -> Changed:
+    """Keeps the first items of a list. `marked` makes one more of the mark that says how much is missing.
+
+    Nothing else reads the rest: validating 45,000 blocks takes half a second, and drawing them ten times as long.
+    """
+
+    def cut(value: Any) -> Any:
+        if not isinstance(value, list) or len(value) <= MAX_ITEMS:
+            return value
+        kept = value[:MAX_ITEMS]
+        return kept if marked is None else [*kept, marked(mark_of(len(str(value[MAX_ITEMS:]))))]
+
+    return before(cut, ours=True)
 
 
 def _cut(characters: int) -> Changed:

@@ -168,6 +168,11 @@ def read_message(line: bytes) -> Message | None:
         return Malformed(line, f"JSON with more than {MAX_CONTAINERS:,} lists and objects, or {MAX_VALUES:,} values")
     except (ValueError, RecursionError):
         return Malformed(line, "not JSON")
+    return read_value(line, value)
+
+
+def read_value(line: bytes, value: Any) -> Message:
+    """Read a line as a message whose JSON is decoded already."""
     if isinstance(value, list):
         return Malformed(line, "a batch, which ACP doesn't use", _invalid("Batches aren't supported"))
     if not isinstance(value, dict):

@@ -139,7 +139,76 @@ def _stderr(number: int) -> bytes:
     return b""
 
 
+BLOCKS: Final = 45_000
+"""As many as a client accepts in one message: two objects each."""
+
+
+def _block(number: int) -> dict[str, Any]:
+    return {"type": "content", "content": text(f"b{number}")}
+
+
+def _blocks(number: int) -> bytes:
+    return update(
+        "tool_call", toolCallId=f"c{number}", title="Read", status="completed", content=list(map(_block, range(BLOCKS)))
+    )
+
+
+def _same_blocks(number: int) -> bytes:
+    content = [_block(0)] * BLOCKS
+    return update("tool_call", toolCallId=f"c{number}", title="Read", status="completed", content=content)
+
+
+def _links(number: int) -> bytes:
+    content = [
+        {"type": "content", "content": {"type": "resource_link", "uri": f"file:///{each}", "name": "n"}}
+        for each in range(BLOCKS)
+    ]
+    return update("tool_call", toolCallId=f"c{number}", title="Read", status="failed", content=content)
+
+
+def _diffs(number: int) -> bytes:
+    content = [{"type": "diff", "path": f"/{each}", "newText": "b"} for each in range(2 * BLOCKS)]
+    return update("tool_call", toolCallId=f"c{number}", title="Edit", kind="edit", status="completed", content=content)
+
+
+def _shown_terminals(number: int) -> bytes:
+    content = [{"type": "terminal", "terminalId": f"t{each}"} for each in range(2 * BLOCKS)]
+    return update(
+        "tool_call", toolCallId=f"c{number}", title="Run", kind="execute", status="completed", content=content
+    )
+
+
+def _locations(number: int) -> bytes:
+    places = [{"path": f"/{each}"} for each in range(2 * BLOCKS)]
+    return update("tool_call", toolCallId=f"c{number}", title="Read", kind="read", status="completed", locations=places)
+
+
+def _long_plan(number: int) -> bytes:
+    steps = [{"content": f"{step}", "priority": "low", "status": "pending"} for step in range(2 * BLOCKS)]
+    return update("plan", entries=steps)
+
+
+def _asked_blocks(number: int) -> bytes:
+    call = {"toolCallId": f"call-{number}", "title": "Run", "content": list(map(_block, range(BLOCKS)))}
+    return request("session/request_permission", toolCall=call, options=OPTIONS)
+
+
+def _asked_diffs(number: int) -> bytes:
+    content = [{"type": "diff", "path": f"/{each}", "newText": "b"} for each in range(2 * BLOCKS)]
+    call = {"toolCallId": f"call-{number}", "title": "Edit", "kind": "edit", "content": content}
+    return request("session/request_permission", toolCall=call, options=OPTIONS)
+
+
 FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
+    "blocks": _blocks,
+    "same-blocks": _same_blocks,
+    "links": _links,
+    "diffs": _diffs,
+    "shown-terminals": _shown_terminals,
+    "locations": _locations,
+    "long-plan": _long_plan,
+    "asked-blocks": _asked_blocks,
+    "asked-diffs": _asked_diffs,
     "messages": lambda n: chunk(f"word {n} "),
     "thoughts": lambda n: chunk(f"thought {n} ", "agent_thought_chunk"),
     "entries": lambda n: update("agent_message_chunk", messageId=f"m{n}", content=text(f"Message {n} says so.")),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.conversation import UNSET
+from acp_tui.conversation import UNSET, reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
@@ -17,7 +17,8 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     UnknownContent,
 )
-from acp_tui.conversation.updates import CancelRequested, TurnEnded
+from acp_tui.conversation.updates import CancelRequested, ToolCallContentAdded, TurnEnded
+from acp_tui.conversation.visible.cutting import MAX_ITEMS, cut_characters
 from support.folding import agent, call, fold, last_change, prompt, texts
 
 OUTPUT = BlockContent(Text("42"))
@@ -147,3 +148,15 @@ def test_two_calls_do_not_touch_each_other() -> None:
     first, second = (entry.call for entry in conversation.entries if isinstance(entry, ToolCallEntry))
     assert fields(first) == FULL
     assert (second.status, second.content) == ("failed", (OUTPUT,))
+
+
+def test_content_added_without_end_is_cut_with_a_mark_that_counts_all_of_it() -> None:
+    conversation = fold(call("1", content=(OUTPUT,)))
+    for _ in range(2 * MAX_ITEMS):
+        reducer.apply(conversation, ToolCallContentAdded(ToolCallId("1"), (OUTPUT,)))
+
+    *kept, mark = only_call(conversation).content
+    assert kept == [OUTPUT] * MAX_ITEMS
+    assert isinstance(mark, BlockContent)
+    assert isinstance(mark.block, Text)
+    assert cut_characters(mark.block.text) == len(str(OUTPUT)) * (MAX_ITEMS + 1)

@@ -19,7 +19,7 @@ import pytest
 
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE, MAX_RAW, cut_characters
+from acp_tui.conversation.visible.cutting import MAX_ITEMS, MAX_LINE, MAX_PASSAGE, MAX_RAW, cut_characters
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.v1 import agent_requests, content, initialize, session, subagents, updates
 from acp_tui.protocol.v1 import inbound as v1
@@ -177,6 +177,59 @@ def test_a_plan_in_markdown_is_cut_line_by_line_before_it_is_read() -> None:
     plan = {"type": "markdown", "planId": "p", "content": f"- [x] done\n{' ' * 2_000_000}\n- {LONG}"}
     ((_, (replaced,))) = v2.read_update(update("plan_update", plan=plan))
     assert [len(step.content) <= MAX_LINE + MARK for step in replaced.steps] == [True] * 3  # type: ignore[union-attr]
+
+
+MANY: Final = 45_000
+LISTS: Final = {
+    "content": {"type": "content", "content": {"type": "text", "text": "one"}},
+    "locations": {"path": "/work/a.py"},
+}
+
+
+@pytest.mark.parametrize(("kind", "read"), [("tool_call", v1.read_update), ("tool_call_update", v2.read_update)])
+@pytest.mark.parametrize("name", LISTS)
+def test_the_items_of_a_list_are_cut_with_a_mark(kind: str, read: Callable[[Any], Any], name: str) -> None:
+    conversation = Conversation()
+    for each in read(update(kind, toolCallId="1", title="x", **{name: [LISTS[name]] * MANY}))[1]:
+        reducer.apply(conversation, each)
+    items = getattr(conversation.tool_call("1").call, name)  # type: ignore[arg-type]
+
+    assert len(items) == MAX_ITEMS + 1
+    assert max(cut_characters(text) for _, text in strings_of(items[-1])) == len(
+        str([LISTS[name]] * (MANY - MAX_ITEMS))
+    )
+
+
+@pytest.mark.parametrize(
+    ("read", "plan"),
+    [
+        (v1.read_update, lambda steps: update("plan", entries=steps)),
+        (v2.read_update, lambda steps: update("plan_update", plan={"type": "items", "planId": "p", "entries": steps})),
+    ],
+)
+def test_the_steps_of_a_plan_are_cut_with_a_mark(read: Callable[[Any], Any], plan: Callable[[Any], Any]) -> None:
+    ((_, (replaced,))) = read(plan([{"content": "step", "priority": "low", "status": "pending"}] * MANY))
+    assert len(replaced.steps) == MAX_ITEMS + 1
+    assert cut_characters(replaced.steps[-1].content) > MANY
+
+
+def test_commands_beyond_the_first_thousand_are_dropped() -> None:
+    commands = [{"name": f"do-{number}", "description": "x"} for number in range(MANY)]
+    ((_, (replaced,))) = v1.read_update(update("available_commands_update", availableCommands=commands))
+    assert len(replaced.commands) == MAX_ITEMS  # type: ignore[union-attr]
+
+
+def test_the_files_of_a_patch_are_cut_and_its_text_is_there() -> None:
+    one = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    diff = {"type": "diff", "changes": [], "patch": {"format": "git_patch", "text": one * (MAX_ITEMS - 1)}}
+    ((_, (reported,))) = v2.read_update(update("tool_call_update", toolCallId="1", content=[diff]))
+    assert len(reported.patch.content) == MAX_ITEMS - 1  # type: ignore[union-attr]
+
+    diff["patch"] = {"format": "git_patch", "text": one * 2 * MAX_ITEMS}
+    ((_, (reported,))) = v2.read_update(update("tool_call_update", toolCallId="1", content=[diff]))
+    *_, whole = reported.patch.content  # type: ignore[union-attr]
+    assert len(reported.patch.content) == MAX_ITEMS + 1  # type: ignore[union-attr]
+    assert one * 2 * MAX_ITEMS in dict(strings_of(whole)).values()
 
 
 def test_a_method_and_an_error_are_cut() -> None:

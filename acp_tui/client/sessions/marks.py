@@ -38,6 +38,9 @@ class Mark:
         return replace(self, is_archived=not self.is_archived)
 
 
+UNMARKED: Final = Mark()
+
+
 class SessionMarks:
     """The marks of all sessions. Its methods read and write a small file; if two write at once, the last one wins."""
 
@@ -75,23 +78,25 @@ class SessionMarks:
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
         """The sessions with their marks: pinned ones first, archived ones last."""
         marks = self.all()
-        known = [
-            replace(
-                one,
-                title=mark.name or one.title,
-                is_named=bool(mark.name),
-                is_pinned=mark.is_pinned,
-                is_archived=mark.is_archived,
-            )
-            for one in past
-            for mark in (marks.get(key_of(one.agent, one.session_id), Mark()),)
-        ]
+        known = [_with_mark(one, marks.get(key_of(one.agent, one.session_id), UNMARKED)) for one in past]
         return sorted(known, key=lambda one: (one.is_archived, not one.is_pinned))
 
 
 def key_of(agent: str, session_id: SessionId) -> str:
     """A key that distinguishes the session from those of other agents."""
     return f"{agent}/{session_id}"
+
+
+def _with_mark(one: PastSession, mark: Mark) -> PastSession:
+    if mark is UNMARKED and not (one.is_named or one.is_pinned or one.is_archived):
+        return one  # nearly all of thousands
+    return replace(
+        one,
+        title=mark.name or one.title,
+        is_named=bool(mark.name),
+        is_pinned=mark.is_pinned,
+        is_archived=mark.is_archived,
+    )
 
 
 def _mark(fields: dict[str, object]) -> Mark:

@@ -16,10 +16,9 @@ from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.digest import Digest
-from acp_tui.client.transcript.events import Frame
+from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
-from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording, parsed
+from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
@@ -87,7 +86,6 @@ async def _explain(error: RpcError | MalformedMessage) -> NoReturn:
     raise error
 
 
-MAX_LISTED: Final = 1_000
 SHORTEST: Final = 8
 """Characters of a shortened ID."""
 MAX_LINE: Final = 300
@@ -158,14 +156,15 @@ class PastSession:
 def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:
     """Sessions of one folder or of all, last used first; with `words`, those containing them. Raises ClientError."""
     try:
-        found = index.search(words, cwd, MAX_LISTED) if words else index.recent(cwd, MAX_LISTED)
+        found = index.search(words, cwd) if words else index.recent(cwd)
     except OSError as error:
         raise HistoryUnreadable(f"the recordings can't be read: {error}") from error
     seen: set[tuple[str, SessionId]] = set()
     past = []
     for one in found:
         name = (one.agent, one.session_id)
-        past.append(replace(past_session(one), is_latest=name not in seen))
+        session = past_session(one)
+        past.append(replace(session, is_latest=False) if name in seen else session)
         seen.add(name)
     return past
 
@@ -257,8 +256,5 @@ def line_with(session: RecordedSession, words: str) -> str:
 def _said_in(path: Path, session_id: SessionId) -> Sequence[str]:
     """The searchable lines of a session."""
     with open_recording(path) as recording:
-        digest = Digest(recording.header)
-        for event in recording:
-            digest.see(event, parsed(event.data) if isinstance(event, Frame) else None)
-    part = digest.parts.get(session_id)
+        part = digest_of(recording).parts.get(session_id)
     return part.words.splitlines() if part is not None else ()

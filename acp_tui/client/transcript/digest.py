@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
-from acp_tui.client.transcript.lines import MAX_S, mapping
+from acp_tui.client.transcript.lines import MAX_S, Recording, mapping
 from acp_tui.conversation.updates import Renamed
 from acp_tui.protocol import v1
 from acp_tui.rpc import Direction
@@ -17,6 +18,10 @@ from acp_tui.values import dataclass
 
 MAX_WORDS: Final = 32 << 10
 """Characters kept for searching, from the start, separately for the user's and the agent's text."""
+_KIND: Final = re.compile(rb'\{"t":[\d.]+,"type":"(\w+)"')
+_SAYS_NOTHING: Final = re.compile(
+    rb'"sessionUpdate":\s*"(?!(?:agent_message_chunk|user_message_chunk|session_info_update)")'
+)
 _NEW: Final = (v1.SESSION_NEW, v1.SESSION_FORK)
 MAX_TITLE: Final = 200
 
@@ -133,6 +138,25 @@ class Digest:
         part.asked += [kept, "\n"]
         part.last_at = at
         self.changed.add(part.session_id)
+
+
+def says_nothing(line: bytes) -> bool:
+    """Whether a line of a recording has certainly nothing for a digest, without parsing it.
+
+    Most bytes of a recording are tool calls and the output of terminals.
+    """
+    kind = _KIND.match(line)
+    if kind is None:
+        return False  # another program wrote it
+    return _SAYS_NOTHING.search(line) is not None if kind[1] in (b"in", b"out") else kind[1] != b"renamed"
+
+
+def digest_of(recording: Recording) -> Digest:
+    """The digest of what has been recorded so far."""
+    digest = Digest(recording.header)
+    for event, message in recording.with_messages(skip=says_nothing):
+        digest.see(event, message)
+    return digest
 
 
 def _prompt_text(params: Mapping[str, Any]) -> str:

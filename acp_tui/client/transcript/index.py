@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
@@ -18,7 +19,7 @@ from typing import Any, BinaryIO, Final, TypeVar
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import close_to_others, make_private, open_private
 from acp_tui.client.transcript import index_tables
-from acp_tui.client.transcript.digest import Digest, SessionPart
+from acp_tui.client.transcript.digest import Digest, SessionPart, digest_of
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import BadLine, RecordingUnreadable, open_recording, parsed, read_event
 from acp_tui.client.transcript.replay import Replay
@@ -32,8 +33,8 @@ from acp_tui.values import dataclass
 log = logging.getLogger(__name__)
 
 BUSY_S: Final = 5.0
-MAX_GUESSED: Final = 2_000
-"""How many sessions' titles to check if no words match."""
+BYTES_A_COMMIT: Final = 4 << 20
+"""Of recordings that are read, about a quarter second. A commit costs as much as reading one of the usual size."""
 T = TypeVar("T")
 
 
@@ -73,26 +74,26 @@ class SessionIndex:
     def __init__(self, store: RecordingStore) -> None:
         self._store = store
 
-    def recent(self, cwd: Path | None = None, limit: int = 100) -> list[RecordedSession]:
-        """The latest sessions, of all folders or of one. Raises IndexFailed, like all methods."""
-        return self._read(lambda db: self._sessions(db, index_tables.newest(db, cwd, limit)))
+    def recent(self, cwd: Path | None = None) -> list[RecordedSession]:
+        """The sessions of all folders or of one. Raises IndexFailed, like all methods."""
+        return self._read(lambda db: self._sessions(db, index_tables.newest(db, cwd)))
 
-    def search(self, words: str, cwd: Path | None = None, limit: int = 100) -> list[RecordedSession]:
+    def search(self, words: str, cwd: Path | None = None) -> list[RecordedSession]:
         """Sessions that contain all the words in the title, a prompt, or a reply. Matches in the title come first.
 
         If there are none, those whose title contains the letters of `words` in this order.
         """
         wanted = words.casefold().split()
         if not wanted:
-            return self.recent(cwd, limit)
+            return self.recent(cwd)
 
         def find(db: sqlite3.Connection) -> list[RecordedSession]:
-            found = self._sessions(db, index_tables.with_words(db, wanted, cwd, limit))
+            found = self._sessions(db, index_tables.with_words(db, wanted, cwd))
             if found:
                 return sorted(found, key=lambda one: not all(word in one.title.casefold() for word in wanted))
             letters = "".join(wanted)
-            near = self._sessions(db, index_tables.newest(db, cwd, MAX_GUESSED))
-            return [one for one in near if _has_letters(letters, one.title.casefold())][:limit]
+            near = self._sessions(db, index_tables.newest(db, cwd))
+            return [one for one in near if _has_letters(letters, one.title.casefold())]
 
         return self._read(find)
 
@@ -159,23 +160,30 @@ class SessionIndex:
 
     def _caught_up(self, db: sqlite3.Connection) -> None:
         known = dict(db.execute("SELECT name, size FROM recordings").fetchall())
-        files = {path.name: path for path in self._store.files()}
+        sizes = self._store.sizes()
         listed = {row[0] for row in db.execute("SELECT DISTINCT recording FROM parts")}
-        for name in (known.keys() | listed) - files.keys():
+        for name in (known.keys() | listed) - sizes.keys():
             index_tables.drop(db, name)
-        for name, path in files.items():
+        uncommitted = 0
+        for name, size in sizes.items():
+            if known.get(name) == size:
+                continue
+            path = self._store.path_of(name)
             with suppress(OSError):
-                size = path.stat().st_size
-                if known.get(name) != size and not is_being_written(path):
+                if not is_being_written(path):
+                    if name in known or name in listed:
+                        index_tables.drop(db, name)
                     self._take_in(db, path, size)
+                    uncommitted += size
+            if uncommitted > BYTES_A_COMMIT:
+                uncommitted = 0
+                db.commit()  # other processes then need not read these again, nor wait for the rest
 
     def _take_in(self, db: sqlite3.Connection, path: Path, size: int) -> None:
-        index_tables.drop(db, path.name)
         with suppress(RecordingUnreadable):
             header, digest = _digest(path)
             index_tables.put(db, path.name, header, list(digest.parts.values()))
         db.execute("INSERT OR REPLACE INTO recordings VALUES (?, ?)", (path.name, size))
-        db.commit()  # other processes then need not read it again, nor wait for the rest
 
     # The database
 
@@ -230,28 +238,33 @@ class SessionIndex:
         found: dict[str, RecordedSession] = {}
         for at in range(0, len(origins), 500):  # SQLite accepts about 1,000 parameters
             some = origins[at : at + 500]
-            query = f"SELECT * FROM parts WHERE origin IN ({','.join('?' * len(some))}) ORDER BY origin, recording"
-            rows = db.execute(query, some)
-            columns = [column[0] for column in rows.description]
-            parts = [dict(zip(columns, row, strict=True)) for row in rows]
-            for origin, of_origin in groupby(parts, key=lambda part: part["origin"]):
-                found[origin] = self._session(list(of_origin))
+            for origin, parts in groupby(index_tables.parts_of(db, some), key=lambda part: part.origin):
+                found[origin] = self._session(list(parts))
         return [found[origin] for origin in origins]
 
-    def _session(self, parts: Sequence[dict[str, Any]]) -> RecordedSession:
+    def _session(self, parts: Sequence[index_tables.Part]) -> RecordedSession:
         last = parts[-1]
-        titles = [part["title"] for part in reversed(parts)] + [part["first_words"] for part in parts]
+        titles = [part.title for part in reversed(parts)] + [part.first_words for part in parts]
         return RecordedSession(
-            SessionId(last["session"]),
-            last["agent"],
-            tuple(json.loads(last["command"])),
-            Path(last["cwd"]),
+            SessionId(last.session),
+            last.agent,
+            _command(last.command),
+            _path(last.cwd),
             next(filter(None, titles), ""),
-            min(part["first_at"] for part in parts),
-            max(part["last_at"] for part in parts),
-            sum(part["prompts"] for part in parts),
-            tuple(self._store.path_of(part["recording"]) for part in parts),
+            min([part.first_at for part in parts]),
+            max([part.last_at for part in parts]),
+            sum([part.prompts for part in parts]),
+            tuple([self._store.path_of(part.recording) for part in parts]),
         )
+
+
+# Most sessions share a few of these.
+_path: Final = lru_cache(maxsize=256)(Path)
+
+
+@lru_cache(maxsize=256)
+def _command(argv: str) -> tuple[str, ...]:
+    return tuple(json.loads(argv))
 
 
 class IndexedRecording:
@@ -293,10 +306,7 @@ class IndexedRecording:
 
 def _digest(path: Path) -> tuple[Header, Digest]:
     with open_recording(path) as recording:
-        digest = Digest(recording.header)
-        for event in recording:
-            digest.see(event, parsed(event.data) if isinstance(event, Frame) else None)
-        return recording.header, digest
+        return recording.header, digest_of(recording)
 
 
 def _has_letters(letters: str, text: str) -> bool:

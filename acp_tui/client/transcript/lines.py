@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final
@@ -138,9 +139,19 @@ def written_frame(data: bytes) -> tuple[float, Direction, bytes] | None:
 
 def read_event(data: bytes) -> events.Event:
     """An event, possibly of an unknown kind. Raises BadLine."""
+    return read_event_and_message(data)[0]
+
+
+def read_event_and_message(data: bytes) -> tuple[events.Event, dict[str, Any] | list[Any] | None]:
+    """An event, and what is in its frame as `parsed` has it; None for other events. Raises BadLine."""
     written = written_frame(data)
-    if written is not None and parsed(written[2]) is not None:
-        return events.Frame(*written)
+    if written is not None and (message := parsed(written[2])) is not None:
+        return events.Frame(*written), message
+    event = _read_event(data)
+    return event, parsed(event.data) if isinstance(event, events.Frame) else None
+
+
+def _read_event(data: bytes) -> events.Event:
     value = _object(data)
     if value is None or value.get("t") is None:
         raise BadLine("no JSON object with a time")
@@ -249,11 +260,20 @@ class Recording:
         """The first ones, in the lines read so far."""
         self.half_line = b""
         """Text after the last newline: the writer was killed mid-line, or hasn't finished the line."""
+        self.place = range(0)
+        """The bytes of the file that are the line of the last event."""
         self._file = file
         self._line = 1
+        self._at = file.tell()
 
     def __iter__(self) -> Iterator[events.Event]:
         """The events after the last iteration. If the file still grows, iterate again later."""
+        return (event for event, _ in self.with_messages())
+
+    def with_messages(
+        self, skip: Callable[[bytes], bool] = lambda _: False
+    ) -> Iterator[tuple[events.Event, dict[str, Any] | list[Any] | None]]:
+        """The same with what is in their frames, so that nobody parses them again. Lines to `skip` aren't read."""
         while data := self._file.readline(MAX_LINE_BYTES):
             if not data.endswith(b"\n"):
                 self.half_line = data
@@ -261,15 +281,28 @@ class Recording:
                 return
             self.half_line = b""
             self._line += 1
-            event = self._read(data.rstrip(b"\r\n"))
-            if event is not None:
-                yield event
+            self._at += len(data)
+            line = data.rstrip(b"\r\n")
+            if line and not skip(line) and (read := self._read(line)) is not None:
+                self.place = range(self._at - len(data), self._at)
+                yield read
 
-    def _read(self, line: bytes) -> events.Event | None:
-        if not line or line.isspace():
-            return None
+    def event_in(self, place: range) -> events.Event:
+        """The event in a `place` again; an unknown one if another program has changed the file. Raises OSError."""
+        line = os.pread(self._file.fileno(), len(place), place.start).rstrip(b"\r\n")
+        written = written_frame(line)
+        if written is not None:
+            return events.Frame(*written)  # it was JSON when it was read
         try:
             return read_event(line)
+        except BadLine as error:
+            return events.UnknownEvent(0.0, str(error))
+
+    def _read(self, line: bytes) -> tuple[events.Event, dict[str, Any] | list[Any] | None] | None:
+        if line.isspace():
+            return None
+        try:
+            return read_event_and_message(line)
         except BadLine as error:
             if len(self.problems) < MAX_PROBLEMS:
                 self.problems.append(SkippedLine(self._line, str(error)))

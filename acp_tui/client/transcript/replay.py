@@ -26,7 +26,7 @@ from acp_tui.protocol.v1.initialize import InitializeRequest
 from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode
 from acp_tui.rpc import Direction, Pairing, RequestFailed
-from acp_tui.rpc.messages import Failure, Notification, Request, Result, read_message
+from acp_tui.rpc.messages import Failure, Message, Notification, Request, Result, read_message, read_value
 from acp_tui.values import dataclass
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Replay:
         A resumed session continues below its conversation in `earlier`, and changes it.
         """
         self._source = events
-        self._events = iter(events)
+        self._events = self._with_messages()
         self._sessions = ReplayedSessions(earlier or {})
         self._speaking: Connection = ConnectionV1(self._sessions, _ALL)
         self._pending: Pairing[_Read] = Pairing()
@@ -87,22 +87,28 @@ class Replay:
 
     def step(self) -> Step | None:
         """Apply the next event; None at the end."""
-        event = next(self._events, None)
-        if event is None:
+        found = next(self._events, None)
+        if found is None:
             if isinstance(self._source, Recording):  # it may grow
-                self._events = iter(self._source)
+                self._events = self._with_messages()
             return None
+        event, message = found
         self._sessions.touched = []
-        self._apply(event)
+        self._apply(event, message)
         self.position_s = max(self.position_s, event.at)
         return Step(event, tuple(self._sessions.touched))
 
-    def _apply(self, event: Event) -> None:
+    def _with_messages(self) -> Iterator[tuple[Event, Any]]:
+        """The next events, with the messages in frames that were parsed to read them."""
+        if isinstance(self._source, Recording):
+            return self._source.with_messages()
+        return ((event, None) for event in self._source)
+
+    def _apply(self, event: Event, message: Any) -> None:
         match event:
-            case Frame(_, Direction.IN, data):
-                self._came(data)
-            case Frame(_, Direction.OUT, data):
-                self._went(data)
+            case Frame(_, direction, data):
+                said = read_message(data) if message is None else read_value(data, message)
+                self._came(said) if direction is Direction.IN else self._went(said)
             case OwnAction(_, session_id, updates.PromptSent((), notes)) if session_id is not None:
                 self._notes[session_id] = notes
             case OwnAction(_, session_id, update):
@@ -114,8 +120,8 @@ class Replay:
 
     # Messages from the agent
 
-    def _came(self, data: bytes) -> None:
-        match read_message(data):
+    def _came(self, message: Message | None) -> None:
+        match message:
             case Notification(method, params):
                 self._speaking.on_notification(method, params)
             case Request() as request:
@@ -140,8 +146,8 @@ class Replay:
 
     # Messages to the agent
 
-    def _went(self, data: bytes) -> None:
-        match read_message(data):
+    def _went(self, message: Message | None) -> None:
+        match message:
             case Request(request_id, method, params) if isinstance(params, dict):
                 read = self._sent(method, params)
                 if read is not None:

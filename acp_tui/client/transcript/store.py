@@ -16,6 +16,7 @@ from acp_tui.client.files import create_private, make_private
 
 SUFFIX: Final = ".jsonl"
 INDEX: Final = "index.sqlite3"
+_YEAR: Final = re.compile("[0-9]{4}")
 _UNUSUAL: Final = re.compile(r"[^a-z0-9.]+")
 
 
@@ -45,18 +46,28 @@ class RecordingStore:
 
     def files(self) -> list[Path]:
         """All recordings, oldest first."""
-        return sorted(self.folder.glob(f"[0-9][0-9][0-9][0-9]/*{SUFFIX}"))
+        return [self.path_of(name) for name in self.sizes()]
+
+    def sizes(self) -> dict[str, int]:
+        """The names of all recordings, oldest first, and their sizes in bytes."""
+        found: list[tuple[str, int]] = []
+        with suppress(OSError), os.scandir(self.folder) as folders:
+            for year in folders:
+                if _YEAR.fullmatch(year.name):
+                    found += _recordings_in(year)
+        return dict(sorted(found))
 
     def path_of(self, name: str) -> Path:
-        return self.folder / name[:4] / name
+        return Path(f"{self.folder}/{name[:4]}/{name}")  # a list of thousands asks for each
 
     def prune(self) -> None:
         """Delete the oldest ones beyond the size limit, except those being written."""
-        sizes = {path: _size(path) for path in self.files()}
+        sizes = self.sizes()
         surplus = sum(sizes.values()) - self._max_total_bytes
-        for path, size in sizes.items():
+        for name, size in sizes.items():
             if surplus <= 0:
                 return
+            path = self.path_of(name)
             with suppress(BlockingIOError, FileNotFoundError), held(path):
                 path.unlink()
                 surplus -= size
@@ -101,8 +112,9 @@ def is_being_written(path: Path) -> bool:
         return True
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+def _recordings_in(year: os.DirEntry[str]) -> Iterator[tuple[str, int]]:
+    with suppress(OSError), os.scandir(year.path) as files:
+        for file in files:
+            if file.name.startswith(year.name) and file.name.endswith(SUFFIX):
+                with suppress(OSError):  # it was deleted just now
+                    yield file.name, file.stat().st_size

@@ -17,6 +17,9 @@ MAX_PASSAGE: Final = 100_000
 MAX_RAW: Final = 1_000_000
 """Characters of all texts and keys together in a value beyond the protocol, such as a tool's raw input."""
 
+MAX_ITEMS: Final = 1_000
+"""Items of a list that is read and drawn as a whole: what a tool call contains, a plan's steps, commands."""
+
 MAX_DRAWN: Final = 500_000
 """The cost of a text that takes less than a tenth of a second to draw. No key is handled meanwhile."""
 LINE_COST: Final = 64
@@ -37,7 +40,12 @@ def cut_text(text: str, most: int = MAX_LINE) -> str:
     length = len(text) if not lost else text.rindex(_MARK_BEGINS) + lost
     if lost and length - lost <= most:
         return text
-    return f"{text[:most]}{_MARK_BEGINS}{length - most:,} more characters)"
+    return f"{text[:most]}{mark_of(length - most)}"
+
+
+def mark_of(lost: int) -> str:
+    """Return the mark for so many characters."""
+    return f"{_MARK_BEGINS}{lost:,} more characters)"
 
 
 @lru_cache(maxsize=4)  # a text is drawn a few times in a row

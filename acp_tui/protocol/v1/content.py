@@ -15,8 +15,10 @@ from acp_tui.protocol.wire import (
     Short,
     Text,
     UInt32,
+    Wire,
     WireModel,
     Word,
+    cut_items,
 )
 
 Role: TypeAlias = Line
@@ -152,6 +154,18 @@ class ToolCallLocation(WireModel):
     line: Lenient[UInt32] = None
 
 
+def marked_block(mark: str) -> Wire:
+    return {"type": "text", "text": mark}
+
+
+def marked_content(mark: str) -> Wire:
+    return {"type": "content", "content": marked_block(mark)}
+
+
+def marked_location(mark: str) -> Wire:
+    return {"path": mark}
+
+
 class ToolCallFields(WireModel):
     """What a report about a tool call may omit. Null means the same as absent."""
 
@@ -159,8 +173,8 @@ class ToolCallFields(WireModel):
     name: Lenient[Line] = None
     kind: Lenient[ToolKind] = None
     status: Lenient[ToolCallStatus] = None
-    content: OptionalItems[ToolCallContent] = None
-    locations: OptionalItems[ToolCallLocation] = None
+    content: Annotated[OptionalItems[ToolCallContent], cut_items(marked_content)] = None
+    locations: Annotated[OptionalItems[ToolCallLocation], cut_items(marked_location)] = None
     raw_input: Raw = None
     raw_output: Raw = None
 

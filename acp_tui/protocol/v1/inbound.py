@@ -87,14 +87,7 @@ def _plan(update: Any) -> Updates:
     return (updates.PlanReplaced(steps, meta=plan.meta),)
 
 
-MAX_COMMANDS: Final = 1_000
-"""Only the first ones are kept: reading fifty thousand blocks the keyboard for a quarter second each time."""
-
-
 def _commands(update: Any) -> Updates:
-    commands = update.get("availableCommands")
-    if isinstance(commands, list) and len(commands) > MAX_COMMANDS:
-        update = {**update, "availableCommands": commands[:MAX_COMMANDS]}
     report = decode(wire.AvailableCommandsUpdate, update)
     return (updates.CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),)
 

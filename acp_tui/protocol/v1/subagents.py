@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.facts import BackgroundWork, SessionId
 from acp_tui.conversation.visible.cutting import MAX_PASSAGE, cut_text
-from acp_tui.protocol.v1.content import ContentBlock
+from acp_tui.protocol.v1.content import ContentBlock, marked_block
 from acp_tui.protocol.v1.inbound_content import read_block, read_turn_usage
 from acp_tui.protocol.v1.initialize import Marker
 from acp_tui.protocol.v1.session import TurnUsage
@@ -22,6 +22,7 @@ from acp_tui.protocol.wire import (
     Tristate,
     TristateItems,
     WireModel,
+    cut_items,
     decode,
     is_id,
 )
@@ -68,7 +69,7 @@ class SessionMessage(WireModel):
     """A whole message: in v2 of one side, or from one session to another. Null or an empty list clears it."""
 
     message_id: Short
-    content: TristateItems[ContentBlock] = UNSET
+    content: Annotated[TristateItems[ContentBlock], cut_items(marked_block)] = UNSET
 
 
 class SessionMessageChunk(WireModel):

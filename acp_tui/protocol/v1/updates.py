@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
 from acp_tui.protocol.schemas import OpenUnion
-from acp_tui.protocol.v1.content import ContentBlock, ToolCallFields, ToolCallUpdate
+from acp_tui.protocol.v1.content import ContentBlock, ToolCallFields, ToolCallUpdate, marked_block
 from acp_tui.protocol.v1.session import SessionConfigOption
 from acp_tui.protocol.wire import (
     Items,
@@ -18,7 +18,9 @@ from acp_tui.protocol.wire import (
     Tristate,
     TristateItems,
     UInt64,
+    Wire,
     WireModel,
+    cut_items,
 )
 
 # Messages
@@ -68,9 +70,16 @@ class PlanEntry(WireModel):
     status: Line
 
 
+def _marked_entry(mark: str) -> Wire:
+    return {"content": mark, "priority": "", "status": ""}
+
+
+PlanEntries: TypeAlias = Annotated[Items[PlanEntry], cut_items(_marked_entry)]
+
+
 class Plan(WireModel):
     session_update: Literal["plan"] = "plan"
-    entries: Items[PlanEntry]
+    entries: PlanEntries
 
 
 # Commands, modes, options
@@ -91,9 +100,12 @@ class AvailableCommand(WireModel):
     input: Lenient[AvailableCommandInput] = None
 
 
+AvailableCommands: TypeAlias = Annotated[Items[AvailableCommand], cut_items()]
+
+
 class AvailableCommandsUpdate(WireModel):
     session_update: Literal["available_commands_update"] = "available_commands_update"
-    available_commands: Items[AvailableCommand]
+    available_commands: AvailableCommands
 
 
 class CurrentModeUpdate(WireModel):
@@ -150,7 +162,7 @@ class CompactionUpdate(WireModel):
     session_update: Literal["compaction_update"] = "compaction_update"
     compaction_id: Short
     status: Line
-    summary: TristateItems[ContentBlock] = UNSET
+    summary: Annotated[TristateItems[ContentBlock], cut_items(marked_block)] = UNSET
     error: Tristate[Passage] = UNSET
 
 

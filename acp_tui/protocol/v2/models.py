@@ -9,11 +9,11 @@ from typing import Annotated, Literal, TypeAlias
 from acp_tui.conversation import UNSET
 from acp_tui.protocol.schemas import OpenUnion, before
 from acp_tui.protocol.v1.agent_requests import PermissionOption
-from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation
+from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation, marked_content, marked_location
 from acp_tui.protocol.v1.initialize import Implementation, Marker
 from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
-from acp_tui.protocol.v1.updates import AvailableCommand, PlanEntry
+from acp_tui.protocol.v1.updates import AvailableCommands, PlanEntries
 from acp_tui.protocol.wire import (
     Int64,
     Items,
@@ -30,8 +30,10 @@ from acp_tui.protocol.wire import (
     TristateItems,
     UInt16,
     Whole,
+    Wire,
     WireModel,
     Word,
+    cut_items,
 )
 
 # The handshake
@@ -106,7 +108,7 @@ class InitializeResponse(WireModel):
 
 class SessionSetup(WireModel):
     config_options: Items[SessionConfigOption] = field(default_factory=list)
-    available_commands: Items[AvailableCommand] = field(default_factory=list)
+    available_commands: AvailableCommands = field(default_factory=list)
 
 
 class NewSessionResponse(SessionSetup):
@@ -134,11 +136,15 @@ class DiffPatch(WireModel):
     text: Text
 
 
+def _marked_change(mark: str) -> Wire:
+    return {"operation": "modify", "path": mark}
+
+
 class Diff(WireModel):
     """File changes, with a patch if the agent has one."""
 
     type: Literal["diff"] = "diff"
-    changes: Items[PathChange]
+    changes: Annotated[Items[PathChange], cut_items(_marked_change)]
     patch: Lenient[DiffPatch] = None
 
 
@@ -156,8 +162,8 @@ class ToolCallUpdate(WireModel):
     title: Tristate[Line] = UNSET
     kind: Tristate[Line] = UNSET
     status: Tristate[Line] = UNSET
-    content: TristateItems[ToolCallContent] = UNSET
-    locations: TristateItems[ToolCallLocation] = UNSET
+    content: Annotated[TristateItems[ToolCallContent], cut_items(marked_content)] = UNSET
+    locations: Annotated[TristateItems[ToolCallLocation], cut_items(marked_location)] = UNSET
     raw_input: Raw = UNSET
     raw_output: Raw = UNSET
     capabilities: Tristate[CancelCapabilities] = UNSET
@@ -211,7 +217,7 @@ class TerminalOutputChunk(TerminalOutput):
 
 
 class PlanItems(WireModel):
-    entries: Items[PlanEntry]
+    entries: PlanEntries
 
 
 class PlanMarkdown(WireModel):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from itertools import islice
 from typing import Final, NamedTuple
 
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff
+from acp_tui.conversation.visible.cutting import MAX_ITEMS
 from acp_tui.values import dataclass
 
 _HUNK: Final = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
@@ -71,11 +73,12 @@ class _File:
 
 def read_git_patch(text: str) -> Patch:
     """Read a git patch. If it isn't whole, showing only its diffs hides something."""
-    files = [_read(section) for section in _sections(text)]
+    sections = _sections(text)
+    files = [_read(section) for section in islice(sections, MAX_ITEMS)]
     return Patch(
         tuple(PatchedFile(file.diff, file.operation) for file in files if file.hunks),
         frozenset(path for file in files for path in file.moved),
-        is_whole=not any(file.is_odd for file in files),
+        is_whole=not any(file.is_odd for file in files) and next(sections, None) is None,
     )
 
 

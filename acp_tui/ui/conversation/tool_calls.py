@@ -46,7 +46,7 @@ from acp_tui.ui.rendering.diff import Comparisons
 from acp_tui.ui.rendering.links import NO_LINK, to_file, to_page
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.plain import PlainLines, plain_lines
 from acp_tui.ui.rendering.wrapping import Gutter, cut, width_cells, wrap
 
 
@@ -62,7 +62,7 @@ class ToolText:
         """The text's lines, of at most `width` cells."""
         if self._drawn is None or self._drawn[:2] != (width, palette):
             runs = [
-                plain_lines(part, width, palette.text) if isinstance(part, str) else part.lines(width, palette)
+                PlainLines(part, width, palette.text) if isinstance(part, str) else part.lines(width, palette)
                 for part in self._parts
             ]
             self._drawn = (width, palette, Joined(*runs))
@@ -174,7 +174,11 @@ class ToolCallDrawing(KeptDrawing):
     def refresh(self) -> bool:
         """Draw again on the next call of `lines`. Returns False if a diff isn't fully compared yet."""
         super().refresh()
-        self._diffs.keep(item for item in self._entry.call.content if isinstance(item, TextDiff))
+        content = self._entry.call.content
+        self._diffs.keep(item for item in content if isinstance(item, TextDiff))
+        blocks = (item.block for item in content if isinstance(item, BlockContent))
+        shown = {block.text for block in blocks if isinstance(block, Text)}
+        self._texts = {text: self._texts[text] for text in shown & self._texts.keys()}
         return self._diffs.advance()
 
     def _draw(self, context: DrawContext) -> Sequence[Strip]:
@@ -285,12 +289,6 @@ class ToolCallDrawing(KeptDrawing):
 
     def _text(self, text: str) -> ToolText:
         if text not in self._texts:
-            shown = {
-                item.block.text
-                for item in self._entry.call.content
-                if isinstance(item, BlockContent) and isinstance(item.block, Text)
-            }
-            self._texts = {known: self._texts[known] for known in shown & self._texts.keys()}
             self._texts[text] = ToolText(text)
         return self._texts[text]
 

@@ -44,7 +44,7 @@ Judge: TypeAlias = Callable[[PastSession], tuple[OpenMode, str]]
 
 
 def session_rows(
-    sessions: Iterable[PastSession], *, judge: Judge, here: Path | None, now: datetime, cells: int, group: str = ""
+    sessions: Iterable[PastSession], *, judge: Judge, here: Path | None, now: datetime, cells: int
 ) -> list[PickerRow[str]]:
     """A row for each session, with its facts in columns. The folder is shown only if it isn't `here`.
 
@@ -52,6 +52,7 @@ def session_rows(
     """
     past = list(sessions)
     judged = [judge(session) for session in past]
+    times = list(map(_local_time, past))
     columns = _fitting(
         {
             "way": aligned(
@@ -62,7 +63,7 @@ def session_rows(
             ),
             "agent": aligned([_short(session.agent) for session in past]),
             "prompts": aligned([_prompts(session) for session in past]),
-            "when": aligned([_when(session, now) for session in past]),
+            "when": aligned([_when(session, time, now) for session, time in zip(past, times, strict=True)]),
             "folder": aligned([short_folder(session.cwd, here) for session in past]),
         },
         cells - TITLE_CELLS - len(GAP),
@@ -72,12 +73,11 @@ def session_rows(
         PickerRow(
             session.key,
             f"{PINNED * session.is_pinned}{session.title or session.session_id}",
-            _whole(session, why),
-            group,
+            _whole(session, why, time),
             aside=GAP.join(aside),
             is_current=way is OpenMode.HERE,
         )
-        for session, (way, why), aside in zip(past, judged, asides, strict=True)
+        for session, (way, why), time, aside in zip(past, judged, times, asides, strict=True)
     ]
 
 
@@ -100,20 +100,18 @@ def _prompts(session: PastSession) -> str:
     return f"{count} prompt{'s' * (count != 1)}" if count else ""
 
 
-def _when(session: PastSession, now: datetime) -> str:
-    when = _local_time(session)
+def _when(session: PastSession, when: datetime | None, now: datetime) -> str:
     return short_time(when, now) if when else cut(make_visible_line(session.told_time), MAX_WHEN_CELLS)
 
 
-def _whole(session: PastSession, why: str) -> str:
+def _whole(session: PastSession, why: str, when: datetime | None) -> str:
     """All that is known about a session, in one line, starting with why it can't be opened."""
-    when = _local_time(session)
     return " · ".join(
         filter(
             None,
             (
                 why and f"can't be opened: {why}",
-                f"{when:%Y-%m-%d %H:%M}" if when else session.told_time,
+                when.replace(tzinfo=None).isoformat(" ", "minutes") if when else session.told_time,
                 "archived" * session.is_archived,
                 _prompts(session),
                 str(session.cwd),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar, Final, Protocol
@@ -219,6 +220,8 @@ class SessionsDialog(Dialog[SessionChoice | None]):
         """Found by the words of the search."""
         self._past: dict[str, PastSession] = {}
         """All sessions shown, by key."""
+        self._drawn: dict[str, PickerRow[str]] = {}
+        """The rows of the list, by key."""
         self._troubles: dict[str, ClientError] = {}
         """What couldn't be listed, and why."""
         self._is_everywhere = False
@@ -321,18 +324,19 @@ class SessionsDialog(Dialog[SessionChoice | None]):
     def _show(self) -> None:
         past = self._marked(merged(self._listing.sessions.values(), self._source.agent, self._recorded))
         self._past = {session.key: session for session in past}
-        self._list.show_rows(self._rows(past), empty=self._nothing())
+        rows = self._rows(past)
+        self._drawn = {row.value: row for row in rows}
+        self._list.show_rows(rows, empty=self._nothing())
         self._show_found()
         self._say_how_it_stands()
 
-    def _rows(self, past: Sequence[PastSession], group: str = "") -> list[PickerRow[str]]:
+    def _rows(self, past: Sequence[PastSession]) -> list[PickerRow[str]]:
         return session_rows(
             past,
             judge=self._source.judge,
             here=self._here,
             now=self._now().astimezone(),
             cells=self._list.size.width - MARK_CELLS,
-            group=group,
         )
 
     def _nothing(self) -> str:
@@ -393,10 +397,11 @@ class SessionsDialog(Dialog[SessionChoice | None]):
 
     def _show_found(self) -> None:
         """Show found sessions below those that match by title."""
-        found = self._marked(self._found)
-        for session in found:
-            self._past.setdefault(session.key, session)
-        self._list.show_found(self._rows(found, FOUND) if found else ())
+        found = {session.key: session for session in self._marked(self._found)}
+        self._past = {**found, **self._past}
+        # Most are in the list already: a search is shown with each letter.
+        drawn = {row.value: row for row in self._rows([found[key] for key in found.keys() - self._drawn.keys()])}
+        self._list.show_found([replace(self._drawn.get(key) or drawn[key], group=FOUND) for key in found])
 
     @work(exclusive=True, group="line")
     async def on_filtered_list_moved(self) -> None:

@@ -234,7 +234,7 @@ def short_time(when: datetime, now: datetime) -> str:
     """How long ago it was, or the date if more than a week."""
     age = now - when
     if not timedelta(0) <= age < timedelta(days=7):
-        return when.strftime("%Y-%m-%d")
+        return when.date().isoformat()
     if age < timedelta(minutes=1):
         return "just now"
     if age < timedelta(hours=1):

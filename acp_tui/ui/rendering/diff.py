@@ -351,7 +351,10 @@ class Comparisons:
     def renderer(self, diff: TextDiff, cwd: str) -> DiffRenderer:
         """The renderer for `diff`; it may not be ready."""
         # The content may have changed since `keep`: a new renderer is compared once `keep` is called with it.
-        renderer = self._renderers.setdefault(_key(diff), DiffRenderer(*_key(diff)))
+        key = _key(diff)
+        renderer = self._renderers.get(key)
+        if renderer is None:
+            renderer = self._renderers[key] = DiffRenderer(*key)
         renderer.path = shown_path(diff.path, cwd)
         return renderer
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from typing import Final
 
 from rich.segment import Segment
@@ -10,19 +12,48 @@ from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.text import VisibleStream
-from acp_tui.ui.rendering.wrapping import CUT, JOINT, Rows, break_words, has_one_cell_each, wrap
+from acp_tui.ui.rendering.wrapping import CUT, JOINT, Lines, Rows, break_words, has_one_cell_each, wrap
 
 TAB_CELLS: Final = 4
 
 
 def plain_lines(text: str, width: int, style: Style) -> list[Strip]:
     """Wrap `text` to `width` cells. A final newline adds no empty line, and an empty text gives no lines."""
-    if not text:
-        return []
-    strips: list[Strip] = []
-    for line in make_visible(text).removesuffix("\n").split("\n"):
-        strips.extend(wrap([(line.expandtabs(TAB_CELLS), style)], width))
-    return strips
+    return PlainLines(text, width, style)[:]
+
+
+class PlainLines(Lines):
+    """The same lines, drawn when they are viewed: of a long output, few are. A line takes 16 bytes besides the text."""
+
+    def __init__(self, text: str, width: int, style: Style) -> None:
+        self._text = make_visible(text).removesuffix("\n")
+        self._width = width
+        self._style = style
+        self._starts = array("Q")
+        """Where each line of the text begins."""
+        self._rows = array("Q", [0])
+        """The row at which it begins. One more at the end."""
+        self._made: dict[int, Strip] = {}
+        lines = self._text.split("\n") if text else []
+        is_narrow = has_one_cell_each(self._text.replace("\n", ""))
+        at = row = 0
+        for line in lines:
+            self._starts.append(at)
+            at += len(line) + 1
+            row += 1 if is_narrow and len(line) <= width else len(break_words(line.expandtabs(TAB_CELLS), width))
+            self._rows.append(row)
+
+    def __len__(self) -> int:
+        return self._rows[-1]
+
+    def _line(self, at: int) -> Strip:
+        if at not in self._made:
+            line = bisect_right(self._rows, at) - 1
+            start = self._starts[line]
+            end = self._starts[line + 1] - 1 if line + 1 < len(self._starts) else len(self._text)
+            strips = wrap([(self._text[start:end].expandtabs(TAB_CELLS), self._style)], self._width)
+            self._made.update(enumerate(strips, self._rows[line]))
+        return self._made[at]
 
 
 class PlainStream:

@@ -68,6 +68,7 @@ class Redaction:
         self._contents = json_paths.Contents(options.drop_contents, options.keep_contents)
         self._options = options
         self._streams = JoinedTexts(redactor)
+        self._blanks = _Blanks()
         self._report = RedactionReport()
         self._readings = 0
         self._known_before = -1
@@ -190,7 +191,7 @@ class Redaction:
 
     def _media(self, text: str) -> str:
         drops = self._options.drops_media
-        new = blanked(text) if drops else text
+        new = self._blanks.instead_of(text) if drops else text
         self._report.media_left_out += new != text
         self._report.media_kept += not drops
         return new
@@ -259,21 +260,37 @@ def _models(model: type[WireModel]) -> list[type[WireModel]]:
 
 GRAY: Final = 128
 MAX_PIXELS: Final = 50_000_000
+"""Of all blank images of a recording that differ. A picture of a hundred bytes may claim that many: half a second,
+or two as WebP."""
 _SILENCE: Final = (
     b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00"
     b"\x02\x00\x10\x00data\x00\x00\x00\x00"
 )
 
 
-def blanked(data: str) -> str:
-    """A gray image of the same size and format, or silence; in base64."""
-    try:
-        with Image.open(io.BytesIO(bytes_of(data))) as image:
-            size, kind = image.size, image.format or "PNG"
-    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
-        return b64encode(_SILENCE).decode()
-    if size[0] * size[1] > MAX_PIXELS:
-        size, kind = (1, 1), "PNG"
-    blank = io.BytesIO()
-    Image.new("L", size, GRAY).save(blank, kind)
-    return b64encode(blank.getvalue()).decode()
+class _Blanks:
+    """Gray images of the same size and format, and silence; in base64."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[tuple[int, int], str], str] = {}
+        self._room = MAX_PIXELS
+
+    def instead_of(self, data: str) -> str:
+        try:
+            with Image.open(io.BytesIO(bytes_of(data))) as image:
+                size, kind = image.size, image.format or "PNG"
+        except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
+            return b64encode(_SILENCE).decode()
+        if (size, kind) not in self._made:
+            if size[0] * size[1] > self._room:
+                size, kind = (1, 1), "PNG"
+            self._room -= size[0] * size[1]
+            self._made[size, kind] = _blank(size, kind)
+        return self._made[size, kind]
+
+
+def _blank(size: tuple[int, int], kind: str) -> str:
+    image = Image.new("L", size, GRAY)
+    file = io.BytesIO()
+    image.save(file, kind)
+    return b64encode(file.getvalue()).decode()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from acp_tui.client.transcript import index_tables
-from acp_tui.client.transcript.events import Event, Frame, Header
+from acp_tui.client.transcript import lines
+from acp_tui.client.transcript.events import Event, Frame, Header, Stderr
 from acp_tui.client.transcript.index import (
     AmbiguousSession,
     IndexFailed,
@@ -83,7 +84,33 @@ def test_sessions_are_listed_newest_first_with_what_a_list_shows(store: Recordin
     assert (newest.title, newest.recordings, newest.command) == ("Named", (path,), ("agent", "--acp"))
     assert newest.first_at <= newest.last_at
     assert names(index.recent(cwd=Path("/p"))) == ["Mend the parser"]
-    assert names(index.recent(limit=1)) == ["Named"]
+
+
+def test_thousands_of_sessions_are_all_listed_and_found(store: RecordingStore, index: SessionIndex) -> None:
+    said = [(*opened(f"s{number}", number=number), *turn(f"s{number}", f"about {number}")) for number in range(1_200)]
+    keep(store, 1, *chain.from_iterable(said))
+    assert len(index.recent()) == len(index.search("about")) == 1_200
+    assert names(index.search("about 1199")) == ["about 1199"]
+
+
+def test_each_line_is_parsed_once_and_those_without_words_never(
+    store: RecordingStore, index: SessionIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = {"toolCallId": "c", "title": "agent_message_chunk", "rawInput": {"a": "b"}}
+    thought = {"type": "text", "text": "x"}
+    work = [update("a", "tool_call", **report), update("a", "agent_thought_chunk", content=thought)]
+    said = [*opened("a"), *turn("a", "one", "two")]
+    keep(store, 1, *said, *(100 * work), Stderr(0, b"x"))
+    parsed: list[bytes] = []
+    from_json = lines.from_json
+
+    def counted(data: bytes, **options: Any) -> Any:
+        parsed.append(data)
+        return from_json(data, **options)
+
+    monkeypatch.setattr(lines, "from_json", counted)
+    assert names(index.search("two")) == ["one"]
+    assert len(parsed) == len(set(parsed)) == len(said)
 
 
 def test_an_empty_session_is_not_listed(store: RecordingStore, index: SessionIndex) -> None:
@@ -109,12 +136,7 @@ def test_an_id_that_is_given_again_to_a_new_session_is_another_one(store: Record
     assert found.title == "two"
 
 
-@pytest.mark.parametrize("has_trigrams", [True, False])
-def test_words_are_found_in_titles_prompts_and_replies(
-    has_trigrams: bool, store: RecordingStore, index: SessionIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not has_trigrams:
-        monkeypatch.setattr(index_tables, "WORDS", ("CREATE VIRTUAL TABLE words USING none()", index_tables.WORDS[1]))
+def test_words_are_found_in_titles_prompts_and_replies(store: RecordingStore, index: SessionIndex) -> None:
     keep(store, 1, *opened("a"), *turn("a", "Grüße parsen", "Die Datei ÄNDERN wir"))
     keep(store, 2, *opened("b"), *turn("b", "Draw a tree", "a parser of trees"))
     keep(store, 3, *opened("c"), *turn("c", "日本語の質問"))

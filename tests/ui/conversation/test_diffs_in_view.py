@@ -57,6 +57,14 @@ def test_many_short_diffs_are_compared_in_one_step_each() -> None:
     assert sum([comparisons.renderer(diff, "").steps_made for diff in diffs]) == len(diffs)
 
 
+def test_drawing_makes_no_renderer_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparisons = Comparisons()
+    diff = TextDiff("/project/a.txt", "b\n", "a\n")
+    comparisons.keep([diff])
+    monkeypatch.setattr(diff_rendering, "DiffRenderer", None)
+    assert comparisons.renderer(diff, "") is comparisons.renderer(diff, "/project")
+
+
 def test_the_same_texts_are_compared_once(compared: list[TextComparison]) -> None:
     comparisons = Comparisons()
     for _ in range(3):

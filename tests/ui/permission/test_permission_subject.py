@@ -18,7 +18,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     UnknownContent,
 )
-from acp_tui.conversation.visible.cutting import cut_text, cut_value
+from acp_tui.conversation.visible.cutting import cut_text, cut_value, mark_of
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.palette import PLAIN
 
@@ -235,6 +235,7 @@ MARKS = "\u0301" * 10_000_000
         {"title": "x", "locations": (Location(cut_text(MARKS)),)},
         {"title": "x", "content": (TextDiff(cut_text(MARKS), "new", "old"),)},
         {"title": "x", "content": (BlockContent(Text(MARKS)),)},
+        {"title": "x", "content": (BlockContent(Text("x")), BlockContent(Text(mark_of(10_000_000))))},
         {"title": "x", "raw_input": cut_value({"a": "short", "b": MARKS})},
         {"title": "x", "raw_input": cut_value({MARKS: 1})},
         {"title": "x", "kind": "execute", "raw_input": cut_value({"command": MARKS})},

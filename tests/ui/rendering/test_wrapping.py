@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,10 +11,10 @@ from rich.cells import cell_len, split_graphemes
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.ui.rendering import wrapping
+from acp_tui.ui.rendering import plain, wrapping
 from acp_tui.ui.rendering.palette import NO_STYLE
-from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import break_words, fold, wrap
+from acp_tui.ui.rendering.plain import PlainLines, plain_lines
+from acp_tui.ui.rendering.wrapping import Span, break_words, fold, wrap
 
 BOLD = Style(bold=True)
 TEXTS = st.text(st.sampled_from("ab -日本、é👍\u200d\u0301\U0001f469\ufe0f"), max_size=60)
@@ -78,6 +80,28 @@ def test_plain_text_shows_what_a_terminal_would_obey() -> None:
 
 def test_no_text_gives_no_lines() -> None:
     assert plain_lines("", 40, NO_STYLE) == []
+
+
+@given(st.text(st.sampled_from("abcd   \n\t日本、é"), max_size=200), st.integers(2, 20))
+def test_a_text_is_wrapped_line_by_line(text: str, width: int) -> None:
+    lines = text.removesuffix("\n").split("\n") if text else []
+    wrapped = [row for line in lines for row in wrap([(line.expandtabs(4), NO_STYLE)], width)]
+    assert list(map(list, PlainLines(text, width, NO_STYLE))) == list(map(list, wrapped))
+
+
+def test_of_a_long_output_only_viewed_lines_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+
+    def counted(spans: Sequence[Span], width: int) -> list[Strip]:
+        drawn.append(spans[0][0])
+        return wrap(spans, width)
+
+    monkeypatch.setattr(plain, "wrap", counted)
+    lines = PlainLines("".join(f"line {number}\n" for number in range(10_000)), 40, NO_STYLE)
+    assert (len(lines), drawn) == (10_000, [])
+    assert texts(lines[5_000:5_002]) == ["line 5000", "line 5001"]
+    assert lines[5_000] is lines[5_000]
+    assert drawn == ["line 5000", "line 5001"]
 
 
 def test_a_joiner_that_joins_nothing_makes_no_line_too_wide() -> None:
