@@ -56,7 +56,7 @@ def test_on_a_terminal_no_line_is_wider_and_no_word_is_cut(
     assert main(["agents"]) == 0
     lines = [line for line in capfd.readouterr().out.splitlines() if "agents.toml" not in line]
     assert max(map(len, lines)) < columns
-    about = "claude-agent-acp isn't on PATH; npm install -g @zed-industries/claude-agent-acp"
+    about = "claude-agent-acp isn't on PATH; npm install -g @agentclientprotocol/claude-agent-acp"
     assert about in " ".join(" ".join(lines).split())
 
 

@@ -60,7 +60,7 @@ KNOWN_AGENTS: Final[Mapping[str, KnownAgent]] = {
             "Claude Agent",
             "Anthropic's coding agent",
             ("claude-agent-acp",),
-            "npm install -g @zed-industries/claude-agent-acp",
+            "npm install -g @agentclientprotocol/claude-agent-acp",
             "claude-acp",
         ),
         KnownAgent(

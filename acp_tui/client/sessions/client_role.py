@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -105,8 +105,11 @@ class ClientRole(SessionTable):
         self._log = log
         self._elicitations = elicitations
         self._extensions = extensions
+        self.on_junk: Callable[[bytes], None] = lambda _: None
+        """Gets what the agent printed that isn't a message."""
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
+        self.on_junk(raw or b"")
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
         self._log.append(f"[stdout] {what[:500]} ({why[:500]}){text}")
 

@@ -198,3 +198,22 @@ def test_the_platform_is_spelt_as_in_the_registry(
     monkeypatch.setattr("sys.platform", system)
     monkeypatch.setattr("platform.machine", lambda: machine)
     assert this_platform() == expected
+
+
+KEPT = {
+    "claude": "@agentclientprotocol/claude-agent-acp",
+    "codex": "@agentclientprotocol/codex-acp",
+    "fast-agent": "fast-agent-mcp",
+    "gemini": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+    "qwen": "@qwen-code/qwen-code",
+}
+"""The packages that were kept on 27 November 2026, each with releases in the weeks before, at npm or PyPI.
+
+`@zed-industries/claude-agent-acp` has had no release since March. What the registry names for opencode and fast-agent
+wasn't there that day.
+"""
+
+
+def test_known_agents_are_installed_from_the_packages_that_are_kept() -> None:
+    assert {name: known.install_hint.split()[-1] for name, known in KNOWN_AGENTS.items()} == KEPT
