@@ -10,18 +10,17 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from acp_tui.client.sandbox.needs import NEEDS, Needs
 from acp_tui.client.settings.location import cache_folder, expand_path, own_folders
+from acp_tui.client.settings.settings import SandboxProfile
 from acp_tui.values import dataclass
-
-EngineName: TypeAlias = Literal["auto", "bubblewrap", "landlock", "seatbelt", "srt"]
 
 COVERED: Final = ("/home", "/root", "/Users", "/run", "/media", "/mnt", "/Volumes")
 """Other people's files, other systems' disks, and the sockets of services."""
@@ -108,33 +107,10 @@ class Access(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """A sandbox as the user names it."""
-
-    name: str
-    writable: tuple[str, ...] = (".",)
-    """Paths; `.` stands for the session's folders."""
-    readable: tuple[str, ...] = ()
-    hidden: tuple[str, ...] = ()
-    network: bool = True
-    env: tuple[str, ...] = ()
-    """Names of variables; `*` stands for any characters."""
-    engine: EngineName = "auto"
-    hosts: tuple[str, ...] = ()
-    """For `srt`: the only hosts that can be reached."""
-
-
-READ_ONLY: Final = Profile("read-only", writable=())
-WORKSPACE: Final = Profile("workspace")
-BUILT_IN: Final[Mapping[str, Profile]] = {profile.name: profile for profile in (READ_ONLY, WORKSPACE)}
-OFF: Final = "off"
-
-
-@dataclass(frozen=True, slots=True)
 class Box:
     """What is in one agent's sandbox. Paths are absolute and without links."""
 
-    profile: Profile
+    profile: SandboxProfile
     folders: tuple[Path, ...]
     """Where its sessions may work."""
     places: Mapping[Path, Access]
@@ -167,18 +143,18 @@ class Box:
 
 
 def make_box(
-    profile: Profile,
+    profile: SandboxProfile,
     needs: Needs,
     folders: Sequence[Path],
     program: Sequence[str],
     environ: Mapping[str, str],
     given: Mapping[str, str],
-    masks: Iterable[Path] = (),
+    masks: Mapping[Path, Access],
 ) -> Box:
     """The box of an agent that runs `program`, absolute, in `folders`. Makes its state folders. Blocks.
 
-    `environ` is the user's environment, of which little gets in; `given` gets in whole. `masks` are hidden whatever
-    else is said. Raises OSError, and SettingsError for a variable that isn't set.
+    `environ` is the user's environment, of which little gets in; `given` gets in whole. `masks` are the
+    access that is left, whatever else is said. Raises OSError, and SettingsError for a variable that isn't set.
     """
     environment = {
         name: value
@@ -220,8 +196,11 @@ def make_box(
     for file in (root / name for root in roots for name in RUNS_LATER):
         if file.exists() and _above(places, file) is Access.WRITABLE:
             places[file] = Access.READABLE
-    for mask in (*map(paths.real, profile.hidden), *masks):
-        _hide(places, mask)
+    for mask, left in {**dict.fromkeys(map(paths.real, profile.hidden), Access.HIDDEN), **masks}.items():
+        if left is Access.HIDDEN:
+            _hide(places, mask)
+        elif _above(places, mask) is Access.WRITABLE:
+            places[mask] = left
     return Box(profile, roots, places, environment, Path(tempfile.mkdtemp(prefix="acp-tui-box-")), needs.note)
 
 
