@@ -161,10 +161,11 @@ def make_box(
         for name, value in environ.items()
         if any(fnmatchcase(name, allowed) for allowed in (*ENVIRONMENT, *needs.env, *profile.env))
     }
-    environment |= {**needs.sets, **given, "TMPDIR": "/tmp"}
+    paths = _Paths(environ)
+    environment |= {name: paths.expanded(value) for name, value in needs.sets.items()}
+    environment |= {**given, "TMPDIR": "/tmp"}
     for name in [name for name in environment if name in ("TMP", "TEMP")]:
         environment[name] = "/tmp"
-    paths = _Paths(environ)
     roots = tuple(Path(os.path.realpath(folder)) for folder in folders)
     places: dict[Path, Access] = {}
     # What comes later replaces the access of the same path.
@@ -193,6 +194,9 @@ def make_box(
     for path in needs.state:
         for each in _state(paths, path):
             places[each] = Access.WRITABLE
+    for path in needs.fixed:
+        for each in _fixed(paths, path):
+            places[each] = Access.READABLE
     for file in (root / name for root in roots for name in RUNS_LATER):
         if file.exists() and _above(places, file) is Access.WRITABLE:
             places[file] = Access.READABLE
@@ -212,9 +216,11 @@ class _Paths:
         self.home = self.real("~")
 
     def real(self, path: str) -> Path:
+        return Path(os.path.realpath(self.expanded(path)))
+
+    def expanded(self, text: str) -> str:
         # ~ may also stand in the default of a variable.
-        expanded = expand_path(expand_path(path, self._environ), self._environ)
-        return Path(os.path.realpath(expanded))
+        return expand_path(expand_path(text, self._environ), self._environ)
 
 
 def _hide(places: dict[Path, Access], path: Path, but: Path | None = None) -> None:
@@ -242,20 +248,37 @@ def _state(paths: _Paths, path: str) -> Iterator[Path]:
         yield real
 
 
+def _fixed(paths: _Paths, path: str) -> Iterator[Path]:
+    """The same for what is read-only in it: a missing one could be made, with anything in it."""
+    real = paths.real(path)
+    if not real.exists():
+        with suppress(OSError):
+            if path.endswith("/"):
+                real.mkdir(mode=0o700)
+            else:
+                real.write_text("{}\n" if real.suffix in (".json", ".jsonc") else "", "utf-8")
+    if real.exists():
+        yield real
+
+
 def _program_places(program: Sequence[str], environment: Mapping[str, str], home: Path) -> Iterator[Path]:
     """The folders of the agent's program, of the files named in its arguments, and of what is on PATH."""
     words = [word for word in program if word.startswith("/")]
     for word in words:
         for each in {word, os.path.realpath(word)}:
             if Path(each).exists():
-                yield _package_of(Path(each), home)
+                yield from _with_interpreter(_package_of(Path(each), home), home)
     for folder in map(Path, environment.get("PATH", "").split(os.pathsep)):
         if folder.is_absolute() and folder.is_dir():
             for place in {folder, folder.resolve()}:
-                yield _prefix_of(place, home)
-                # The interpreter that a virtual environment names.
-                if (place.parent / "pyvenv.cfg").is_file() and (python := place / "python").exists():
-                    yield _prefix_of(python.resolve().parent, home)
+                yield from _with_interpreter(_prefix_of(place, home), home)
+
+
+def _with_interpreter(prefix: Path, home: Path) -> Iterator[Path]:
+    """An installation, and for a virtual environment the one of its Python."""
+    yield prefix
+    if (prefix / "pyvenv.cfg").is_file() and (python := prefix / "bin/python").exists():
+        yield _prefix_of(python.resolve().parent, home)
 
 
 def _prefix_of(folder: Path, home: Path) -> Path:
