@@ -17,7 +17,8 @@ from acp_tui.client.errors import AgentNotRunnable
 from acp_tui.client.processes import landlock
 from acp_tui.client.processes.guard import Confinement
 from acp_tui.client.sandbox import bubblewrap, landlock_rules, seatbelt, srt
-from acp_tui.client.sandbox.box import Access, Box
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.box import Box
 from acp_tui.values import dataclass
 
 _PROBE_LIMIT_S: Final = 10.0

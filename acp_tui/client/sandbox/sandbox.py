@@ -49,7 +49,7 @@ def make_sandbox(
         given = {**given, **dict.fromkeys(variables, str(fetched))}
     folders = (folder, *plan.directories)
     try:
-        box = make_box(plan.profile, needs, folders, argv, inherited(), given, dict(masks(plan.refuse, folders)))
+        box = make_box(plan.profile, needs, folders, argv, inherited(), given, masks(plan.refuse, folders))
     except (OSError, SettingsError) as error:
         reason = getattr(error, "strerror", None) or error
         raise AgentNotRunnable(f"the sandbox {plan.profile.name} can't be made: {reason}") from error

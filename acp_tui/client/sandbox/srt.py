@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from acp_tui.client.sandbox.box import Access, Box
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.box import Box
 
 
 def settings(box: Box) -> Path:
