@@ -95,7 +95,7 @@ def make_box(
     readable = (*TOOLS, *needs.readable, str(packages), "/etc/resolv.conf", "/run/current-system", "/run/wrappers")
     for each in (*map(paths.real, readable), *_program_places(program, environment, paths.home, roots)):
         if each.exists():
-            places[each] = Access.READABLE
+            places.setdefault(each, Access.READABLE)  # PATH may name the home folder itself
     access = Access.WRITABLE if "." in profile.writable else Access.READABLE
     for root in roots:
         if root in paths.home.parents:
