@@ -8,6 +8,7 @@ from pathlib import Path
 
 from acp_tui.client.errors import AgentNotRunnable, SettingsError
 from acp_tui.client.processes import inherited
+from acp_tui.client.sandbox import wording
 from acp_tui.client.sandbox.box import Box, make_box
 from acp_tui.client.sandbox.engines import Engine, Way, engine_for
 from acp_tui.client.sandbox.masks import masks
@@ -27,6 +28,21 @@ class Sandbox:
     @property
     def name(self) -> str:
         return self.box.profile.name
+
+    @property
+    def named(self) -> str:
+        """Its name, and what enforces it."""
+        return f"{self.name}, enforced by {self.engine.name}"
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """All about it, as labels of at most ten characters and values."""
+        return tuple(wording.facts_of(self.box, self.engine))
+
+    @property
+    def unasked_words(self) -> str:
+        """What its agent can do without asking."""
+        return wording.unasked_words(self.box, self.engine)
 
     def way_into(self, folder: Path, extra: Mapping[str, str] | None = None) -> Way:
         """How to start a program in it, in `folder`, with `extra` variables. Blocks. Raises AgentNotRunnable."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -33,10 +33,12 @@ from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
+from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, ElicitationAction, Reconnected, SessionUpdate
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.negotiation import NEWEST, VERSIONS, initialize
@@ -52,6 +54,7 @@ NO_AGENT: Final = "it didn't answer initialize: is it an ACP agent? Some need an
 UNHEARD: Final = "What it said in the meantime is missing: it doesn't offer session/load."
 EXIT_GRACE_S: Final = 0.5
 MAX_LOG_LINES: Final = 500
+MAX_SANDBOX_NAME: Final = 40
 CLOSE_LIMIT_S: Final = 5.0
 """How long an agent may take to close a session. Everything that runs here for the session waits for it."""
 
@@ -170,6 +173,15 @@ class Agent:
     def sandbox(self) -> Sandbox | None:
         """What it runs in, if that's a sandbox of ours; it must have started."""
         return None if self._channel is None else self._channel.sandbox
+
+    @property
+    def sandbox_name(self) -> str:
+        """The name of what it runs in; "" for no sandbox. If a host keeps it, that is what the host says."""
+        if self.sandbox is not None:
+            return self.sandbox.name
+        told = (self.capabilities.meta or {}).get(OWN_META) if self.command.is_host else None
+        name = told.get("sandbox") if isinstance(told, Mapping) else None
+        return make_visible_line(name[:MAX_SANDBOX_NAME]) if isinstance(name, str) else ""
 
     @property
     def may_come_back(self) -> bool:
@@ -491,6 +503,7 @@ class Agent:
             keys=self._question_keys,
             agent=self.command.name,
             sandbox=self.sandbox,
+            is_boxed=bool(self.sandbox_name),
         )
         session.recorder = self._recorder
         if attend is not None:

@@ -135,13 +135,15 @@ class Session:
         keys: Iterator[int] | None = None,
         agent: str = "The agent",
         sandbox: Sandbox | None = None,
+        is_boxed: bool = False,
     ) -> None:
         """Create a session.
 
         From an `earlier` one whose agent is gone, it takes the conversation, the listeners, and the queue.
 
         With `conversation`, it continues below what was said there. `keys` number its questions; all sessions of an
-        agent share them. `agent` is the user's name for the agent, and `sandbox` where it runs.
+        agent share them. `agent` is the user's name for the agent, and `sandbox` where it runs. `is_boxed` means
+        that it runs in a sandbox, perhaps in one of its host.
         """
         self.session_id = session_id
         self.cwd = cwd
@@ -160,7 +162,10 @@ class Session:
         self._capabilities = capabilities or AgentCapabilities()
         keys = count(1) if keys is None else keys
         self._permissions = PermissionBroker(keys)
-        self._has_told_that_it_acts = False
+        self._first_note = WHY_ACTS_ITSELF if self._capabilities.acts_itself and not is_boxed else ""
+        """What the agent's first question says about the agent itself."""
+        if sandbox is not None:
+            self._first_note = sandbox.unasked_words
         self._turn_over = Event()
         self._failure: updates.TurnFailed | None = None
         """The error the agent reported for the end of the turn."""
@@ -458,9 +463,9 @@ class Session:
         self._change(updates.PermissionAsked(request, asked.patch))
         if self._is_stopping or not request.options:
             self._answer(key, None)
-        elif self._capabilities.acts_itself and not self._has_told_that_it_acts:
-            self._has_told_that_it_acts = True
-            self._note(request, WHY_ACTS_ITSELF)
+        elif self._first_note:
+            note, self._first_note = self._first_note, ""
+            self._note(request, note)
             request = self.conversation.permissions[key]
         return self._decision(key, request)
 

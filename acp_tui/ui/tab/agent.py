@@ -33,6 +33,9 @@ from acp_tui.conversation.facts import SelectOption, SessionId
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.agent_offers import (
+    ACTS_ITSELF,
+    NO_SANDBOX,
+    SANDBOX_ELSEWHERE,
     AgentFacts,
     CapabilityCard,
     LoginDialog,
@@ -231,6 +234,7 @@ class AgentController:
             protocol=f"v{agent.protocol_version}" if agent.protocol_version is not None else "",
             command=agent.command.argv,
             place=agent.command.place_note,
+            sandbox=_sandbox(agent),
             capabilities=agent.capabilities,
             auth_methods=agent.auth_methods,
             log=tuple(agent.log),
@@ -264,6 +268,17 @@ class AgentController:
         if self.agent is None:
             self._tab.say("There is no agent yet.", severity="warning")
         return self.agent
+
+
+def _sandbox(agent: Agent) -> Sequence[tuple[str, str]]:
+    """What there is to say of the agent's sandbox, each with a label."""
+    if agent.sandbox is not None:
+        return agent.sandbox.facts
+    if agent.sandbox_name:
+        return [("Sandbox", f"{agent.sandbox_name}, says its host")]
+    confined = [("Confined", ACTS_ITSELF)] if agent.capabilities.acts_itself else []
+    is_elsewhere = agent.command.is_elsewhere or (agent.command.address is not None and not agent.command.is_host)
+    return [*confined, ("Sandbox", SANDBOX_ELSEWHERE if is_elsewhere else NO_SANDBOX)]
 
 
 def _mcp_servers_told(agent: Agent, cwd: Path) -> str:

@@ -61,6 +61,11 @@ class AgentLink:
         return self.agent is not None and self.agent.command.is_host and self.agent.lost is None
 
     @property
+    def sandbox(self) -> str:
+        """The name of the sandbox that the agent runs in; "" for none."""
+        return self.agent.sandbox_name if self.agent is not None else ""
+
+    @property
     def has_lost_host(self) -> bool:
         """Whether its host on this machine has ended, so that only another one can continue the session."""
         if self.command is None or not self.command.is_host or self.command.is_elsewhere or not self.is_lost:
