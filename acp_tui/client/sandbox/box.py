@@ -154,14 +154,14 @@ def _refuse_links_within(path: Path, roots: Sequence[Path]) -> None:
 
 def _hide(places: dict[Path, Access], path: Path, but: Collection[Path] = ()) -> None:
     """Hide an existing path and all below it, if it can be seen."""
-    if path in but:
+    if path in but or not path.exists():
         return
-    for inner in [each for each in places if path in each.parents and each not in but]:
+    above = f"{path}/"  # ten times as fast as the parents of each
+    for inner in [each for each in places if str(each).startswith(above) and each not in but]:
         del places[inner]
     if places.pop(path, None) in (None, Access.HIDDEN) and _above(places, path) in (Access.HIDDEN, Access.SCRATCH):
         return
-    if path.exists():
-        places[path] = Access.HIDDEN
+    places[path] = Access.HIDDEN
 
 
 def _above(places: Mapping[Path, Access], path: Path) -> Access:
