@@ -7,8 +7,6 @@ held against it, and the screen lists it, all from the same places.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -20,6 +18,7 @@ from acp_tui.client.sandbox.needs import NEEDS, Needs
 from acp_tui.client.sandbox.repository import repository_of
 from acp_tui.client.settings.location import cache_folder, expand_path, own_folders
 from acp_tui.client.settings.settings import SandboxProfile
+from acp_tui.client.temporary import TemporaryFolder
 from acp_tui.values import dataclass
 
 
@@ -33,10 +32,15 @@ class Box:
     places: Mapping[Path, Access]
     environment: Mapping[str, str]
     """Complete."""
-    tmp: Path
-    """The folder that is its /tmp, and gone with it."""
+    own: TemporaryFolder
+    """What is gone with it."""
     note: str = ""
     """What is different for this agent."""
+
+    @property
+    def tmp(self) -> Path:
+        """The folder that is its /tmp."""
+        return self.own.path / "tmp"
 
     def access(self, path: Path) -> Access:
         """What it may do at a path without links."""
@@ -56,7 +60,7 @@ class Box:
 
     def discard(self) -> None:
         """Remove what only the box has used. Blocks."""
-        shutil.rmtree(self.tmp, ignore_errors=True)
+        self.own.remove()
 
 
 def make_box(
@@ -124,7 +128,9 @@ def make_box(
             _hide(places, mask)
         elif _above(places, mask) is Access.WRITABLE:
             places[mask] = left
-    return Box(profile, roots, places, environment, Path(tempfile.mkdtemp(prefix="acp-tui-box-")), needs.note)
+    box = Box(profile, roots, places, environment, TemporaryFolder("acp-tui-box-"), needs.note)
+    box.tmp.mkdir(mode=0o700)
+    return box
 
 
 class _Paths:
@@ -154,14 +160,14 @@ def _refuse_links_within(path: Path, roots: Sequence[Path]) -> None:
 
 def _hide(places: dict[Path, Access], path: Path, but: Collection[Path] = ()) -> None:
     """Hide an existing path and all below it, if it can be seen."""
-    if path in but:
+    if path in but or not path.exists():
         return
-    for inner in [each for each in places if path in each.parents and each not in but]:
+    above = f"{path}/"  # ten times as fast as the parents of each
+    for inner in [each for each in places if str(each).startswith(above) and each not in but]:
         del places[inner]
     if places.pop(path, None) in (None, Access.HIDDEN) and _above(places, path) in (Access.HIDDEN, Access.SCRATCH):
         return
-    if path.exists():
-        places[path] = Access.HIDDEN
+    places[path] = Access.HIDDEN
 
 
 def _above(places: Mapping[Path, Access], path: Path) -> Access:

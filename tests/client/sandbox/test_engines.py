@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.box import Box
 from acp_tui.client.sandbox.engines import NoEngine, engine_for
 from acp_tui.client.settings.settings import WORKSPACE, SandboxProfile
+from acp_tui.client.temporary import TemporaryFolder
 
 PLACES = {
     Path("/"): Access.READABLE,
@@ -29,8 +30,15 @@ PLACES = {
 
 
 @pytest.fixture
-def box(tmp_path: Path) -> Box:
-    return Box(WORKSPACE, (Path("/home/u/project"),), PLACES, {"PATH": "/usr/bin"}, tmp_path)
+def folder() -> Iterator[TemporaryFolder]:
+    folder = TemporaryFolder("acp-tui-test-")
+    yield folder
+    folder.remove()
+
+
+@pytest.fixture
+def box(folder: TemporaryFolder) -> Box:
+    return Box(WORKSPACE, (Path("/home/u/project"),), PLACES, {"PATH": "/usr/bin"}, folder)
 
 
 def of(box: Box, **profile: object) -> Box:
@@ -132,7 +140,7 @@ def test_bubblewrap_hides_first_and_then_opens_what_is_deeper(box: Box) -> None:
     assert "--unshare-net" in bubblewrap.arguments(of(box, network=False), Path("/"), {}, has_disable_userns=True)
 
 
-def test_landlock_opens_no_folder_that_holds_something_hidden(tmp_path: Path) -> None:
+def test_landlock_opens_no_folder_that_holds_something_hidden(tmp_path: Path, folder: TemporaryFolder) -> None:
     for name in ("shown", "part/shown", "part/hidden", "project"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "part")
@@ -142,11 +150,11 @@ def test_landlock_opens_no_folder_that_holds_something_hidden(tmp_path: Path) ->
         tmp_path / "part/hidden/open": Access.READABLE,
         tmp_path / "project": Access.WRITABLE,
     }
-    box = Box(WORKSPACE, (), places, {}, tmp_path / "tmp")
+    box = Box(WORKSPACE, (), places, {}, folder)
     allowed = dict(landlock_rules.places(box))
     assert allowed[str(tmp_path / "shown")] is allowed[str(tmp_path / "part/shown")] is False
     assert allowed[str(tmp_path / "part/hidden/open")] is False
-    assert allowed[str(tmp_path / "project")] is allowed[str(tmp_path / "tmp")] is True
+    assert allowed[str(tmp_path / "project")] is allowed[str(box.tmp)] is True
     closed = {"/", str(tmp_path), str(tmp_path.parent), *(str(tmp_path / name) for name in ("part", "link"))}
     assert not closed & allowed.keys()
 
@@ -173,7 +181,8 @@ def test_srt_gets_the_hosts_and_never_its_own_settings(box: Box) -> None:
     assert written["network"]["allowedDomains"] == ["example.com"]
     assert "/home" in written["filesystem"]["denyRead"]
     assert "/home/u/project" in written["filesystem"]["allowWrite"]
-    assert {str(file), "/home/u/project/.envrc"} <= {*written["filesystem"]["denyWrite"]}
+    assert written["filesystem"]["denyWrite"] == ["/home/u/project/.envrc", "/home/u/tools"]
+    assert not any(file.is_relative_to(path) for path in written["filesystem"]["allowWrite"])
 
 
 @pytest.mark.parametrize("engine", ["seatbelt", "srt"])
