@@ -40,12 +40,12 @@ def network_of(box: Box) -> str:
 
 def unasked_words(box: Box, engine: Engine) -> str:
     """What its agent can do without asking, for the first question of a session."""
-    writable = _listed(_tops(box, Access.WRITABLE)) or "no file of yours"
-    network = "" if not box.profile.network else ", and use the network"
+    can = [f"change {_listed(_tops(box, Access.WRITABLE)) or 'no file of yours'}", "read what isn't hidden"]
+    can += ["use the network"] if box.profile.network else []
     gaps = " F4 lists what the sandbox can't prevent here." if engine.gaps else ""
     return (
-        f"This agent runs in the sandbox {box.profile.name}. Without asking, it can change {writable}, read what isn't"
-        f" hidden{network}. The rest of your home folder is hidden.{gaps}"
+        f"This agent runs in the sandbox {box.profile.name}. Without asking, it can {', '.join(can[:-1])}, and"
+        f" {can[-1]}. The rest of your home folder is hidden.{gaps}"
     )
 
 
