@@ -124,7 +124,7 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> Agent
     if argv is None:
         if name is None and version is not None:
             raise UsageError("--protocol says how to speak with an agent: name it too")
-        if name is None and sandbox:
+        if name is None and sandbox and getattr(args, "resume", None) is None:
             raise UsageError("--sandbox says where to run an agent: name it too")
         return None if name is None else AgentChoice(name, protocol=version, sandbox=sandbox)
     if name is not None:

@@ -183,6 +183,10 @@ class Agent:
         name = told.get("sandbox") if isinstance(told, Mapping) else None
         return make_visible_line(name[:MAX_SANDBOX_NAME]) if isinstance(name, str) else ""
 
+    def can_work_in(self, folder: Path) -> bool:
+        """Whether a session can be in this folder: a sandbox has those it was made with."""
+        return self.sandbox is None or self.sandbox.box.holds(folder)
+
     @property
     def may_come_back(self) -> bool:
         """Whether only the connection is lost, so that connecting again may work."""
@@ -268,7 +272,9 @@ class Agent:
         if self.frames is not None:
             self.frames.environ = {**os.environ, **channel.given}
         if self._recordings is not None:
-            self._recorder = self._recordings.begin(self.command.name, self.command.argv, channel.given)
+            self._recorder = self._recordings.begin(
+                self.command.name, self.command.argv, channel.given, self.sandbox_name
+            )
             self._logs.append(self._recorder)
 
     def _see(self, direction: Direction, frame: bytes) -> None:
@@ -518,7 +524,7 @@ class Agent:
         A sandbox has the folders it was made with.
         """
         for folder in (cwd, *additional_directories):
-            if self.sandbox is not None and not self.sandbox.box.holds(folder):
+            if not self.can_work_in(folder):
                 raise errors.Unsupported(
                     f"{folder} isn't in the agent's sandbox",
                     hint="start another agent in that folder, or restart this one",
