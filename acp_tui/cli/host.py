@@ -29,7 +29,7 @@ from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of
 from acp_tui.cli.sessions import recorded_agent, session_of
-from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
+from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox, settings_in
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
@@ -233,6 +233,7 @@ async def _begin(
         secrets=SecretsSent({**os.environ, **command.env}),
     )
     agents.append(agent)
+    say_sandbox(agent, say)
     host = Host(agent, tasks)
     host.on_news = partial(_notify, tasks, settings.notifications, NoticeCommand(note), agent.title)
     added = await additions_for(agent, cwd, settings.workspace.additional_directories, Headless(say))

@@ -53,6 +53,13 @@ class Engine:
     gaps: tuple[str, ...] = ()
     """What it can't do here, as sentences."""
 
+    @property
+    def version(self) -> str:
+        """The version of what enforces; "" if that is the system's. Blocks."""
+        if self.name == "landlock":
+            return f"ABI {landlock.abi()}"
+        return ".".join(map(str, _version(self.program))) if self.program else ""
+
     def way_into(self, box: Box, folder: Path, extra: Mapping[str, str]) -> Way:
         """How to start a program in `folder`, with `extra` variables. Blocks. Raises NoEngine."""
         if self.name == "bubblewrap":
