@@ -369,9 +369,9 @@ class AgentStart:
             return False
         method = wanted.methods[chosen]
         if method.kind == "terminal":
-            command = agent.login_command(method.method_id)
+            login = agent.terminal_login(method.method_id)
             await agent.stop()
-            status = await self._console.lend(command.argv, command.env)
+            status = await self._console.lend(login.run)
             if status != 0:
                 self._say(f"the login failed with status {status}")
             await self._restart()

@@ -165,7 +165,7 @@ def sandboxed(command: AgentCommand, folder: Path | None, plan: SandboxPlan | No
 
     start = start_of(command, folder)
     given = {name: start.env[name] for name in (*command.env, *_OF_NPX) if name in start.env}
-    argv = (_find_program(command, start.env.get("PATH")), *start.args)
+    argv = (find_program(command, start.env.get("PATH")), *start.args)
     return make_sandbox(plan, command.name, command.runner, folder or start.folder, argv, given)
 
 
@@ -184,7 +184,7 @@ def start(command: AgentCommand, folder: Path | None, sandbox: Sandbox | None) -
 
 def _spawn(command: AgentCommand, folder: Path | None, sandbox: Sandbox | None) -> Started:
     start = start_of(command, folder)
-    program = _find_program(command, start.env.get("PATH"))
+    program = find_program(command, start.env.get("PATH"))
     way = None if sandbox is None else sandbox.way_into(start.folder)
     order = Order(
         [(program, None, (program, *start.args))],
@@ -226,7 +226,7 @@ def not_runnable(command: AgentCommand, error: OSError | UnicodeEncodeError | St
     )
 
 
-def _find_program(command: AgentCommand, path: str | None) -> str:
+def find_program(command: AgentCommand, path: str | None) -> str:
     program = command.argv[0]
     found = shutil.which(program, path=path)
     if found is not None:

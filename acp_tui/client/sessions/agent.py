@@ -24,6 +24,7 @@ from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
 from acp_tui.client.agents.process import StderrLines
+from acp_tui.client.agents.terminal_login import TerminalLogin
 from acp_tui.client.extensions import Extensions, require_extension_name
 from acp_tui.client.sessions.client_role import ClientRole
 from acp_tui.client.sessions.consent import Policy
@@ -354,15 +355,18 @@ class Agent:
         with self._in_phase(Phase.AUTHENTICATING):
             await self._ask(self.connection.authenticate(method_id))
 
-    def login_command(self, method_id: str) -> AgentCommand:
-        """The command to run in a terminal to log in. Exit status 0 means success; restart the agent after that.
+    def terminal_login(self, method_id: str) -> TerminalLogin:
+        """What to run in a terminal to log in. Exit status 0 means success; restart the agent after that.
 
-        The method adds to the agent's own command and can't choose another (R-AUTH-6, R-AUTH-7). Raises Unsupported.
+        The method adds to the agent's own command and can't choose another (R-AUTH-6, R-AUTH-7). It runs in the
+        agent's sandbox. Raises Unsupported.
         """
         method = self._auth_method(method_id)
         is_offered = method.kind == "terminal" and self._offer.auth_terminal
         self._require(is_offered, f"{method.name!r} in a terminal")
-        return self.command.for_terminal(method.args, method.env)
+        command = self.command.for_terminal(method.args, method.env)
+        plan = self.command.planned_in(self._policy.sandboxes)
+        return TerminalLogin(self.command, command, method.env, self._cwd, plan)
 
     def _auth_method(self, method_id: str) -> roles.AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)

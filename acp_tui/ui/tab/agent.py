@@ -6,8 +6,6 @@ close, and resume them after a restart.
 
 from __future__ import annotations
 
-import signal
-import subprocess
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,7 +21,6 @@ from acp_tui.client.errors import (
     SessionNotOpened,
     SettingsError,
 )
-from acp_tui.client.processes import inherited
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
@@ -113,17 +110,10 @@ class AgentController:
 
     async def _log_in_in_terminal(self, agent: Agent, method_id: str) -> None:
         """Give the terminal to the agent's own login, then restart the agent (R-AUTH-6, R-AUTH-7)."""
-        command = agent.login_command(method_id)
+        login = agent.terminal_login(method_id)
         await self._link.stop("The agent was stopped so that you could log in")
         with self._tab.app.suspend():
-            # Ctrl+C belongs to the program in the terminal. It would inherit SIG_IGN, but not a handler.
-            before = signal.signal(signal.SIGINT, lambda *_: None)
-            try:
-                status = subprocess.call(command.argv, env={**inherited(), **command.env})
-            except OSError as error:
-                status = error.errno or 1
-            finally:
-                signal.signal(signal.SIGINT, before)
+            status = login.run()
         if status != 0:
             self._tab.say(f"The login failed with status {status}.", severity="error")
         await self._start_agent()
