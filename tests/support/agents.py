@@ -80,6 +80,7 @@ class MemoryProcess:
 
     stream: ByteStream
     stderr_tail: str = ""
+    sandbox: Sandbox | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     sandbox: Sandbox | None = None
 
