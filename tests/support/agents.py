@@ -82,7 +82,6 @@ class MemoryProcess:
     stderr_tail: str = ""
     sandbox: Sandbox | None = None
     given: Mapping[str, str] = field(default_factory=dict)
-    sandbox: Sandbox | None = None
 
     async def wait_for_end(self, timeout_s: float) -> None:
         """Do nothing: there is no process."""

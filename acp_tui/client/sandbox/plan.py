@@ -43,6 +43,11 @@ class Sandboxes:
             raise AgentNotRunnable(
                 f"{agent} runs elsewhere, where acp-tui can't make a sandbox", hint="start it in one there"
             )
+        if any(profile.name == READ_ONLY.name for profile in self.own):
+            raise AgentNotRunnable(
+                f"[sandbox.{READ_ONLY.name}] isn't yours to set: {READ_ONLY.name} is one of acp-tui's own",
+                hint="give it another name",
+            )
         known = {profile.name: profile for profile in (READ_ONLY, WORKSPACE, *self.own)}
         if name not in known:
             names = ", ".join((NO_SANDBOX, *known))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from acp_tui.client.sandbox.engines import Engine, Way, engine_for
 from acp_tui.client.sandbox.masks import masks
 from acp_tui.client.sandbox.needs import needs_of
 from acp_tui.client.sandbox.plan import SandboxPlan
+from acp_tui.client.sandbox.refusals import refusals
 from acp_tui.client.settings.location import cache_folder
 from acp_tui.values import dataclass
 
@@ -43,6 +44,10 @@ class Sandbox:
     def unasked_words(self) -> str:
         """What its agent can do without asking."""
         return wording.unasked_words(self.box, self.engine)
+
+    def refusals(self, text: str, cwd: Path) -> Iterator[tuple[Path, str]]:
+        """What it refuses, as text of a program in `cwd` tells, each place with a sentence for the user."""
+        return refusals(text, cwd, self.box)
 
     def way_into(self, folder: Path, extra: Mapping[str, str] | None = None) -> Way:
         """How to start a program in it, in `folder`, with `extra` variables. Blocks. Raises AgentNotRunnable."""

@@ -72,3 +72,10 @@ def test_with_a_mistake_in_a_sandbox_acp_tui_does_not_start(tmp_path: Path, wron
     file = tmp_path / "settings.toml"
     file.write_text(wrong, "utf-8")
     assert read_settings(file, {}).rule_problems
+
+
+def test_no_table_of_the_settings_makes_read_only_writable(tmp_path: Path) -> None:
+    with pytest.raises(AgentNotRunnable, match="read-only"):
+        AgentCommand("a", ("a",), sandbox="read-only").planned_in(
+            settings(tmp_path, "[sandbox.read-only]\nenv = ['X']")
+        )

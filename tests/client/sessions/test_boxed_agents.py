@@ -8,10 +8,11 @@ import pytest
 
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.conversation.updates import ClientRemark
 from support.agents import in_memory, shake_hands, until
 from support.boxes import sandbox_of
 from support.hosted import hosted
-from support.peers import Counterpart
+from support.peers import Counterpart, notification, settle
 
 OPTIONS = [
     {"optionId": "y", "name": "Allow", "kind": "allow_once"},
@@ -72,3 +73,18 @@ async def test_only_a_host_is_believed_about_a_sandbox() -> None:
         meta = {"acp_tui": {"sandbox": "workspace"}}
         await shake_hands(agent, wire, answer={"protocolVersion": 1, "agentCapabilities": {"_meta": meta}})
         assert agent.sandbox_name == ""
+
+
+async def test_a_refusal_of_the_sandbox_is_explained_once_where_it_shows(tmp_path: Path) -> None:
+    async with hosted(tmp_path, sandbox=sandbox_of(tmp_path, {})) as host:
+        for number in (1, 2):
+            said = {"type": "content", "content": {"type": "text", "text": f"cat: {Path.home()}/x: Permission denied"}}
+            update = {"sessionUpdate": "tool_call", "toolCallId": f"c{number}", "title": "cat", "content": [said]}
+            await host.wire.send(notification("session/update", {"sessionId": "s1", "update": update}))
+            done = {"sessionUpdate": "tool_call_update", "toolCallId": f"c{number}", "status": "failed"}
+            await host.wire.send(notification("session/update", {"sessionId": "s1", "update": done}))
+        await until(host.session, lambda: len(host.session.conversation.entries) >= 3)
+        await settle()
+        remarks = [entry.text for entry in host.session.conversation.entries if isinstance(entry, ClientRemark)]
+        assert len(remarks) == 1
+        assert remarks[0].startswith("The sandbox workspace hides ~/x: readable = ")
