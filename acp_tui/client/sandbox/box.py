@@ -67,6 +67,7 @@ SECRETS: Final = (
     *("~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.local/share/fish", "~/.Xauthority"),
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
     *("/etc/ssl/private", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"),
+    *("/var/lib/incus", "/var/lib/lxd", "/var/snap"),
     *("/etc/letsencrypt", "/var/lib/docker", "/var/lib/containerd", "/var/spool/cron", "/var/mail", "/var/spool/mail"),
 )
 """Keys, tokens, and what the user did elsewhere. Hidden even where the home folder is a session's folder."""
@@ -224,9 +225,28 @@ def make_box(
     for file in (root / name for root in roots for name in RUNS_LATER):
         if file.exists() and _above(places, file) is Access.WRITABLE:
             places[file] = Access.READABLE
+    for service in _listening_sockets():
+        if _above(places, service) is Access.READABLE:
+            places[service] = Access.HIDDEN
     for mask in (*map(paths.real, profile.hidden), *masks):
         _hide(places, mask)
     return Box(profile, roots, places, environment, Path(tempfile.mkdtemp(prefix="acp-tui-box-")), needs.note)
+
+
+def _listening_sockets() -> Iterator[Path]:
+    """The sockets of services, which a read-only mount protects from nothing: whoever sees one can connect to it."""
+    try:
+        table = Path("/proc/net/unix").read_text("utf-8", "surrogateescape")
+    except OSError:
+        return
+    for line in table.splitlines()[1:]:
+        # Num, RefCount, Protocol, Flags, Type, St, Inode, and the path, which may have spaces
+        words = line.split(None, 7)
+        if len(words) == 8 and words[7].startswith("/"):
+            path = Path(os.path.realpath(words[7]))
+            with suppress(OSError):
+                if stat.S_ISSOCK(path.stat().st_mode):
+                    yield path
 
 
 class _Paths:
