@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.catalogue import KNOWN_AGENTS
-from acp_tui.client.sandbox.box import WORKSPACE, Access, Box, make_box
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.box import Box, make_box
 from acp_tui.client.sandbox.needs import NEEDS, Needs, needs_of
+from acp_tui.client.settings.settings import WORKSPACE
 
 
 def _box(home: Path, needs: Needs, program: str = "/usr/bin/true", **environ: str) -> Box:

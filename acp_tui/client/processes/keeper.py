@@ -301,11 +301,13 @@ class _Keeper:
         return is_so()
 
     def _reap(self) -> None:
-        for pid, code in self._everything.reap():
-            if pid == self._leader and code < 0 and self._is_led_in and (inner := children_of(os.getpid())):
-                # A signal for all has ended the one that leads into a sandbox. Inside, it may be handled: the first
-                # process there, now our child, ends as the command does.
-                self._leader = inner[0]
-            elif pid == self._leader:
-                self._has_exited = True
-                tell(self._control, b"exited %d\n" % code)
+        ended = dict(self._everything.reap())
+        code = ended.pop(self._leader, None)
+        if code is not None and code < 0 and self._is_led_in and (inner := [*ended, *children_of(os.getpid())]):
+            # A signal for all has ended the one that leads into a sandbox. Inside, it may be handled: the first process
+            # there, now our child, ends as the command does.
+            self._leader = inner[0]
+            code = ended.get(self._leader)
+        if code is not None:
+            self._has_exited = True
+            tell(self._control, b"exited %d\n" % code)

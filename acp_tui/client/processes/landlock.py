@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Final
 
+_libc: Any = None
+try:
+    import ctypes
+
+    _libc = ctypes.CDLL(None, use_errno=True)
+except (ImportError, OSError):
+    pass
+
 _CREATE_RULESET: Final = 444
 _ADD_RULE: Final = 445
 _RESTRICT_SELF: Final = 446
@@ -36,7 +44,9 @@ _RIGHTS_BY_ABI: Final = (0, (1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 1
 
 def abi() -> int:
     """The version of Landlock in the kernel; 0 if there is none, or if it is turned off."""
-    return max(0, _syscall(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)) if sys.platform == "linux" else 0
+    if sys.platform != "linux" or _libc is None:
+        return 0
+    return max(0, _syscall(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION))
 
 
 def rights(version: int) -> int:
@@ -73,7 +83,7 @@ def leave_keyrings() -> None:
     number = {"x86_64": 250, "aarch64": 219, "armv7l": 311, "ppc64le": 271, "s390x": 280, "riscv64": 219}.get(
         os.uname().machine
     )
-    if number is not None and sys.platform == "linux":
+    if number is not None and sys.platform == "linux" and _libc is not None:
         _syscall(number, _KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
@@ -92,22 +102,14 @@ def _add(ruleset: int, path: bytes, allowed: int) -> None:
 
 def _check(result: int) -> int:
     if result < 0:
-        import ctypes
-
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
     return result
 
 
 def _syscall(number: int, *arguments: Any) -> int:
-    return _libc().syscall(number, *arguments)  # type: ignore[no-any-return]
+    return _libc.syscall(number, *arguments)  # type: ignore[no-any-return]
 
 
 def _prctl(*arguments: int) -> int:
-    return _libc().prctl(*arguments)  # type: ignore[no-any-return]
-
-
-def _libc() -> Any:
-    import ctypes
-
-    return ctypes.CDLL(None, use_errno=True)
+    return _libc.prctl(*arguments)  # type: ignore[no-any-return]

@@ -10,6 +10,8 @@ import fcntl
 import os
 import termios
 
+from acp_tui.client.processes import landlock
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
@@ -63,12 +65,10 @@ def launch(
 
 def _confine(confinement: Confinement) -> list[bytes]:
     """Give up rights. Returns the words that lead into the sandbox."""
-    from acp_tui.client.processes.landlock import leave_keyrings, restrict  # loads ctypes
-
     words, data, places, is_setuid = confinement
     if not is_setuid:
-        leave_keyrings()
-        restrict(places)
+        landlock.leave_keyrings()
+        landlock.restrict(places)
     if not data:
         return words
     file = os.memfd_create("sandbox", 0)  # inherited

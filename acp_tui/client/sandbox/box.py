@@ -7,144 +7,41 @@ held against it, and the screen lists it, all from the same places.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from enum import Enum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
 
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.defaults import COVERED, ENVIRONMENT, RUNS_LATER, SCRATCH, SECRETS, SHARED_TMP, TOOLS
 from acp_tui.client.sandbox.needs import NEEDS, Needs
+from acp_tui.client.sandbox.repository import repository_of
 from acp_tui.client.settings.location import cache_folder, expand_path, own_folders
+from acp_tui.client.settings.settings import SandboxProfile
+from acp_tui.client.temporary import TemporaryFolder
 from acp_tui.values import dataclass
-
-EngineName: TypeAlias = Literal["auto", "bubblewrap", "landlock", "seatbelt", "srt"]
-
-COVERED: Final = ("/home", "/root", "/Users", "/run", "/media", "/mnt", "/Volumes")
-"""Other people's files, other systems' disks, and the sockets of services."""
-SCRATCH: Final = ("~/.cache", "~/.npm")
-"""Caches of tools, private and empty: without them, builds fail. What is in the user's own stays out of reach."""
-_SHARED_TMP: Final = ("/tmp", "/var/tmp")
-TOOLS: Final = (
-    *(
-        "~/.gitconfig",
-        "~/.config/git",
-        "~/.rustup",
-        "~/.nvm",
-        "~/.pyenv",
-        "~/.rbenv",
-        "~/.asdf",
-        "~/.sdkman",
-        "~/.volta",
-    ),
-    *("~/.local/bin", "~/.local/lib", "~/.local/share/mise", "~/.local/share/uv", "~/.local/share/pipx"),
-    *("~/.local/share/fnm", "~/.local/share/pnpm", "~/.config/mise"),
-)
-"""Tool chains in the home folder, which agents build and test with, and the user's name for commits."""
-SECRETS: Final = (
-    *(
-        "~/.ssh",
-        "~/.gnupg",
-        "~/.aws",
-        "~/.azure",
-        "~/.kube",
-        "~/.docker",
-        "~/.netrc",
-        "~/_netrc",
-        "~/.npmrc",
-        "~/.pypirc",
-    ),
-    *("~/.git-credentials", "~/.config/git/credentials", "~/.config/gh", "~/.config/glab-cli", "~/.config/gcloud"),
-    *("~/.config/op", "~/.config/rclone", "~/.config/sops", "~/.vault-token", "~/.terraform.d", "~/.databrickscfg"),
-    *("~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.gem/credentials", "~/.m2/settings.xml", "~/.pgpass"),
-    *("~/.password-store", "~/.local/share/keyrings", "~/.local/share/kwalletd", "~/Library/Keychains"),
-    *("~/.mozilla", "~/.thunderbird", "~/.config/google-chrome", "~/.config/chromium", "~/.config/BraveSoftware"),
-    *("~/.config/microsoft-edge", "~/.config/vivaldi", "~/.config/opera", "~/.var/app", "~/snap"),
-    *("~/Library/Application Support/Google/Chrome", "~/Library/Application Support/Firefox", "~/Library/Cookies"),
-    *("~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.local/share/fish", "~/.Xauthority"),
-    *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
-    *("/etc/ssl/private", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"),
-    *("/var/lib/incus", "/var/lib/lxd", "/var/snap"),
-    *("/etc/letsencrypt", "/var/lib/docker", "/var/lib/containerd", "/var/spool/cron", "/var/mail", "/var/spool/mail"),
-)
-"""Keys, tokens, and what the user did elsewhere. Hidden even where the home folder is a session's folder."""
-RUNS_LATER: Final = (
-    *(".envrc", ".vscode", ".idea", ".zed", ".fleet", ".husky", ".githooks", ".github", ".gitlab-ci.yml", ".circleci"),
-    *(".devcontainer", ".pre-commit-config.yaml", "lefthook.yml", ".mcp.json", ".cursor", ".windsurf", ".acp-tui.toml"),
-    *(".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".gemini/settings.json"),
-    *(
-        ".codex/config.toml",
-        ".qwen/settings.json",
-        ".opencode",
-        "opencode.json",
-        ".npmrc",
-        ".yarnrc.yml",
-        ".bunfig.toml",
-    ),
-    *("mise.toml", ".mise.toml", ".tool-versions", "flake.nix", "shell.nix", ".python-version", ".gitmodules"),
-)
-"""What editors, shells, git, and other agents read in a folder without being asked. It is read-only where it exists."""
-_GIT_PROTECTED: Final = ("config", "config.worktree", "hooks", "info/attributes")
-ENVIRONMENT: Final = (
-    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "NO_COLOR", "TZ"),
-    *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "EDITOR", "VISUAL", "PAGER"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
-    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
-    *("NVM_*", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_*", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "JAVA_HOME"),
-    *("PNPM_HOME", "VOLTA_HOME", "BUN_INSTALL", "DENO_INSTALL", "SDKMAN_DIR", "GIT_AUTHOR_*", "GIT_COMMITTER_*"),
-    *("npm_config_script_shell", "ACP_TUI_FOLDER", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"),
-)
-"""Variables that every agent gets. The others may be keys."""
-
-
-class Access(Enum):
-    HIDDEN = "hidden"
-    READABLE = "read"
-    WRITABLE = "write"
-    SCRATCH = "scratch"
-    """Writable, private, and gone with the box."""
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """A sandbox as the user names it."""
-
-    name: str
-    writable: tuple[str, ...] = (".",)
-    """Paths; `.` stands for the session's folders."""
-    readable: tuple[str, ...] = ()
-    hidden: tuple[str, ...] = ()
-    network: bool = True
-    env: tuple[str, ...] = ()
-    """Names of variables; `*` stands for any characters."""
-    engine: EngineName = "auto"
-    hosts: tuple[str, ...] = ()
-    """For `srt`: the only hosts that can be reached."""
-
-
-READ_ONLY: Final = Profile("read-only", writable=())
-WORKSPACE: Final = Profile("workspace")
-BUILT_IN: Final[Mapping[str, Profile]] = {profile.name: profile for profile in (READ_ONLY, WORKSPACE)}
-OFF: Final = "off"
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
     """What is in one agent's sandbox. Paths are absolute and without links."""
 
-    profile: Profile
+    profile: SandboxProfile
     folders: tuple[Path, ...]
     """Where its sessions may work."""
     places: Mapping[Path, Access]
     environment: Mapping[str, str]
     """Complete."""
-    tmp: Path
-    """The folder that is its /tmp, and gone with it."""
+    own: TemporaryFolder
+    """What is gone with it."""
     note: str = ""
     """What is different for this agent."""
+
+    @property
+    def tmp(self) -> Path:
+        """The folder that is its /tmp."""
+        return self.own.path / "tmp"
 
     def access(self, path: Path) -> Access:
         """What it may do at a path without links."""
@@ -164,22 +61,22 @@ class Box:
 
     def discard(self) -> None:
         """Remove what only the box has used. Blocks."""
-        shutil.rmtree(self.tmp, ignore_errors=True)
+        self.own.remove()
 
 
 def make_box(
-    profile: Profile,
+    profile: SandboxProfile,
     needs: Needs,
     folders: Sequence[Path],
     program: Sequence[str],
     environ: Mapping[str, str],
     given: Mapping[str, str],
-    masks: Iterable[Path] = (),
+    masks: Iterable[tuple[Path, Access]] = (),
 ) -> Box:
     """The box of an agent that runs `program`, absolute, in `folders`. Makes its state folders. Blocks.
 
-    `environ` is the user's environment, of which little gets in; `given` gets in whole. `masks` are hidden whatever
-    else is said. Raises OSError, and SettingsError for a variable that isn't set.
+    `environ` is the user's environment, of which little gets in; `given` gets in whole. `masks` say what is left of
+    the access to a path, whatever else is said. Raises OSError, and SettingsError for a variable that isn't set.
     """
     environment = {
         name: value
@@ -192,30 +89,31 @@ def make_box(
     for name in [name for name in environment if name in ("TMP", "TEMP")]:
         environment[name] = "/tmp"
     roots = tuple(Path(os.path.realpath(folder)) for folder in folders)
+    for path in (*map(str, folders[1:]), *profile.readable, *profile.writable, *profile.hidden):
+        _refuse_links_within(paths.spelled(path), roots)
     places: dict[Path, Access] = {}
     # What comes later replaces the access of the same path.
-    for access, covered in ((Access.HIDDEN, (*COVERED, "~")), (Access.SCRATCH, (*SCRATCH, *_SHARED_TMP))):
+    for access, covered in ((Access.HIDDEN, (*COVERED, "~")), (Access.SCRATCH, (*SCRATCH, *SHARED_TMP))):
         places |= {path: access for path in map(paths.real, covered) if path.is_dir() or path.parent == paths.home}
     places[Path("/")] = Access.READABLE
-    packages = cache_folder() / "packages"
+    packages = paths.real(str(cache_folder() / "packages"))
     readable = (*TOOLS, *needs.readable, str(packages), "/etc/resolv.conf", "/run/current-system", "/run/wrappers")
-    for each in (*map(paths.real, readable), *_program_places(program, environment, paths.home)):
+    for each in (*map(paths.real, readable), *_program_places(program, environment, paths.home, roots)):
         if each.exists():
-            places[each] = Access.READABLE
-    is_workspace_writable = "." in profile.writable
+            places.setdefault(each, Access.READABLE)  # PATH may name the home folder itself
+    access = Access.WRITABLE if "." in profile.writable else Access.READABLE
     for root in roots:
         if root in paths.home.parents:
             raise OSError(0, f"{root} holds your home folder, which a sandbox hides")
-        places[root] = Access.WRITABLE if is_workspace_writable else Access.READABLE
-        _add_repository(places, root, is_writable=is_workspace_writable)
-    # From here on, what is said later holds: nothing that follows is within what an agent could have made.
+        places[root] = access
+    for root in roots:
+        places |= repository_of(root, access, except_in=places.keys())
+    named = {paths.real(path): Access.READABLE for path in profile.readable}
+    named |= {paths.real(path): Access.WRITABLE for path in profile.writable if path != "."}
+    places |= {path: access for path, access in named.items() if path.exists()}
     others = (path for other in NEEDS.values() if other is not needs for path in other.state)
     for secret in map(paths.real, (*SECRETS, *others, *map(str, own_folders()))):
-        _hide(places, secret, but=paths.real(str(packages)))
-    for access, named in ((Access.READABLE, profile.readable), (Access.WRITABLE, profile.writable)):
-        for each in (paths.real(path) for path in named if path != "."):
-            if each.exists():
-                places[each] = access
+        _hide(places, secret, but={packages, *named})
     for path in needs.state:
         for each in _state(paths, path):
             places[each] = Access.WRITABLE
@@ -223,14 +121,20 @@ def make_box(
         for each in _fixed(paths, path):
             places[each] = Access.READABLE
     for file in (root / name for root in roots for name in RUNS_LATER):
-        if file.exists() and _above(places, file) is Access.WRITABLE:
+        # What a link leads to may be anything.
+        if file.exists() and Path(os.path.realpath(file)) == file and _above(places, file) is Access.WRITABLE:
             places[file] = Access.READABLE
     for service in _listening_sockets():
-        if _above(places, service) is Access.READABLE:
+        if service not in places and _above(places, service) is Access.READABLE:
             places[service] = Access.HIDDEN
-    for mask in (*map(paths.real, profile.hidden), *masks):
-        _hide(places, mask)
-    return Box(profile, roots, places, environment, Path(tempfile.mkdtemp(prefix="acp-tui-box-")), needs.note)
+    for mask, left in {**dict.fromkeys(map(paths.real, profile.hidden), Access.HIDDEN), **dict(masks)}.items():
+        if left is Access.HIDDEN:
+            _hide(places, mask)
+        elif _above(places, mask) is Access.WRITABLE:
+            places[mask] = left
+    box = Box(profile, roots, places, environment, TemporaryFolder("acp-tui-box-"), needs.note)
+    box.tmp.mkdir(mode=0o700)
+    return box
 
 
 def _listening_sockets() -> Iterator[Path]:
@@ -256,22 +160,34 @@ class _Paths:
         self._environ = {"HOME": str(Path.home()), **environ}
         self.home = self.real("~")
 
-    def real(self, path: str) -> Path:
-        return Path(os.path.realpath(self.expanded(path)))
-
     def expanded(self, text: str) -> str:
         # ~ may also stand in the default of a variable.
         return expand_path(expand_path(text, self._environ), self._environ)
 
+    def spelled(self, path: str) -> Path:
+        return Path(os.path.normpath(self.expanded(path)))
 
-def _hide(places: dict[Path, Access], path: Path, but: Path | None = None) -> None:
+    def real(self, path: str) -> Path:
+        return Path(os.path.realpath(self.expanded(path)))
+
+
+def _refuse_links_within(path: Path, roots: Sequence[Path]) -> None:
+    """Raise OSError if a link on the way is in a session's folder: an agent could lead it anywhere."""
+    for each in (path, *path.parents):
+        if each.is_symlink() and any(root in each.parents for root in roots):
+            raise OSError(0, f"{each} is a link that the agent may have made; name the place it leads to")
+
+
+def _hide(places: dict[Path, Access], path: Path, but: Collection[Path] = ()) -> None:
     """Hide an existing path and all below it, if it can be seen."""
-    for inner in [each for each in places if path in each.parents and each != but]:
+    if path in but or not path.exists():
+        return
+    above = f"{path}/"  # ten times as fast as the parents of each
+    for inner in [each for each in places if str(each).startswith(above) and each not in but]:
         del places[inner]
     if places.pop(path, None) in (None, Access.HIDDEN) and _above(places, path) in (Access.HIDDEN, Access.SCRATCH):
         return
-    if path.exists():
-        places[path] = Access.HIDDEN
+    places[path] = Access.HIDDEN
 
 
 def _above(places: Mapping[Path, Access], path: Path) -> Access:
@@ -302,17 +218,26 @@ def _fixed(paths: _Paths, path: str) -> Iterator[Path]:
         yield real
 
 
-def _program_places(program: Sequence[str], environment: Mapping[str, str], home: Path) -> Iterator[Path]:
-    """The folders of the agent's program, of the files named in its arguments, and of what is on PATH."""
-    words = [word for word in program if word.startswith("/")]
-    for word in words:
-        for each in {word, os.path.realpath(word)}:
-            if Path(each).exists():
-                yield from _with_interpreter(_package_of(Path(each), home), home)
-    for folder in map(Path, environment.get("PATH", "").split(os.pathsep)):
-        if folder.is_absolute() and folder.is_dir():
-            for place in {folder, folder.resolve()}:
-                yield from _with_interpreter(_prefix_of(place, home), home)
+def _program_places(
+    program: Sequence[str], environment: Mapping[str, str], home: Path, roots: Sequence[Path]
+) -> Iterator[Path]:
+    """The folders of the agent's program, of the files named in its arguments, and of what is on PATH.
+
+    What is in a session's folder is there anyway, and a link there may lead anywhere.
+    """
+
+    def spellings(path: Path) -> set[Path]:
+        is_within = any(root in (path, *path.parents) for root in roots)
+        return set() if is_within or not path.is_absolute() else {path, Path(os.path.realpath(path))}
+
+    for word in program:
+        for each in spellings(Path(word)):
+            if each.exists():
+                yield from _with_interpreter(_package_of(each, home), home)
+    for entry in environment.get("PATH", "").split(os.pathsep):
+        for each in spellings(Path(entry)):
+            if each.is_dir():
+                yield from _with_interpreter(_prefix_of(each, home), home)
 
 
 def _with_interpreter(prefix: Path, home: Path) -> Iterator[Path]:
@@ -341,63 +266,3 @@ def _package_of(file: Path, home: Path) -> Path:
             return folder
     prefix = _prefix_of(file.parent, home)
     return file if prefix in (home, *home.parents) or prefix == home / ".local" / "bin" else prefix
-
-
-def _add_repository(places: dict[Path, Access], root: Path, *, is_writable: bool) -> None:
-    """Make git work in a folder: its repository may be above it, or elsewhere if it is a worktree.
-
-    git's settings and hooks are read-only, since git runs what they name. `.git` is a place of its own, so that it
-    can't be moved away and made anew.
-    """
-    top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
-    if top is None or not _is_ours(top):
-        return
-    git = top / ".git"
-    if top != root and top not in places:
-        places[top] = Access.READABLE
-    access = Access.WRITABLE if is_writable else Access.READABLE
-    kind = git.lstat().st_mode
-    if stat.S_ISREG(kind):
-        common = _common_folder(git)
-        if common is None:
-            return
-        places[git] = Access.READABLE
-        places[common] = access
-        # git looks for the repository's own folder, too
-        git = common
-    elif stat.S_ISDIR(kind):
-        places[git] = access
-    else:
-        return
-    if not is_writable:
-        return
-    for folder in (git, *(modules for modules in git.glob("modules/*") if (modules / "HEAD").is_file())):
-        for name in _GIT_PROTECTED:
-            if (folder / name).exists():
-                places[folder / name] = Access.READABLE
-            elif name == "hooks":
-                places[folder / name] = Access.HIDDEN
-    for each in git.glob("worktrees/*/config.worktree"):
-        places[each] = Access.READABLE
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether git would use a repository there: not if someone else could have made it (`safe.directory`)."""
-    return folder.stat().st_uid in (os.getuid(), 0) or os.getuid() == 0
-
-
-def _common_folder(pointer: Path) -> Path | None:
-    """The repository of a worktree with this `.git` file, if that knows the worktree; None otherwise.
-
-    The file is in the agent's reach: it could name any folder.
-    """
-    try:
-        text = pointer.read_text("utf-8")
-        git = Path(os.path.realpath(pointer.parent / text.removeprefix("gitdir:").strip()))
-        back = Path((git / "gitdir").read_text("utf-8").strip())
-        common = Path(os.path.realpath(git / (git / "commondir").read_text("utf-8").strip()))
-    except (OSError, ValueError):
-        return None
-    is_known = os.path.realpath(back) == os.path.realpath(pointer)
-    is_repository = (common / "HEAD").is_file() and (common / "objects").is_dir()
-    return common if is_known and is_repository and common in git.parents else None

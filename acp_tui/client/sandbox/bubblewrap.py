@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.sandbox.box import Access, Box
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.box import Box
 
 PROGRAM: Final = "bwrap"
 _NAMESPACES: Final = (
@@ -45,7 +46,7 @@ def _mounts(box: Box) -> Iterator[str]:
         elif access in _BINDS:
             yield from (_BINDS[access], name, name)
         elif path.is_dir() or not path.exists():
-            has_more = any(path in each.parents for each in box.places)
+            has_more = any(str(each).startswith(f"{path}/") for each in box.places)
             yield from ("--perms", "0755" if has_more else "0000", "--tmpfs", name)
             covers.append(name)
         else:

@@ -16,8 +16,9 @@ from typing import Final
 from acp_tui.client.errors import AgentNotRunnable
 from acp_tui.client.processes import landlock
 from acp_tui.client.processes.guard import Confinement
-from acp_tui.client.sandbox import bubblewrap
-from acp_tui.client.sandbox.box import Access, Box
+from acp_tui.client.sandbox import bubblewrap, landlock_rules, seatbelt, srt
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.box import Box
 from acp_tui.values import dataclass
 
 _PROBE_LIMIT_S: Final = 10.0
@@ -63,18 +64,12 @@ class Engine:
             return Way(Confinement((self.program, "--args", "{fd}", "--"), data, None, is_setuid), {})
         environment = {**box.environment, "TMPDIR": str(box.tmp), "XDG_CACHE_HOME": f"{box.tmp}/cache"}
         if self.name == "landlock":
-            from acp_tui.client.sandbox.landlock_rules import places
-
-            return Way(Confinement(places=places(box)), {**environment, **extra})
+            return Way(Confinement(places=landlock_rules.places(box)), {**environment, **extra})
         # An agent chose the extra variables, and they must not change what leads in.
         setting = ("/usr/bin/env", *(f"{name}={value}" for name, value in extra.items())) if extra else ()
         if self.name == "seatbelt":
-            from acp_tui.client.sandbox.seatbelt import profile
-
-            return Way(Confinement((self.program, "-p", profile(box), *setting)), environment)
-        from acp_tui.client.sandbox.srt import settings
-
-        return Way(Confinement((self.program, "--settings", str(settings(box)), "--", *setting)), environment)
+            return Way(Confinement((self.program, "-p", seatbelt.profile(box), *setting)), environment)
+        return Way(Confinement((self.program, "--settings", str(srt.settings(box)), "--", *setting)), environment)
 
 
 def engine_for(box: Box) -> Engine:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.sandbox.box import Access, Box
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.box import Box
 
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 _DEVICE_FOLDER: Final = Path("/dev")

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.sandbox.box import Access, Box
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.box import Box
 
 # What isn't about files is as in Apple's own profiles: a process sees and signals those of its sandbox only.
 _HEAD: Final = """\
