@@ -40,9 +40,12 @@ class Runner:
         self._environment = {"PATH": os.defpath, "HOME": str(self.above), "PYTHONPATH": os.pathsep.join(packages)}
         if self._is_nobody:
             os.chown(self.above, NOBODY, NOBODY)
-        python = self._python()
-        self._process = subprocess.Popen(
-            [*python, "-m", "support.box_world"],
+        self._python = self._found()
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*self._python, "-m", "support.box_world"],
             cwd=TESTS,
             env=self._environment,
             stdin=subprocess.PIPE,
@@ -50,7 +53,7 @@ class Runner:
             text=True,
         )
 
-    def _python(self) -> list[str]:
+    def _found(self) -> list[str]:
         """A Python that the user can run."""
         if not self._is_nobody:
             return [sys.executable]
@@ -64,10 +67,16 @@ class Runner:
         pytest.skip("another user can't run Python and these tests here")
 
     def ask(self, attempt: Attempt, *, boxed: bool) -> Any:
+        if self._process.poll() is not None:
+            self._process = self._started()
         assert self._process.stdin is not None and self._process.stdout is not None
         request = {**asdict(attempt), "boxed": boxed, "above": str(self.above)}
         print(json.dumps(request), file=self._process.stdin, flush=True)
-        return json.loads(self._process.stdout.readline())
+        answer = self._process.stdout.readline()
+        if not answer:
+            self._process.wait()
+            pytest.fail("what runs the attempts has ended")
+        return json.loads(answer)
 
     def close(self) -> None:
         assert self._process.stdin is not None

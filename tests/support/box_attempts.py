@@ -49,6 +49,12 @@ def connect(path):
         there.connect("\\0" + path[1:] if path.startswith("@") else path)
         print(there.recv(100).decode(), flush=True)
 
+def _know(text):
+    global W, VICTIM, EVIL
+    W = json.loads(text)
+    VICTIM = W["victim"]
+    EVIL = f"touch {W['outside']}/ran; false"
+
 def processes():
     return [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
 '''
@@ -311,6 +317,29 @@ RUNS_LATER: Final = (
     Attempt("set git's hooks elsewhere", 'subprocess.run(["git", "config", "core.hooksPath", "hooks"], check=True)'),
     Attempt("write git's settings", 'open(".git/config", "a").write("[core]\\n fsmonitor = evil")'),
     Attempt("replace git's settings", 'write(".git/x", "[core]")\nos.rename(".git/x", ".git/config")'),
+    Attempt(
+        "lead git to settings elsewhere",
+        """
+shutil.copytree(".git", "x")
+subprocess.run(["git", "config", "--file", "x/config", "core.fsmonitor", EVIL], check=True)
+write(".git/commondir", "../x")""",
+    ),
+    Attempt(
+        "lead the worktree to settings elsewhere",
+        """
+there = subprocess.check_output(["git", "rev-parse", "--git-dir"], text=True).strip()
+common = subprocess.check_output(["git", "rev-parse", "--git-common-dir"], text=True).strip()
+shutil.copytree(common, "x")
+subprocess.run(["git", "config", "--file", "x/config", "core.fsmonitor", EVIL], check=True)
+write(there + "/commondir", os.path.abspath("x"))""",
+        folder="worktree",
+    ),
+    Attempt(
+        "give the repository settings of a worktree",
+        """
+write(".git/config.worktree", f"[core]\\nfsmonitor = {EVIL}")
+subprocess.run(["git", "config", "extensions.worktreeConfig", "true"], check=True)""",
+    ),
     Attempt("rename .git", 'os.rename(".git", "old")\nsubprocess.run(["git", "init"])'),
     Attempt("exchange .git", 'os.mkdir("x")\nsyscall(316, 276, -100, b"x", -100, b".git", 2)'),
     Attempt("remove .git", 'shutil.rmtree(".git", ignore_errors=True)\nos.rmdir(".git")'),

@@ -28,7 +28,7 @@ LIMIT_S: Final = 30.0
 def run(world: World, request: Mapping[str, Any]) -> str:
     """What the script of this request prints."""
     described = json.dumps(world.described())
-    script = f"{PRELUDE}\nW = json.loads({described!r})\nVICTIM = W['victim']\n{request['script']}"
+    script = f"{PRELUDE}\n_know({described!r})\n{request['script']}"
     argv = [sys.executable, "-I", "-S", "-c", script]
     folder = world.root / request.get("folder", "project")
     if not request["boxed"]:
