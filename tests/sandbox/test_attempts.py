@@ -21,6 +21,7 @@ TESTS: Final = Path(__file__).parents[1]
 NOBODY: Final = 65534
 ROOT_OR_USER: Final = "root" if os.getuid() == 0 else "user"
 USERS: Final = (ROOT_OR_USER, "another user")
+PROBE: Final = ("bwrap", "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true")
 TRY: Final = "import subprocess, sys, support.box_runs; subprocess.run([sys.executable, '-c', ''], check=True)"
 
 
@@ -38,8 +39,14 @@ class Runner:
         self.above = Path(tempfile.mkdtemp(prefix="acp-tui-boxes-", dir=above))
         packages = [str(TESTS), str(TESTS.parent), *(path for path in sys.path if path.endswith("-packages"))]
         self._environment = {"PATH": os.defpath, "HOME": str(self.above), "PYTHONPATH": os.pathsep.join(packages)}
+        self._prefix: list[str] = []
         if self._is_nobody:
             os.chown(self.above, NOBODY, NOBODY)
+            self._prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
+        probe = [*self._prefix, *PROBE]
+        probed = subprocess.run(probe, env=self._environment, capture_output=True, text=True, check=False)
+        if probed.returncode:
+            pytest.skip(f"the system refuses user namespaces: {probed.stderr.strip()}")
         self._python = self._found()
         self._process = self._started()
 
@@ -57,13 +64,12 @@ class Runner:
         """A Python that the user can run."""
         if not self._is_nobody:
             return [sys.executable]
-        start = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
         for python in (sys.executable, "/usr/bin/python3"):
             tried = subprocess.run(
-                [*start, python, "-c", TRY], cwd=TESTS, env=self._environment, capture_output=True, check=False
+                [*self._prefix, python, "-c", TRY], cwd=TESTS, env=self._environment, capture_output=True, check=False
             )
             if tried.returncode == 0:
-                return [*start, python]
+                return [*self._prefix, python]
         pytest.skip("another user can't run Python and these tests here")
 
     def ask(self, attempt: Attempt, *, boxed: bool) -> Any:

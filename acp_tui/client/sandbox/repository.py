@@ -17,8 +17,8 @@ _APPLIED: Final = ("config.worktree", "info/attributes")
 """The same, where they exist: nothing applies them before the config says so."""
 _OF_WORKTREES: Final = ("commondir", "gitdir", "config.worktree")
 _HERE: Final = ".\n"
-"""What `commondir` says in a repository that has its settings in the same folder. Without that file, an agent could make
-one, and git would take settings and hooks from wherever that leads."""
+"""What `commondir` says in a repository that has its settings in the same folder. Without that file, an agent could
+make one, and git would take settings and hooks from wherever that leads."""
 
 
 def repository_of(root: Path, access: Access, except_in: Collection[Path]) -> dict[Path, Access]:
