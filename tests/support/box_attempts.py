@@ -55,12 +55,20 @@ def _know(text):
     VICTIM = W["victim"]
     EVIL = f"touch {W['outside']}/ran; false"
 
+def may_write(path, flags=0):
+    """Whether the kernel would let it, without doing it."""
+    os.close(os.open(path, os.O_WRONLY | flags))
+    escaped(f"it may write {path}")
+
+def is_boxed():
+    return os.path.ismount(W["home"]) and os.path.ismount("/tmp")
+
 def processes():
     return [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
 '''
 NEEDS_ROOT: Final = "only root could do that anyway"
 FIRST: Final = "the first process outside isn't part of the world"
-TOO_MUCH: Final = "outside a box, it would change this machine"
+TOO_MUCH: Final = "without a box, it would change this machine"
 
 
 @dataclass(frozen=True)
@@ -242,7 +250,8 @@ os.write(file, b"changed")""",
         """
 for path in (W["home"], W["home"] + "/.ssh", "/tmp", "/run", "/root"):
     for flags in (0, 2, 8):
-        tried(lambda: check(libc.umount2(path.encode(), flags)))
+        if is_boxed():
+            tried(lambda: check(libc.umount2(path.encode(), flags)))
 for path in W["secret_files"]:
     tried(read, path)""",
         TOO_MUCH,
@@ -383,7 +392,7 @@ PROCESSES: Final = (
     Attempt("signal a process outside", "os.kill(VICTIM, signal.SIGUSR1)\ntime.sleep(0.3)"),
     Attempt("end a process outside", "os.kill(VICTIM, signal.SIGKILL)\ntime.sleep(0.3)"),
     Attempt("stop a process outside", "os.kill(VICTIM, signal.SIGSTOP)\ntime.sleep(0.3)"),
-    Attempt("signal all processes", "os.kill(-1, signal.SIGUSR1)", TOO_MUCH),
+    Attempt("signal all processes", "if is_boxed():\n    os.kill(-1, signal.SIGUSR1)", TOO_MUCH),
     Attempt(
         "signal by the number in the victim's group",
         "os.killpg(os.getpgid(VICTIM), signal.SIGUSR1)\ntime.sleep(0.3)",
@@ -466,9 +475,7 @@ packages = W["home"] + "/.local/lib/python3.11/site-packages"
 os.makedirs(packages)
 write(packages + "/x.pth", "import evil")""",
     ),
-    Attempt(
-        "load a library into every program", 'write("/etc/ld.so.preload", "/tmp/evil.so")\nescaped("it did")', TOO_MUCH
-    ),
+    Attempt("load a library into every program", 'may_write("/etc/ld.so.cache")', NEEDS_ROOT),
     Attempt("write what acp-tui starts", 'write(W["home"] + "/.config/acp-tui/agents.toml", "evil")'),
     Attempt(
         "outlive its box",
@@ -524,7 +531,8 @@ escaped("there is a way")""",
         "change the network",
         """
 there = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-fcntl.ioctl(there, 0x8914, struct.pack("16sh14x", b"lo", 0))
+as_it_is = fcntl.ioctl(there, 0x8913, struct.pack("16sh14x", b"lo", 0))
+fcntl.ioctl(there, 0x8914, as_it_is)
 escaped("it did")""",
         TOO_MUCH,
     ),
@@ -584,7 +592,11 @@ for line in open("/proc/keys"):
     ),
 )
 KERNEL: Final = (
-    Attempt("mount a file system", 'mount(b"none", b"/tmp", b"tmpfs", 0)\nescaped("it did")', TOO_MUCH),
+    Attempt(
+        "mount a file system",
+        'os.mkdir("x")\nmount(b"none", b"x", b"tmpfs", 0)\nescaped("it did")\nlibc.umount2(b"x", 2)',
+        TOO_MUCH,
+    ),
     Attempt(
         "bind a folder elsewhere",
         'os.mkdir("x")\nmount(W["outside"].encode(), b"x", None, 4096)\nescaped("it did")',
@@ -599,7 +611,7 @@ KERNEL: Final = (
     Attempt(
         "unmount what covers",
         """
-for path in (W["home"], "/tmp", "/run", "/proc", "/"):
+for path in (W["home"], "/tmp", "/run", "/proc", "/") if is_boxed() else ():
     if tried(lambda: check(libc.umount2(path.encode(), 2))) is not None:
         escaped("it did")""",
         TOO_MUCH,
@@ -663,21 +675,19 @@ for process in (VICTIM, 1):
     ),
     Attempt(
         "raise the limit of user namespaces",
-        'write("/proc/sys/user/max_user_namespaces", "1000")\nescaped("it did")',
+        'may_write("/proc/sys/user/max_user_namespaces")',
         TOO_MUCH,
     ),
     Attempt(
         "choose what runs after a crash",
-        'write("/proc/sys/kernel/core_pattern", "|/tmp/evil")\nescaped("it did")',
+        'may_write("/proc/sys/kernel/core_pattern")',
         TOO_MUCH,
     ),
-    Attempt(
-        "choose what loads modules", 'write("/proc/sys/kernel/modprobe", "/tmp/evil")\nescaped("it did")', TOO_MUCH
-    ),
-    Attempt("choose what hotplug runs", 'write("/sys/kernel/uevent_helper", "/tmp/evil")\nescaped("it did")', TOO_MUCH),
+    Attempt("choose what loads modules", 'may_write("/proc/sys/kernel/modprobe")', TOO_MUCH),
+    Attempt("choose what hotplug runs", 'may_write("/sys/kernel/uevent_helper")', TOO_MUCH),
     Attempt(
         "register a binary format",
-        'write("/proc/sys/fs/binfmt_misc/register", ":x:M::x::/tmp/evil:")\nescaped("it did")',
+        'may_write("/proc/sys/fs/binfmt_misc/register")',
         TOO_MUCH,
     ),
     Attempt(
@@ -711,21 +721,21 @@ for folder, names, files in os.walk("/sys"):
         "leave through a release agent of a cgroup",
         """
 for path in glob.glob("/sys/fs/cgroup/**/release_agent", recursive=True) + glob.glob("/sys/fs/cgroup/release_agent"):
-    tried(lambda: (write(path, "/tmp/evil"), escaped(path)))""",
+    tried(may_write, path)""",
         TOO_MUCH,
     ),
     Attempt(
         "make a cgroup",
         """
 for path in ("/sys/fs/cgroup", *glob.glob("/sys/fs/cgroup/*")):
-    tried(lambda: (os.mkdir(path + "/evil"), escaped(path)))""",
+    tried(lambda: (os.mkdir(path + "/evil"), escaped(path), os.rmdir(path + "/evil")))""",
         TOO_MUCH,
     ),
     Attempt(
         "move to another cgroup",
         """
 for path in glob.glob("/sys/fs/cgroup/**/cgroup.procs", recursive=True):
-    tried(lambda: (write(path, str(os.getpid())), escaped(path)))""",
+    tried(may_write, path)""",
         TOO_MUCH,
     ),
     Attempt("make a device", 'os.mknod("null", 0o666 | stat.S_IFBLK, os.makedev(253, 0))\nescaped("it did")', TOO_MUCH),
@@ -780,7 +790,12 @@ except OSError as error:
     ),
     Attempt(
         "restart the machine",
-        'syscall(169, 142, 0xfee1dead, 672274793, 0x89abcdef, None)\nescaped("it turned off Ctrl+Alt+Del")',
+        """
+try:
+    syscall(169, 142, 0, 0, 0, None)  # who may do it is asked first, and then for the magic numbers
+except OSError as error:
+    if error.errno != errno.EPERM:
+        escaped(str(error))""",
         TOO_MUCH,
     ),
     Attempt(
@@ -806,10 +821,8 @@ escaped("it did")""",
     Attempt(
         "name the machine",
         """
-before = socket.gethostname()
-socket.sethostname("evil")
-if socket.gethostname() != before:
-    escaped("it did")""",
+socket.sethostname(socket.gethostname())
+escaped("it did")""",
         TOO_MUCH,
     ),
     Attempt("set the clock", 'time.clock_settime(time.CLOCK_REALTIME, time.time())\nescaped("it did")', TOO_MUCH),
@@ -822,7 +835,7 @@ if socket.gethostname() != before:
         "type on the terminal",
         """
 terminal = os.open("/dev/tty", os.O_RDWR)
-fcntl.ioctl(terminal, 0x5412, b"x")
+fcntl.ioctl(terminal, 0x5412, b" ")
 escaped("it did")""",
         "the tests have no terminal",
     ),
@@ -830,7 +843,7 @@ escaped("it did")""",
         "take another terminal",
         """
 for name in glob.glob("/dev/pts/[0-9]*") + glob.glob("/dev/tty[0-9]*") + ["/dev/console"]:
-    tried(lambda: (fcntl.ioctl(os.open(name, os.O_RDWR | os.O_NOCTTY), 0x5412, b"x"), escaped(name)))""",
+    tried(may_write, name, os.O_NOCTTY)""",
         TOO_MUCH,
     ),
     Attempt(
@@ -869,7 +882,7 @@ subprocess.run([sys.executable, "-I", "-S", "-c",
     Attempt(
         "quota, swap, and accounting",
         """
-for call in (lambda: check(libc.acct(b"/tmp/x")), lambda: check(libc.swapoff(b"/dev/x"))):
+for call in (lambda: check(libc.acct(b"/nothing/x")), lambda: check(libc.swapoff(b"/nothing/x"))):
     try:
         call()
         escaped("it did")
