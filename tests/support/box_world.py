@@ -50,7 +50,8 @@ _NUMBERS: Final = {"x86_64": (248, 250), "aarch64": (217, 219)}
 class World:
     """Everything is below one folder, besides sockets in /tmp and what the kernel keeps."""
 
-    def __init__(self, above: Path) -> None:
+    def __init__(self, above: Path, *, has_git: bool) -> None:
+        self._has_git = has_git
         self.secret = f"secret-{secrets.token_hex(8)}"
         self.root = Path(tempfile.mkdtemp(prefix="acp-tui-box-world-", dir=above)).resolve()
         self.home, self.project, self.outside = (self.root / name for name in ("home", "project", "outside"))
@@ -92,14 +93,15 @@ class World:
             _write(self.project / name, "the user's\n")
         _write(self.project / "notes.txt", "may change\n")
         _write(self.project / ".env", self.secret)  # what the user refuses
+        self.worktree, self.git = self.root / "worktree", self.project / ".git"
+        if not self._has_git:
+            return
         git = ["git", "-c", "init.defaultBranch=main", "-C", str(self.project)]
         quiet = {"check": True, "capture_output": True, "env": {**os.environ, "HOME": str(self.home)}}
         subprocess.run([*git, "init"], **quiet)
         subprocess.run([*git, "add", "notes.txt"], **quiet)
         subprocess.run([*git, "commit", "-m", "first"], **quiet)
-        subprocess.run([*git, "worktree", "add", str(self.root / "worktree")], **quiet)
-        self.worktree = self.root / "worktree"
-        self.git = self.project / ".git"
+        subprocess.run([*git, "worktree", "add", str(self.worktree)], **quiet)
 
     def described(self) -> dict[str, Any]:
         """What an attempt may know."""
@@ -217,7 +219,7 @@ class World:
 
     def _look(self) -> None:
         """Do what the user does next, which runs what git's settings name."""
-        for folder in (self.project, self.worktree):
+        for folder in (self.project, self.worktree) if self._has_git else ():
             subprocess.run(
                 ["git", "-C", str(folder), "status"],
                 env={**os.environ, "HOME": str(self.home)},
@@ -300,7 +302,7 @@ def main() -> None:
 
     for line in sys.stdin:
         request = json.loads(line)
-        world = World(Path(request["above"]))
+        world = World(Path(request["above"]), has_git="git" in request["script"] or request["folder"] != "project")
         try:
             output = run(world, request)
             answer = {"alarms": world.alarms(output), "output": output, "has_keyrings": world.has_keyrings}
