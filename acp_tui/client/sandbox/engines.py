@@ -102,13 +102,15 @@ def _bubblewrap() -> Engine:
     if program is None:
         how = next((how for tool, how in _INSTALL.items() if shutil.which(tool)), "install the package bubblewrap")
         raise NoEngine("the sandbox needs bubblewrap, which isn't installed", hint=f"{how}, or --sandbox=off")
-    gaps = () if landlock.abi() >= landlock.SCOPES_ABI else (_ABSTRACT_SOCKETS,)
-    return Engine("bubblewrap", program, gaps)
+    gaps = [] if landlock.abi() >= landlock.SCOPES_ABI else [_ABSTRACT_SOCKETS]
+    gaps += [_WSL] if "microsoft" in os.uname().release.lower() else []
+    return Engine("bubblewrap", program, tuple(gaps))
 
 
 _ABSTRACT_SOCKETS: Final = (
     "With the network on, this kernel (before 6.12) lets it connect to abstract sockets, which some desktops have."
 )
+_WSL: Final = "Windows may run a program that it brings with it, outside the sandbox (WSL interop)."
 _LANDLOCK_GAPS: Final = (
     "It can connect to the sockets of services, such as Docker's, if you can.",
     "It sees other processes, but not their memory, variables, and files.",
