@@ -72,7 +72,7 @@ class World:
         self._sockets: list[socket.socket] = []
         self._segment, self._posix = -1, f"acp-tui-box-{secrets.token_hex(4)}"
         self._share_memory()
-        self._keys: list[int] = []
+        self._keys: list[tuple[int, int]] = []
         self.has_keyrings = self._keep_key()
         self.places = dict(self._serve())
         self._open_secret = os.open(self.home / ".ssh/id_ed25519", os.O_RDONLY)
@@ -191,7 +191,7 @@ class World:
             key = libc.syscall(numbers[0], b"user", self._posix.encode(), text, len(text), ring)
             if key <= 0:
                 return False
-            self._keys.append(key)
+            self._keys.append((key, ring))
         return True
 
     # What has happened
@@ -265,8 +265,8 @@ class World:
             ctypes.CDLL(None).shmctl(self._segment, 0, None)
         with suppress(OSError):
             Path("/dev/shm", self._posix).unlink()
-        for key in self._keys:
-            ctypes.CDLL(None).syscall(_NUMBERS[os.uname().machine][1], 21, key)  # KEYCTL_INVALIDATE
+        for key, ring in self._keys:
+            ctypes.CDLL(None).syscall(_NUMBERS[os.uname().machine][1], 9, key, ring)  # unlink
         for name, place in self.places.items():
             if name == "system":
                 Path(place).unlink(missing_ok=True)
