@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import pytest
 
-from support.box_attempts import ATTEMPTS, Attempt
+from acp_tui.client.processes import landlock
+from support.box_attempts import ATTEMPTS, BEYOND_LANDLOCK, Attempt
 
 TESTS: Final = Path(__file__).parents[1]
 NOBODY: Final = 65534
@@ -72,11 +73,12 @@ class Runner:
                 return [*self._prefix, python]
         pytest.skip("another user can't run Python and these tests here")
 
-    def ask(self, attempt: Attempt, *, boxed: bool) -> Any:
+    def ask(self, attempt: Attempt, *, boxed: bool, engine: str = "bubblewrap") -> Any:
         if self._process.poll() is not None:
             self._process = self._started()
         assert self._process.stdin is not None and self._process.stdout is not None
         request = {**asdict(attempt), "boxed": boxed, "above": str(self.above)}
+        request["profile"] = {**attempt.profile, "engine": engine}
         print(json.dumps(request), file=self._process.stdin, flush=True)
         answer = self._process.stdout.readline()
         if not answer:
@@ -98,9 +100,28 @@ def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
     started.close()
 
 
+@pytest.fixture(scope="module")
+def own_runner() -> Iterator[Runner]:
+    if landlock.abi() < landlock.SCOPES_ABI:
+        pytest.skip("this kernel's Landlock knows no scopes")
+    started = Runner(ROOT_OR_USER)
+    yield started
+    started.close()
+
+
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.name)
 def test_nothing_gets_out(attempt: Attempt, runner: Runner) -> None:
     answer = runner.ask(attempt, boxed=True)
+    assert not answer["alarms"], answer["output"]
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [attempt for attempt in ATTEMPTS if attempt.name not in BEYOND_LANDLOCK],
+    ids=lambda attempt: attempt.name,
+)
+def test_what_landlock_knows_does_not_get_out(attempt: Attempt, own_runner: Runner) -> None:
+    answer = own_runner.ask(attempt, boxed=True, engine="landlock")
     assert not answer["alarms"], answer["output"]
 
 

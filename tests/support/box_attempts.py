@@ -893,3 +893,17 @@ for call in (lambda: check(libc.acct(b"/nothing/x")), lambda: check(libc.swapoff
     ),
 )
 ATTEMPTS: Final = (*WRITES, *READS, *RUNS_LATER, *PROCESSES, *SERVICES, *MEMORY, *KERNEL)
+
+BEYOND_LANDLOCK: Final = frozenset(
+    {
+        *(attempt.name for attempt in SERVICES if "abstract" not in attempt.name or attempt.profile),
+        *(attempt.name for attempt in (*MEMORY, *RUNS_LATER) if "key" not in attempt.name),
+        *(attempt.name for attempt in ATTEMPTS if attempt.masks or "network" in attempt.profile),
+        *("change the mode of a file outside", "change a mode by a file descriptor"),
+        *("see other processes", "change the priority of a process outside"),
+        *("move a process outside to one processor", "limit a process outside"),
+        *("make a user namespace", "make a user namespace by clone", "make a sandbox in the sandbox"),
+        *("have any capability", "see devices", "outlive its box"),
+    }
+)
+"""Attempts that Landlock can't stop. It leaves more to the user who runs it: it knows files, signals, and tracing."""
