@@ -28,6 +28,23 @@ def test_a_known_agent_has_needs_by_its_name_its_registry_id_and_its_program(nam
     assert NEEDS[name] is NEEDS[known.registry_id] is NEEDS[known.argv[0]]
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["/opt/bin/gemini", "--acp"],
+        ["npx", "-y", "@google/gemini-cli@0.61.0", "--acp"],
+        ["/usr/bin/env", "gemini", "--acp"],
+    ],
+)
+def test_an_agent_of_the_users_own_name_is_known_by_what_it_runs(argv: list[str]) -> None:
+    assert needs_of("mine", argv) is NEEDS["gemini"]
+    assert needs_of("codex", argv) is NEEDS["codex"]
+
+
+def test_what_an_agent_is_told_gives_it_no_login_of_another() -> None:
+    assert needs_of("mine", ["mine", "--model", "claude"]) == needs_of("mine")
+
+
 def test_an_unknown_agent_gets_the_folders_and_variables_of_its_name(tmp_path: Path) -> None:
     needs = needs_of("my-agent")
     box = _box(tmp_path, needs, MY_AGENT_KEY="its", OTHER_KEY="not its")

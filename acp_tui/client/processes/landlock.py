@@ -29,6 +29,9 @@ _RESTRICT_SELF: Final = 446
 _CREATE_RULESET_VERSION: Final = 1
 _RULE_PATH_BENEATH: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
+_PR_CAPBSET_DROP: Final = 24
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+_CAPABILITY_VERSION: Final = 0x20080522
 _KEYCTL_JOIN_SESSION_KEYRING: Final = 1
 
 SCOPES: Final = 3
@@ -56,7 +59,8 @@ def rights(version: int) -> int:
 def restrict(places: Sequence[tuple[bytes, bool]] | None) -> None:
     """Give up, for good, signals and abstract sockets of processes outside, and with `places` all files but those.
 
-    Each place is a path and whether it may be written. What doesn't exist is left out. Raises OSError.
+    Root gives up its other rights, too. Each place is a path and whether it may be written. What doesn't exist is left
+    out. Raises OSError.
     """
     version = abi()
     handled = rights(version) if places is not None else 0
@@ -76,6 +80,18 @@ def restrict(places: Sequence[tuple[bytes, bool]] | None) -> None:
         _check(_syscall(_RESTRICT_SELF, ruleset, 0))
     finally:
         os.close(ruleset)
+    if places is not None and os.geteuid() == 0:
+        _drop_capabilities()
+
+
+def _drop_capabilities() -> None:
+    """Give up, for good, what only root may do besides using files: devices, namespaces, the network, the clock."""
+    capability = 0
+    while _prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
+        capability += 1
+    _check(_prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
+    header, none = struct.pack("=II", _CAPABILITY_VERSION, 0), bytes(24)
+    _check(_libc.capset(header, none))
 
 
 def leave_keyrings() -> None:

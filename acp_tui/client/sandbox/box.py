@@ -7,6 +7,7 @@ held against it, and the screen lists it, all from the same places.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -123,6 +124,9 @@ def make_box(
         # What a link leads to may be anything.
         if file.exists() and Path(os.path.realpath(file)) == file and _above(places, file) is Access.WRITABLE:
             places[file] = Access.READABLE
+    for service in _listening_sockets():
+        if service not in places and _above(places, service) is Access.READABLE:
+            places[service] = Access.HIDDEN
     for mask, left in {**dict.fromkeys(map(paths.real, profile.hidden), Access.HIDDEN), **dict(masks)}.items():
         if left is Access.HIDDEN:
             _hide(places, mask)
@@ -131,6 +135,22 @@ def make_box(
     box = Box(profile, roots, places, environment, TemporaryFolder("acp-tui-box-"), needs.note)
     box.tmp.mkdir(mode=0o700)
     return box
+
+
+def _listening_sockets() -> Iterator[Path]:
+    """The sockets of services, which a read-only mount protects from nothing: whoever sees one can connect to it."""
+    try:
+        table = Path("/proc/net/unix").read_text("utf-8", "surrogateescape")
+    except OSError:
+        return
+    for line in table.splitlines()[1:]:
+        # Num, RefCount, Protocol, Flags, Type, St, Inode, and the path, which may have spaces
+        words = line.split(None, 7)
+        if len(words) == 8 and words[7].startswith("/"):
+            path = Path(os.path.realpath(words[7]))
+            with suppress(OSError):
+                if stat.S_ISSOCK(path.stat().st_mode):
+                    yield path
 
 
 class _Paths:

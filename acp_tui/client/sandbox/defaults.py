@@ -48,6 +48,7 @@ SECRETS: Final = (
     *("~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.local/share/fish", "~/.Xauthority"),
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
     *("/etc/ssl/private", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"),
+    *("/var/lib/incus", "/var/lib/lxd", "/var/snap"),
     *("/etc/letsencrypt", "/var/lib/docker", "/var/lib/containerd", "/var/spool/cron", "/var/mail", "/var/spool/mail"),
 )
 """Keys, tokens, and what the user did elsewhere. Hidden even where the home folder is a session's folder."""

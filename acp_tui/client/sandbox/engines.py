@@ -120,8 +120,10 @@ _ABSTRACT_SOCKETS: Final = (
 _WSL: Final = "Windows may run a program that it brings with it, outside the sandbox (WSL interop)."
 _LANDLOCK_GAPS: Final = (
     "It can connect to the sockets of services, such as Docker's, if you can.",
-    "It sees other processes, but not their memory, variables, and files.",
-    "It can change what runs later in the session's folders: git's settings and hooks, and settings of editors.",
+    "It sees your other processes and can limit them, but not read their memory, variables, and files.",
+    "It can change who may use your files, and when they were changed, but not what is in them.",
+    "It shares the memory that other programs share by System V's calls.",
+    "It can change what runs later: git's settings and hooks, settings of editors, and its own.",
 )
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
+from pathlib import PurePath
 from typing import Final
 
 from acp_tui.values import dataclass
@@ -148,9 +149,9 @@ def _documented(folder: str, *env: str, also: tuple[str, ...] = ()) -> Needs:
 NEEDS: Final[Mapping[str, Needs]] = {
     **dict.fromkeys(("claude", "claude-acp", "claude-agent-acp", "claude-code", "claude-code-acp"), _CLAUDE),
     **dict.fromkeys(("codex", "codex-acp"), _CODEX),
-    **dict.fromkeys(("fast-agent", "fast-agent-acp"), _FAST_AGENT),
-    "gemini": _GEMINI,
-    "opencode": _OPENCODE,
+    **dict.fromkeys(("fast-agent", "fast-agent-acp", "fast-agent-mcp"), _FAST_AGENT),
+    **dict.fromkeys(("gemini", "gemini-cli"), _GEMINI),
+    **dict.fromkeys(("opencode", "opencode-ai"), _OPENCODE),
     **dict.fromkeys(("qwen", "qwen-code"), _QWEN),
     # From their documentation
     "amp-acp": Needs(_xdg("amp"), env=("AMP_*",)),
@@ -179,9 +180,24 @@ NEEDS: Final[Mapping[str, Needs]] = {
 }
 
 
-def needs_of(name: str, registry_id: str = "") -> Needs:
-    """The needs of an agent. One that isn't known gets the folders and variables that programs of its name have."""
-    return NEEDS.get(name) or NEEDS.get(registry_id) or _by_name(name)
+_RUNNERS: Final = frozenset({"npx", "bunx", "uvx", "env"})
+
+
+def needs_of(name: str, argv: Sequence[str] = ()) -> Needs:
+    """The needs of an agent with this name or, if that says nothing, of the program or package that its command names.
+
+    One that isn't known gets the folders and variables that programs of its name have.
+    """
+    return NEEDS.get(name) or NEEDS.get(_program(argv)) or _by_name(name)
+
+
+def _program(argv: Sequence[str]) -> str:
+    """What a command runs, such as `gemini-cli` for `npx -y @google/gemini-cli@0.61.0`. Its arguments say nothing."""
+    words = iter(argv)
+    program = PurePath(next(words, "")).name
+    if program in _RUNNERS:
+        program = next((word for word in words if not word.startswith("-")), "")
+    return re.split(r"[@=]", PurePath(program).name)[0]
 
 
 def _by_name(name: str) -> Needs:

@@ -11,10 +11,14 @@ from typing import Final
 
 from acp_tui.client.sandbox.access import Access
 
-_RUN: Final = ("config", "hooks")
+_RUN: Final = ("config", "hooks", "commondir")
 """git runs what they name, so they are always there, and read-only."""
 _APPLIED: Final = ("config.worktree", "info/attributes")
 """The same, where they exist: nothing applies them before the config says so."""
+_OF_WORKTREES: Final = ("commondir", "gitdir", "config.worktree")
+_HERE: Final = ".\n"
+"""What `commondir` says in a repository that has its settings in the same folder. Without that file, an agent could
+make one, and git would take settings and hooks from wherever that leads."""
 
 
 def repository_of(root: Path, access: Access, except_in: Collection[Path]) -> dict[Path, Access]:
@@ -45,12 +49,18 @@ def _kept(git: Path, access: Access) -> Iterator[Path]:
     for folder in (git, *(module for module in modules if not _leads_elsewhere(module))):
         with suppress(FileExistsError):
             (folder / "hooks").mkdir()
+        with suppress(FileExistsError), (folder / "commondir").open("x", encoding="ascii") as made:
+            made.write(_HERE)
+        if "worktreeconfig" in (folder / "config").read_text("utf-8", "replace").lower():
+            for each in (folder, *(link.parent for link in folder.glob("worktrees/*/commondir"))):
+                (each / "config.worktree").touch()
         for file in (folder / name for name in _RUN):
             if _leads_elsewhere(file):
                 raise OSError(0, f"{file} is a link, which an agent could replace; put the file itself there")
             yield file
         yield from (file for name in _APPLIED if (file := folder / name).exists() and not _leads_elsewhere(file))
-    yield from (file for file in git.glob("worktrees/*/config.worktree") if not _leads_elsewhere(file))
+    files = (file for name in _OF_WORKTREES for file in git.glob(f"worktrees/*/{name}"))
+    yield from (file for file in files if not _leads_elsewhere(file))
 
 
 def _leads_elsewhere(path: Path) -> bool:

@@ -61,7 +61,7 @@ def make_sandbox(
 
     `runner` fetches it: `npx`, `uvx`, or "". `given` are variables that it gets besides those that every agent gets.
     """
-    needs = needs_of(agent)
+    needs = needs_of(agent, argv)
     if runner:
         # What it fetches would run in other agents, too, if they shared it.
         fetched = cache_folder() / "packages" / runner
