@@ -32,11 +32,16 @@ ALLOWED: Final = {
     "client/spill.py": {"os.pwrite": "a file"},
     "client/agents/process.py": {"os.write": "a pipe to the agent"},
     "client/agents/starting.py": {"os.fdopen": "pipes to and from the agent"},
+    "client/agents/terminal_login.py": {
+        "os.write": "to /dev/tty, what a login prints, which has the terminal to itself; and its keys",
+        "/dev/tty": "the same",
+    },
     "client/changes/tree.py": {"os.write": "a file"},
     "client/processes/keeper.py": {
         "os.fdopen": "files that are read",
         "os.write": "a socket to acp-tui, and a pipe to the process that forked it",
     },
+    "client/sandbox/proof.py": {"os.fdopen": "a pipe that is read"},
     "client/prompts/history.py": {"os.write": "a file"},
     "client/files.py": {"os.fdopen": "a file"},
     "client/settings/trust.py": {"os.fdopen": "a file that is read"},

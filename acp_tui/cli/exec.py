@@ -23,7 +23,7 @@ from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import PermissionPrompter
-from acp_tui.cli.terminal import Headless, SlowStart, say_left_out
+from acp_tui.cli.terminal import Headless, SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
@@ -64,8 +64,8 @@ class OutputFormat:
         """Print why the turn couldn't start or finish, with its cause and what to do."""
         self._streams.err(f"{error_text(error)}\n")
 
-    def finish(self, session: Session | None, code: ExitCode) -> None:
-        """End the output after the turn."""
+    def finish(self, session: Session | None, code: ExitCode, sandbox: str = "") -> None:
+        """End the output after the turn of an agent in this sandbox; "" for none."""
 
 
 class TextOutput(OutputFormat):
@@ -129,7 +129,7 @@ class TextOutput(OutputFormat):
             self._ends_line = True
         super().say(text)
 
-    def finish(self, session: Session | None, code: ExitCode) -> None:
+    def finish(self, session: Session | None, code: ExitCode, sandbox: str = "") -> None:
         if not self._ends_line:
             self._streams.out("\n")
 
@@ -179,7 +179,7 @@ class NdjsonOutput(OutputFormat):
         super().fail(error)
         self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
 
-    def finish(self, session: Session | None, code: ExitCode) -> None:
+    def finish(self, session: Session | None, code: ExitCode, sandbox: str = "") -> None:
         self._print(
             {
                 "sessionId": session.session_id if session else None,
@@ -187,6 +187,7 @@ class NdjsonOutput(OutputFormat):
                 "usage": asdict(spent) if (spent := session and session.conversation.spent) else None,
                 "cost": _cost(session),
                 "turn": _turn(session),
+                "sandbox": sandbox or None,
                 "exitCode": int(code),
                 "error": self._error,
             }
@@ -302,7 +303,7 @@ class _Turn:
                     self._codes.add(ExitCode.CANCELLED)
                 tasks.cancel_scope.cancel()
         code = weightiest(self._codes)
-        self._output.finish(self._session, code)
+        self._output.finish(self._session, code, self._agent.sandbox_name if self._agent is not None else "")
         return code
 
     async def _watch_signals(self, signals: AsyncIterator[signal.Signals]) -> None:
@@ -357,6 +358,7 @@ class _Turn:
             tap=self._output.tap,
             unasked=self._given.allow_unasked,
         )
+        say_sandbox(agent, say)
         front = Headless(say)
         added = await additions_for(agent, self._cwd, settings.workspace.additional_directories, front)
         say_left_out(added, say)

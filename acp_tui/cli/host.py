@@ -29,7 +29,7 @@ from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of
 from acp_tui.cli.sessions import recorded_agent, session_of
-from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
+from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox, settings_in
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
@@ -42,7 +42,7 @@ from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.driver import additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.client.sessions.session_history import PastSession, sandboxed_as_before
 from acp_tui.client.settings.settings import Notifications, Settings
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.facts import SessionId
@@ -81,7 +81,8 @@ def _recall_agent(args: Args) -> None:
         raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
     with ExitOnError(None):
         command, past = recorded_agent(args.resume, args.cwd)
-    args.agent = AgentChoice(command.name) if command.is_listed else AgentChoice(argv=command.argv)
+    choice = AgentChoice(command.name) if command.is_listed else AgentChoice(argv=command.argv)
+    args.agent = choice._replace(sandbox=args.sandbox or "")
     args.resume = past.session_id
 
 
@@ -111,6 +112,7 @@ def _start_in_background(args: Args) -> int:
         argv += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
     choice = args.agent
     argv += [] if args.resume is None else [f"--resume={args.resume}"]
+    argv += [f"--sandbox={choice.sandbox}"] if choice.sandbox else []
     argv += [choice.name] if choice.name is not None else ["--", *choice.argv]
     ready, is_ready = os.pipe()
     with os.fdopen(ready, "rb") as told:
@@ -155,6 +157,8 @@ def _run_here(args: Args) -> int:
         if args.listen is None and (args.tls_cert is not None or args.tls_key is not None):
             raise UsageError("--tls-cert and --tls-key need --listen ADDRESS")
         past = None if args.resume is None else _resumed(command, args)
+        if past is not None:
+            command = sandboxed_as_before(command, past, args.agent.sandbox)
         return anyio.run(_host, args, command, past, read.settings, ready)
 
 
@@ -229,6 +233,7 @@ async def _begin(
         secrets=SecretsSent({**os.environ, **command.env}),
     )
     agents.append(agent)
+    say_sandbox(agent, say)
     host = Host(agent, tasks)
     host.on_news = partial(_notify, tasks, settings.notifications, NoticeCommand(note), agent.title)
     added = await additions_for(agent, cwd, settings.workspace.additional_directories, Headless(say))

@@ -32,6 +32,8 @@ from acp_tui.client.sessions.session_history import (
     past_session,
     recorded_sessions,
     recording_store,
+    sandbox_of,
+    sandboxed_as_before,
     short_ids,
 )
 from acp_tui.client.settings.settings import RecordingSettings
@@ -140,7 +142,7 @@ def export_session(wanted: str, file: Path) -> None:
     with ExitOnError(ExitCode.ERROR):
         past = find_session(index, wanted)
         assert past.recorded is not None
-        facts = ExportFacts.now(past.agent, past.cwd, past.session_id, past.title)
+        facts = ExportFacts.now(past.agent, past.cwd, past.session_id, past.title, sandbox=sandbox_of(past))
         export(index.reread(past.recorded), facts, file)
     print(make_visible_line(f"Written to {file}"))
     print(make_visible_line(f"{NOT_REDACTED} {_how_to_redact(past.recorded.recordings[-1], file)}"))
@@ -167,12 +169,12 @@ def recordings_index() -> SessionIndex:
     return SessionIndex(recording_store(RecordingSettings()))
 
 
-def find_resumed(wanted: str, cwd: Path, args: AgentCommand | None) -> Resumed:
+def find_resumed(wanted: str, cwd: Path, args: AgentCommand | None, sandbox: str = "") -> Resumed:
     """Return the session with this ID, or the last one in the folder.
 
     If there is none, prints that and raises SystemExit.
 
-    `given` is the agent the user named.
+    `args` is the agent the user named, and `sandbox` the sandbox; without it, the session keeps the one it had.
     """
     from acp_tui.ui.tab.reopening import Reopening
 
@@ -181,6 +183,8 @@ def find_resumed(wanted: str, cwd: Path, args: AgentCommand | None) -> Resumed:
         past = _named(index, wanted, cwd, args) if wanted else _last(index, cwd, args)
         (past,) = SessionMarks().marked([past])
         command = _command_of(past, args)
+        if command is not None:
+            command = sandboxed_as_before(command, past, sandbox)
     return Resumed(Reopening(past, index, by_agent=command is not None), command, past.cwd)
 
 

@@ -72,7 +72,7 @@ def _resume(args: Args) -> int:
     command = command_of(args.agent) if args.agent is not None else None
     require_screen("to read sessions without it: acp-tui sessions")
     read = settings_in_force()
-    found = find_resumed(args.resume, args.cwd, command)
+    found = find_resumed(args.resume, args.cwd, command, args.sandbox or "")
     shell = leavable(read.settings.sessions)
     return run_screen(found.command, found.cwd, read.settings, notes_of(read), args.record, found.opening, shell)
 

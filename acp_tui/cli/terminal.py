@@ -33,7 +33,8 @@ from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 if TYPE_CHECKING:
-    from acp_tui.client.sessions.driver import Additions  # loads the wire types
+    from acp_tui.client.sessions.agent import Agent  # loads the wire types
+    from acp_tui.client.sessions.driver import Additions
     from acp_tui.client.settings.reader import SettingsRead
 
 
@@ -245,6 +246,14 @@ def _agreed_to(command: AgentCommand) -> AgentCommand:
     except SettingsError as error:
         say(f"{error}; {error.hint}")
     return replace(command, package=None)
+
+
+def say_sandbox(agent: Agent, say: Callable[[str], None]) -> None:
+    """Say which sandbox the agent runs in, if any."""
+    if agent.sandbox is not None:
+        say(f"{agent.command.name} runs in the sandbox {agent.sandbox.named}")
+        for gap in agent.sandbox.engine.gaps:
+            say(gap)
 
 
 PATIENCE_S: Final = 3.0

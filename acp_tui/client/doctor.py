@@ -19,11 +19,14 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import anyio
+from anyio import to_thread
 
 from acp_tui import __version__
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import CLOSE_GRACE_S
 from acp_tui.client.errors import AgentLost, AuthenticationRequired, ClientError, SettingsError
+from acp_tui.client.sandbox.proof import prove
+from acp_tui.client.sandbox.sandbox import Sandbox
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import HEADLESS, Grant, Policy
@@ -263,13 +266,15 @@ class AgentCheck:
             self._add(ok("First line", _seconds(self._first_frame_at - self._spawned_at)))
         self._add(_timed("Initialize", time.monotonic() - self._spawned_at))
         self._look_at_handshake(agent)
+        if agent.sandbox is not None:
+            await self._prove(agent.sandbox)
         session = await self._open_session(agent)
         if prompt is not None:
             await self._take_turn(session, prompt)
 
     def _look_at_handshake(self, agent: Agent) -> None:
         self._add(ok("Protocol", f"ACP {agent.protocol_version}"))
-        if agent.capabilities.acts_itself:
+        if agent.capabilities.acts_itself and agent.sandbox is None:
             self._add(note("Confinement", "none: it reads, writes, and runs commands itself"))
         if agent.identity is None:
             self._add(note("Agent", "it doesn't say who it is (agentInfo)"))
@@ -285,6 +290,15 @@ class AgentCheck:
             self._add(ok("Lacks", ", ".join(lacking)))
         if agent.auth_methods:
             self._add(ok("Logins", "; ".join(map(_method, agent.auth_methods))))
+
+    async def _prove(self, sandbox: Sandbox) -> None:
+        """Try to break out of the agent's own sandbox."""
+        version = await to_thread.run_sync(lambda: sandbox.engine.version)
+        self._add(ok("Sandbox", f"{sandbox.named} {version}".strip()))
+        for gap in sandbox.engine.gaps:
+            self._add(note("Gap", gap))
+        for attempt in await prove(sandbox, self._cwd):
+            self._add((ok if attempt.holds else wrong)(attempt.topic, attempt.text))
 
     async def _open_session(self, agent: Agent) -> Session:
         begin = time.monotonic()

@@ -9,6 +9,7 @@ from acp_tui.cli.command import (
     LOOK_BACK,
     PROTOCOL,
     RECORDING,
+    SANDBOX,
     SOURCE,
     SOURCE_NOTE,
     SPEED,
@@ -83,6 +84,7 @@ COMMANDS: tuple[CliCommand, ...] = (
         options=(
             Option(("--prompt", "-p"), "the prompt (default: about a file)", Value("TEXT")),
             Option(("--timeout",), "seconds for each step (default: 120)", Value("S", ValueKind.NUMBER), 120.0),
+            SANDBOX,
             PROTOCOL,
             output_format("text", "json"),
             Option(("--rules",), "list the rules instead"),

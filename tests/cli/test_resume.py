@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from acp_tui.cli.arguments import AgentChoice
 from acp_tui.cli.main import main
-from acp_tui.cli.sessions import find_resumed, recordings_index, say_how_to_resume
+from acp_tui.cli.sessions import export_session, find_resumed, recordings_index, say_how_to_resume
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.session_history import recorded_sessions, recording_store
 from acp_tui.client.settings.settings import RecordingSettings
@@ -28,6 +28,7 @@ HERE = Path.cwd()
     ("line", "values"),
     [
         ("--resume", {"resume": "", "cwd": HERE}),
+        ("--resume 8f89 --sandbox=read-only", {"resume": "8f89", "sandbox": "read-only", "cwd": HERE}),
         ("--resume 8f89 --cwd /", {"resume": "8f89", "cwd": Path("/")}),
         ("gemini --resume", {"resume": "", "agent": AgentChoice("gemini"), "cwd": HERE}),
         ("run --resume 8f89 gemini", {"resume": "8f89", "agent": AgentChoice("gemini"), "cwd": HERE}),
@@ -63,6 +64,45 @@ async def test_without_an_id_the_named_agent_resumes_the_folders_last_session(
     agent = replace(demo("markdown"), name="somebody")
     found = find_resumed("", tmp_path, agent)
     assert (found.opening.past.title, found.command, found.cwd) == ("Zebras?", agent, tmp_path)
+
+
+def note_sandbox(name: str) -> None:
+    """Have the recordings say that their agents ran in this sandbox."""
+    for file in recording_store(RecordingSettings()).files():
+        header, *rest = file.read_text("utf-8").splitlines(keepends=True)
+        file.write_text(json.dumps({**json.loads(header), "sandbox": name}) + "\n" + "".join(rest), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("recorded", "of_entry", "wanted", "found"),
+    [
+        ("read-only", "", "", "read-only"),
+        ("read-only", "workspace", "", "read-only"),
+        ("read-only", "workspace", "off", "off"),
+        ("", "workspace", "", "workspace"),
+        ("off", "workspace", "", "workspace"),
+    ],
+)
+async def test_a_session_keeps_its_sandbox_unless_the_user_wants_another(
+    recorded: str, of_entry: str, wanted: str, found: str, tmp_path: Path
+) -> None:
+    await record(tmp_path, "Zebras?")
+    note_sandbox(recorded)
+    agent = replace(demo("markdown"), name="somebody", sandbox=of_entry)
+
+    command = find_resumed("", tmp_path, agent, wanted).command
+
+    assert command is not None
+    assert command.sandbox == found
+
+
+async def test_an_export_says_which_sandbox_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session_id = await record(tmp_path, "Zebras?")
+    note_sandbox("read-only")
+    export_session(session_id, tmp_path / "out.md")
+    export_session(session_id, tmp_path / "out.jsonl")
+    assert "Sandbox: read-only" in (tmp_path / "out.md").read_text("utf-8").replace("*", "")
+    assert '"sandbox":"read-only"' in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()[0]
 
 
 async def test_a_session_of_the_demo_is_only_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

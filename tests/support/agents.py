@@ -18,6 +18,7 @@ from anyio.abc import ByteStream
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentRefused
 from acp_tui.client.processes.guard import guard
+from acp_tui.client.sandbox.sandbox import Sandbox
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Grant, Policy
@@ -79,6 +80,7 @@ class MemoryProcess:
 
     stream: ByteStream
     stderr_tail: str = ""
+    sandbox: Sandbox | None = None
     given: Mapping[str, str] = field(default_factory=dict)
 
     async def wait_for_end(self, timeout_s: float) -> None:
@@ -99,13 +101,14 @@ async def in_memory(
     policy: Policy | None = None,
     command: AgentCommand | None = None,
     recordings: RecordingPlan | None = None,
+    sandbox: Sandbox | None = None,
 ) -> AsyncIterator[tuple[Agent, Counterpart]]:
     """An agent of a hub, and the far end of its connection for the test."""
     with connected() as (wire, stream), anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
 
         @asynccontextmanager
         async def open_channel(*_: Any) -> AsyncIterator[MemoryProcess]:
-            yield MemoryProcess(stream)
+            yield MemoryProcess(stream, sandbox=sandbox)
 
         patch.setattr(agent_module, "open_channel", open_channel)
         async with open_hub() as hub:

@@ -15,6 +15,7 @@ from anyio.abc import ByteStream, TaskGroup
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.hosting.finding import attached
 from acp_tui.client.hosting.host import LOCAL, Access, Host
+from acp_tui.client.sandbox.sandbox import Sandbox
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import INTERACTIVE, Policy
@@ -91,7 +92,7 @@ class Hosted:
         near, far = connected_pair()
         self._streams[name] = near if link is None else LateStream(near, link)
         self._tasks.start_soon(self.host.serve, far, access)
-        agent = await attached(self._hub, AgentCommand(name, (name,)))
+        agent = await attached(self._hub, AgentCommand(name, (name,), is_host=True))
         await agent.initialize()
         return agent
 
@@ -113,11 +114,12 @@ async def hosted(
     version: int = 1,
     offers: dict[str, Any] | None = None,
     ways: Sequence[Any] = (),
+    sandbox: Sandbox | None = None,
     **setup: Any,
 ) -> AsyncIterator[Hosted]:
     """A host with one session, which the agent, of this version of ACP, opens with `setup`.
 
-    `offers` is the `_meta` of its capabilities, and `ways` are its login methods.
+    `offers` is the `_meta` of its capabilities, and `ways` are its login methods. It runs in `sandbox`.
     """
     with connected() as (wire, stream), anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
         streams: dict[str, ByteStream] = {"played": stream}
@@ -125,7 +127,7 @@ async def hosted(
         @asynccontextmanager
         async def open_channel(command: AgentCommand, *_: Any) -> AsyncIterator[MemoryProcess]:
             async with streams[command.name] as opened:
-                yield MemoryProcess(opened)
+                yield MemoryProcess(opened, sandbox=sandbox if command.name == "played" else None)
 
         patch.setattr(agent_module, "open_channel", open_channel)
         async with open_hub() as hub, anyio.create_task_group() as tasks:

@@ -22,7 +22,7 @@ from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import OneByOne, ask_permission
 from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.tool_call_text import ours
-from acp_tui.cli.terminal import SlowStart, say_left_out
+from acp_tui.cli.terminal import SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
@@ -348,6 +348,7 @@ class AgentStart:
                 on_phase=slow.note,
                 on_questions=on_questions,
             )
+        say_sandbox(self.agent, self._say)
         wanted = self._settings.workspace.additional_directories
         self.additions = await additions_for(self.agent, self._cwd, wanted, self)
         say_left_out(self.additions, self._say)
@@ -368,9 +369,9 @@ class AgentStart:
             return False
         method = wanted.methods[chosen]
         if method.kind == "terminal":
-            command = agent.login_command(method.method_id)
+            login = agent.terminal_login(method.method_id)
             await agent.stop()
-            status = await self._console.lend(command.argv, command.env)
+            status = await self._console.lend(login.run)
             if status != 0:
                 self._say(f"the login failed with status {status}")
             await self._restart()

@@ -11,13 +11,12 @@ import asyncio
 import os
 import select
 import signal
-import subprocess
 import sys
 import termios
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -135,8 +134,9 @@ class Console:
         line: str | None = await self._run(lambda: self._read_answer(prompt, is_guarded=is_guarded))
         return line
 
-    async def lend(self, argv: Sequence[str], env: Mapping[str, str]) -> int:
-        status: int = await self._run(lambda: _run_program(argv, env))
+    async def lend(self, run: Callable[[], int]) -> int:
+        """Let this use the terminal, and return its exit status."""
+        status: int = await self._run(run)
         return status
 
     async def _run(self, do: Callable[[], Any]) -> Any:
@@ -386,17 +386,6 @@ def _is_canonical() -> bool:
 def _forget_typed() -> None:
     with suppress(termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-
-def _run_program(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    # Ctrl+C belongs to the program, which would inherit SIG_IGN, but not a handler.
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        return subprocess.call(argv, env={**os.environ, **env})
-    except OSError as error:
-        return error.errno or 1
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 The first line is the header:
 
     {"format": "acp-tui-conversation", "version": 1, "title": ..., "agent": {"title": ..., "version": ...},
-     "cwd": ..., "session_id": ..., "exported_at": ...}
+     "cwd": ..., "session_id": ..., "sandbox": ..., "exported_at": ...}
 
 Each further line has a "type". The entries of the conversation come first, from top to bottom:
 
@@ -123,6 +123,7 @@ def _header(conversation: Conversation, facts: ExportFacts) -> dict[str, Any]:
         "agent": _without_nulls({"title": facts.agent_title, "version": facts.agent_version}),
         "cwd": facts.cwd,
         "session_id": facts.session_id,
+        "sandbox": facts.sandbox or None,
         "exported_at": facts.exported_at,
     }
     return _without_nulls(header)

@@ -48,14 +48,23 @@ class ExportFacts:
     """ISO 8601; None to omit it, so that two exports are equal."""
     title: str | None = None
     """None for the conversation's own title."""
+    sandbox: str = ""
+    """The name of the sandbox that the agent ran in; "" for none."""
 
     @classmethod
     def now(
-        cls, agent_title: str, cwd: Path, session_id: str, title: str | None, *, agent_version: str | None = None
+        cls,
+        agent_title: str,
+        cwd: Path,
+        session_id: str,
+        title: str | None,
+        *,
+        agent_version: str | None = None,
+        sandbox: str = "",
     ) -> Self:
         """The facts of an export at the current time."""
         exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
-        return cls(agent_title, str(cwd), session_id, agent_version, exported_at, title)
+        return cls(agent_title, str(cwd), session_id, agent_version, exported_at, title, sandbox)
 
     @property
     def agent(self) -> str:
@@ -88,6 +97,7 @@ def heading(conversation: Conversation, facts: ExportFacts) -> str:
 def header_rows(facts: ExportFacts) -> list[tuple[str, str]]:
     """The information above the conversation: names and values."""
     rows = [("Agent", facts.agent), ("Folder", facts.cwd), ("Session", facts.session_id)]
+    rows += [("Sandbox", facts.sandbox)] if facts.sandbox else []
     return rows + ([] if facts.exported_at is None else [("Exported", facts.exported_at)])
 
 

@@ -37,10 +37,14 @@ DIALECT: Final = 2
 """The number of what is agreed here, raised with each change that an earlier release can't read or write."""
 OLDEST: Final = 1
 """The earliest dialect that this release still speaks."""
-HOST: Final[Mapping[str, Any]] = {OWN_META: {"host": DIALECT, "oldest": OLDEST, "release": __version__}}
-"""In an agent's capabilities: it is a host. In 0.9, it says only `{"host": 1}`."""
 TOLD: Final[Mapping[str, Any]] = {OWN_META: {"told": True}}
 """For a prompt that joined a turn: `UPDATE` has already sent it at the right place."""
+
+
+def host_meta(sandbox: str) -> dict[str, Any]:
+    """In an agent's capabilities: it is a host, and its agent runs in this sandbox. In 0.9, it says `{"host": 1}`."""
+    told = {"sandbox": sandbox} if sandbox else {}
+    return {OWN_META: {"host": DIALECT, "oldest": OLDEST, "release": __version__, **told}}
 
 
 def follows(meta: object) -> bool:

@@ -491,7 +491,8 @@ class Client:
         )
         # A login in a terminal would require a new agent process.
         ways = [way for way in agent.auth_methods if way.kind == "agent"]
-        return self._encoder.agreement_of(agent.identity, capabilities, ways, extension_methods.HOST)
+        meta = extension_methods.host_meta(agent.sandbox_name)
+        return self._encoder.agreement_of(agent.identity, capabilities, ways, meta)
 
     async def _authenticate(self, params: Any) -> Any:
         await self._host.agent.authenticate(decode(initialize.AuthenticateRequest, params).method_id)

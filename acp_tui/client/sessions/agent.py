@@ -9,7 +9,7 @@ import asyncio
 import math
 import os
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
 from acp_tui.client.agents.process import StderrLines
+from acp_tui.client.agents.terminal_login import TerminalLogin
 from acp_tui.client.extensions import Extensions, require_extension_name
 from acp_tui.client.sessions.client_role import ClientRole
 from acp_tui.client.sessions.consent import Policy
@@ -34,10 +35,12 @@ from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
+from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.negotiation import NEWEST, VERSIONS, initialize
@@ -45,6 +48,7 @@ from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
 if TYPE_CHECKING:
+    from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.plan import RecordingPlan
     from acp_tui.client.transcript.recorder import Recorder, SecretsSent
 
@@ -56,6 +60,7 @@ NO_AGENT: Final = "it didn't answer initialize: is it an ACP agent? Some need an
 UNHEARD: Final = "What it said in the meantime is missing: it doesn't offer session/load."
 EXIT_GRACE_S: Final = 0.5
 MAX_LOG_LINES: Final = 500
+MAX_SANDBOX_NAME: Final = 40
 CLOSE_LIMIT_S: Final = 5.0
 """How long an agent may take to close a session. Everything that runs here for the session waits for it."""
 
@@ -173,6 +178,24 @@ class Agent:
         return self._table.open
 
     @property
+    def sandbox(self) -> Sandbox | None:
+        """What it runs in, if that's a sandbox of ours; it must have started."""
+        return None if self._channel is None else self._channel.sandbox
+
+    @property
+    def sandbox_name(self) -> str:
+        """The name of what it runs in; "" for no sandbox. If a host keeps it, that is what the host says."""
+        if self.sandbox is not None:
+            return self.sandbox.name
+        told = (self.capabilities.meta or {}).get(OWN_META) if self.command.is_host else None
+        name = told.get("sandbox") if isinstance(told, Mapping) else None
+        return make_visible_line(name[:MAX_SANDBOX_NAME]) if isinstance(name, str) else ""
+
+    def can_work_in(self, folder: Path) -> bool:
+        """Whether a session can be in this folder: a sandbox has those it was made with."""
+        return self.sandbox is None or self.sandbox.box.holds(folder)
+
+    @property
     def may_come_back(self) -> bool:
         """Whether only the connection is lost, so that connecting again may work."""
         return isinstance(self.lost, errors.AgentUnreachable) and self.lost.is_temporary
@@ -204,7 +227,8 @@ class Agent:
             with self._scope:
                 # Read the servers before any agent can write to that file.
                 await to_thread.run_sync(servers_at_start, settings_file())
-                async with open_channel(self.command, self._on_stderr, self._cwd) as channel:
+                plan = self.command.planned_in(self._policy.sandboxes)
+                async with open_channel(self.command, self._on_stderr, self._cwd, plan) as channel:
                     self._channel = channel
                     self._record(channel)
                     peer = Peer(channel.stream, self.connection, tap=self._see)
@@ -217,6 +241,8 @@ class Agent:
                 for session in self._table.all():
                     await session.aclose()
                 await self._end_recording()
+                if self.sandbox is not None:
+                    await to_thread.run_sync(self.sandbox.box.discard)
             self._set_phase(Phase.GONE)
             self._ended.set()
 
@@ -254,7 +280,9 @@ class Agent:
         if self.frames is not None:
             self.frames.environ = {**os.environ, **channel.given}
         if self._recordings is not None:
-            self._recorder = self._recordings.begin(self.command.name, self.command.argv, channel.given)
+            self._recorder = self._recordings.begin(
+                self.command.name, self.command.argv, channel.given, self.sandbox_name
+            )
             self._logs.append(self._recorder)
 
     def _see(self, direction: Direction, frame: bytes) -> None:
@@ -347,15 +375,18 @@ class Agent:
         with self._in_phase(Phase.AUTHENTICATING):
             await self._ask(self.connection.authenticate(method_id))
 
-    def login_command(self, method_id: str) -> AgentCommand:
-        """The command to run in a terminal to log in. Exit status 0 means success; restart the agent after that.
+    def terminal_login(self, method_id: str) -> TerminalLogin:
+        """What to run in a terminal to log in. Exit status 0 means success; restart the agent after that.
 
-        The method adds to the agent's own command and can't choose another (R-AUTH-6, R-AUTH-7). Raises Unsupported.
+        The method adds to the agent's own command and can't choose another (R-AUTH-6, R-AUTH-7). It runs in the
+        agent's sandbox. Raises Unsupported.
         """
         method = self._auth_method(method_id)
         is_offered = method.kind == "terminal" and self._offer.auth_terminal
         self._require(is_offered, f"{method.name!r} in a terminal")
-        return self.command.for_terminal(method.args, method.env)
+        command = self.command.for_terminal(method.args, method.env)
+        plan = self.command.planned_in(self._policy.sandboxes)
+        return TerminalLogin(self.command, command, method.env, self._cwd, plan)
 
     def _auth_method(self, method_id: str) -> roles.AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)
@@ -501,6 +532,8 @@ class Agent:
             conversation=conversation,
             keys=self._question_keys,
             agent=self.command.name,
+            sandbox=self.sandbox,
+            is_boxed=bool(self.sandbox_name),
         )
         session.recorder = self._recorder
         if attend is not None:
@@ -510,7 +543,16 @@ class Agent:
     def _workplace(
         self, cwd: Path, additional_directories: Sequence[Path] = (), mcp_servers: Sequence[roles.McpServer] = ()
     ) -> roles.Workplace:
-        """Check what would be sent. Raises Unsupported for what the agent must not be sent (R-DIR-1, R-MCP-2)."""
+        """Check what would be sent. Raises Unsupported for what the agent must not be sent (R-DIR-1, R-MCP-2).
+
+        A sandbox has the folders it was made with.
+        """
+        for folder in (cwd, *additional_directories):
+            if not self.can_work_in(folder):
+                raise errors.Unsupported(
+                    f"{folder} isn't in the agent's sandbox",
+                    hint="start another agent in that folder, or restart this one",
+                )
         can_reach = {"http": self.capabilities.mcp_http, "sse": self.capabilities.mcp_sse}
         for server in mcp_servers:
             if isinstance(server, roles.HttpServer):

@@ -22,10 +22,10 @@ from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.client.spill import new_conversation
 from acp_tui.conversation import facts, reducer, updates
-from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCall, ToolCallId, ToolCallPatch
+from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
 from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
@@ -33,10 +33,15 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Quirks
+    from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.recorder import Recorder
     from acp_tui.protocol.connection import Connection
 
 SLOW_COMPARISON_S: Final = 0.2
+MAX_REFUSALS: Final = 20
+"""Places about which the user is told in one session."""
+REFUSAL_BYTES: Final = 1 << 14
+"""Of the end of a command's output, where its errors are."""
 STILL_COMPARING: Final = "Not compared with the files yet."
 WHY_ACTS_ITSELF: Final = (
     "This agent reads and writes files and runs commands itself. acp-tui can't confine it: you"
@@ -133,13 +138,16 @@ class Session:
         conversation: Conversation | None = None,
         keys: Iterator[int] | None = None,
         agent: str = "The agent",
+        sandbox: Sandbox | None = None,
+        is_boxed: bool = False,
     ) -> None:
         """Create a session.
 
         From an `earlier` one whose agent is gone, it takes the conversation, the listeners, and the queue.
 
         With `conversation`, it continues below what was said there. `keys` number its questions; all sessions of an
-        agent share them. `agent` is the user's name for the agent.
+        agent share them. `agent` is the user's name for the agent, and `sandbox` where it runs. `is_boxed` means
+        that it runs in a sandbox, perhaps in one of its host.
         """
         self.session_id = session_id
         self.cwd = cwd
@@ -158,7 +166,13 @@ class Session:
         self._capabilities = capabilities or AgentCapabilities()
         keys = count(1) if keys is None else keys
         self._permissions = PermissionBroker(keys)
-        self._has_told_that_it_acts = False
+        self._first_note = WHY_ACTS_ITSELF if self._capabilities.acts_itself and not is_boxed else ""
+        """What the agent's first question says about the agent itself."""
+        self._sandbox = sandbox
+        self._refused: set[Path] = set()
+        """The places about which the user was told that the sandbox refuses them."""
+        if sandbox is not None:
+            self._first_note = sandbox.unasked_words
         self._turn_over = Event()
         self._failure: updates.TurnFailed | None = None
         """The error the agent reported for the end of the turn."""
@@ -187,6 +201,7 @@ class Session:
             consent,
             self.apply,
             lambda: self.connection.until_room(),
+            sandbox,
         )
         """The files and terminals of this machine that the agent gets."""
         self.commands = OwnCommands(self.client_tools, self.apply)
@@ -229,6 +244,28 @@ class Session:
         if self.relay is not None:
             self.relay(update, change)
         self._listeners.tell(change)
+        if self._sandbox is not None and isinstance(update, updates.ToolCallReported | updates.TerminalExited):
+            self._note_refusals(self._sandbox, update)
+
+    def _note_refusals(self, sandbox: Sandbox, ended: updates.ToolCallReported | updates.TerminalExited) -> None:
+        """Say once for each place why the sandbox was in the way of what has ended."""
+        cwd = self.cwd
+        if isinstance(ended, updates.TerminalExited):
+            terminal = self.conversation.terminals.get(ended.terminal_id)
+            if terminal is None:
+                return
+            cwd = Path(terminal.cwd or cwd)
+            _, printed = terminal.output.read_from(max(0, terminal.output.end - REFUSAL_BYTES))
+            text = printed.decode("utf-8", "replace")
+        else:
+            call = self.conversation.tool_call(ended.patch.tool_call_id).call
+            if ended.patch.status not in ("completed", "failed"):
+                return
+            text = "\n".join(_texts_of(call))
+        for path, note in sandbox.refusals(text, cwd):
+            if path not in self._refused and len(self._refused) < MAX_REFUSALS:
+                self._refused.add(path)
+                self.apply(updates.ClientRemark(note))
 
     def disconnect(self, reason: str) -> None:
         """Mark the agent as gone. The conversation shows the reason."""
@@ -443,9 +480,9 @@ class Session:
         self._change(updates.PermissionAsked(request, asked.patch))
         if self._is_stopping or not request.options:
             self._answer(key, None)
-        elif self._capabilities.acts_itself and not self._has_told_that_it_acts:
-            self._has_told_that_it_acts = True
-            self._note(request, WHY_ACTS_ITSELF)
+        elif self._first_note:
+            note, self._first_note = self._first_note, ""
+            self._note(request, note)
             request = self.conversation.permissions[key]
         return self._decision(key, request)
 
@@ -620,3 +657,14 @@ def _rules_of(policy: Policy, roots: Sequence[Path]) -> Rules:
     from acp_tui.client.sessions.apply_rules import StandingRules  # its lists of programs take long to load
 
     return StandingRules(policy.refuse, roots)
+
+
+def _texts_of(call: ToolCall) -> Iterator[str]:
+    """What a tool call tells of its outcome."""
+    for item in call.content:
+        if isinstance(item, BlockContent) and isinstance(item.block, Text):
+            yield item.block.text
+    if isinstance(call.raw_output, str):
+        yield call.raw_output
+    elif isinstance(call.raw_output, dict):
+        yield from (value for value in call.raw_output.values() if isinstance(value, str))

@@ -15,7 +15,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
-from acp_tui.client.settings.settings import RecordingSettings
+from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
@@ -180,6 +180,23 @@ def past_session(recorded: RecordedSession) -> PastSession:
         recorded=recorded,
         has_folder=os.path.isdir(recorded.cwd),  # noqa: PTH112 - Path.is_dir raises for a name that is too long
     )
+
+
+def sandbox_of(past: PastSession) -> str:
+    """The name of the sandbox it was last recorded in; "" for none. Blocks. Raises RecordingUnreadable."""
+    if past.recorded is None:
+        return ""
+    with open_recording(past.recorded.recordings[-1]) as recording:
+        name = recording.header.sandbox
+    return "" if name == NO_SANDBOX else name
+
+
+def sandboxed_as_before(command: AgentCommand, past: PastSession, wanted: str = "") -> AgentCommand:
+    """What continues a session: in the sandbox that the user wants, otherwise in the one it was recorded in.
+
+    Blocks. Raises RecordingUnreadable.
+    """
+    return replace(command, sandbox=wanted or sandbox_of(past) or command.sandbox)
 
 
 def short_ids(session_ids: Iterable[str]) -> dict[str, str]:

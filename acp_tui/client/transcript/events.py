@@ -32,6 +32,8 @@ class Header:
     is_raw: bool = False
     """Secrets weren't masked."""
     version: int = 1
+    sandbox: str = ""
+    """The name of the sandbox that the agent ran in; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ def header_line(header: events.Header) -> bytes:
             "client": {"name": "acp-tui", "version": header.client},
             "agent": {"name": header.agent, "command": list(header.argv), "env": list(header.env_names)},
             "cwd": header.cwd,
+            "sandbox": header.sandbox or None,
             "screen": screen,
             "raw": header.is_raw,
         }
@@ -122,6 +123,7 @@ def read_header(data: bytes) -> events.Header:
         env_names=_texts(agent.get("env")),
         client=str(client.get("version", "")),
         cwd=cwd if cwd.startswith("/") else "",  # a relative path has no meaning here
+        sandbox=sandbox if isinstance(sandbox := value.get("sandbox"), str) else "",
         screen=(size[0], size[1]) if isinstance(size[0], int) and isinstance(size[1], int) else None,
         started_at=str(value.get("started_at", "")),
         is_raw=value.get("raw") is True,

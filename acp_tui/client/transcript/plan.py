@@ -38,8 +38,11 @@ class RecordingPlan:
     on_trouble: Callable[[str], None] = lambda _: None
     """Called on the event loop with a sentence for the user if recording fails. The session continues."""
 
-    def begin(self, agent: str, argv: tuple[str, ...], env: Mapping[str, str]) -> Recorder:
-        """Record a process that started with `env` added to our own environment. Call it on the event loop."""
+    def begin(self, agent: str, argv: tuple[str, ...], env: Mapping[str, str], sandbox: str = "") -> Recorder:
+        """Record a process that started with `env` added to our own environment, in the sandbox of that name.
+
+        Call it on the event loop.
+        """
         environ = {**os.environ, **env}
         header = Header(
             agent=agent,
@@ -47,6 +50,7 @@ class RecordingPlan:
             env_names=tuple(env),
             client=__version__,
             cwd=str(self.cwd),
+            sandbox=sandbox,
             screen=self.screen,
             started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )

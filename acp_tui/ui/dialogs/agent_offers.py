@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 LOG_LINES: Final = 20
 ACTS_ITSELF: Final = "no: it reads and writes files and runs commands itself; you decide only what it asks about"
+NO_SANDBOX: Final = "none: what it does itself, it does as you; --sandbox runs it in one"
+SANDBOX_ELSEWHERE: Final = "none of acp-tui's: it runs elsewhere, so start it in one there"
 UNASKED: Final = {
     ("write", True): "writes without asking: you allowed it in this session",
     ("write", False): "what it writes without asking is refused, in this session",
@@ -75,6 +77,8 @@ class AgentFacts:
     """Its stderr, and what it wrote to stdout that wasn't a message, the latest line last."""
     place: str = ""
     """What follows from where the agent runs; "" if it runs here."""
+    sandbox: Sequence[tuple[str, str]] = ()
+    """What there is to say of its sandbox, each with a label of at most ten characters."""
     has_exact_terminal: bool = True
     """Whether the user's terminal says what it has shown."""
     unasked: Mapping[UnaskedKind, bool] = field(default_factory=dict)
@@ -192,7 +196,7 @@ def _identity(facts: AgentFacts) -> Content:
         ("Protocol", f"ACP {facts.protocol}"),
         ("Command", shlex.join(facts.command)),
         *((("Place", facts.place),) if facts.place else ()),
-        *((("Confined", ACTS_ITSELF),) if getattr(facts.capabilities, "acts_itself", False) else ()),
+        *facts.sandbox,
         *(() if facts.has_exact_terminal else (("Terminal", INEXACT),)),
         *facts.hosting,
         *(("Unasked", UNASKED[kind, may]) for kind, may in facts.unasked.items()),

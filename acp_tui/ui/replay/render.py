@@ -417,4 +417,5 @@ def _facts(studio: Studio) -> ExportFacts:
         cwd=timeline.header.cwd,
         session_id=str(studio.player.front or ""),
         title=studio.conversation.title,
+        sandbox=timeline.header.sandbox,
     )

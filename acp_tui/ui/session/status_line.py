@@ -46,6 +46,8 @@ MARKS: Final = {
 """Each mark means the same everywhere. The status line uses them too."""
 HOSTED: Final = "⇄"
 """Before the agent of a tab whose session a host keeps."""
+BOXED: Final = ("[", "]")
+"""Around an agent that runs in a sandbox."""
 MIN_CELLS: Final = 8
 """Titles aren't shortened below this."""
 MAX_CELLS: Final = 36
@@ -62,6 +64,12 @@ def state_of_tab(conversation: Conversation, *, has_news: bool) -> TabState:
     if has_news:
         return TabState.FAILED if conversation.last_stop_reason is None else TabState.DONE
     return TabState.IDLE
+
+
+def boxed(agent: str, *, is_boxed: bool) -> str:
+    """An agent's name, with the marks of a sandbox if it runs in one. No other name can begin with them."""
+    before, behind = BOXED
+    return f"{before}{agent}{behind}" if is_boxed else agent.lstrip(f"{before} ")
 
 
 def tab_label(number: int, state: TabState, name: Callable[[int], str], cells: int, *, is_front: bool) -> Content:

@@ -6,8 +6,6 @@ close, and resume them after a restart.
 
 from __future__ import annotations
 
-import signal
-import subprocess
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,7 +21,6 @@ from acp_tui.client.errors import (
     SessionNotOpened,
     SettingsError,
 )
-from acp_tui.client.processes import inherited
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
@@ -33,6 +30,9 @@ from acp_tui.conversation.facts import SelectOption, SessionId
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.agent_offers import (
+    ACTS_ITSELF,
+    NO_SANDBOX,
+    SANDBOX_ELSEWHERE,
     AgentFacts,
     CapabilityCard,
     LoginDialog,
@@ -110,17 +110,10 @@ class AgentController:
 
     async def _log_in_in_terminal(self, agent: Agent, method_id: str) -> None:
         """Give the terminal to the agent's own login, then restart the agent (R-AUTH-6, R-AUTH-7)."""
-        command = agent.login_command(method_id)
+        login = agent.terminal_login(method_id)
         await self._link.stop("The agent was stopped so that you could log in")
         with self._tab.app.suspend():
-            # Ctrl+C belongs to the program in the terminal. It would inherit SIG_IGN, but not a handler.
-            before = signal.signal(signal.SIGINT, lambda *_: None)
-            try:
-                status = subprocess.call(command.argv, env={**inherited(), **command.env})
-            except OSError as error:
-                status = error.errno or 1
-            finally:
-                signal.signal(signal.SIGINT, before)
+            status = login.run()
         if status != 0:
             self._tab.say(f"The login failed with status {status}.", severity="error")
         await self._start_agent()
@@ -230,6 +223,7 @@ class AgentController:
             protocol=f"v{agent.protocol_version}" if agent.protocol_version is not None else "",
             command=agent.command.argv,
             place=agent.command.place_note,
+            sandbox=_sandbox(agent),
             capabilities=agent.capabilities,
             auth_methods=agent.auth_methods,
             log=tuple(agent.log),
@@ -263,6 +257,17 @@ class AgentController:
         if self.agent is None:
             self._tab.say("There is no agent yet.", severity="warning")
         return self.agent
+
+
+def _sandbox(agent: Agent) -> Sequence[tuple[str, str]]:
+    """What there is to say of the agent's sandbox, each with a label."""
+    if agent.sandbox is not None:
+        return agent.sandbox.facts
+    if agent.sandbox_name:
+        return [("Sandbox", f"{agent.sandbox_name}, says its host")]
+    confined = [("Confined", ACTS_ITSELF)] if agent.capabilities.acts_itself else []
+    is_elsewhere = agent.command.is_elsewhere or (agent.command.address is not None and not agent.command.is_host)
+    return [*confined, ("Sandbox", SANDBOX_ELSEWHERE if is_elsewhere else NO_SANDBOX)]
 
 
 def _mcp_servers_told(agent: Agent, cwd: Path) -> str:

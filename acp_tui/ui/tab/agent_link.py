@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from anyio import CancelScope
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from acp_tui.client.agents.command import AgentCommand, Phase
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.driver import Additions
@@ -59,6 +61,15 @@ class AgentLink:
     def is_hosted(self) -> bool:
         """Whether a host keeps the agent and its sessions when acp-tui quits."""
         return self.agent is not None and self.agent.command.is_host and self.agent.lost is None
+
+    @property
+    def sandbox(self) -> str:
+        """The name of the sandbox that the agent runs in; "" for none."""
+        return self.agent.sandbox_name if self.agent is not None else ""
+
+    def can_work_in(self, folder: Path) -> bool:
+        """Whether this process can have a session in the folder."""
+        return self.agent is None or self.agent.can_work_in(folder)
 
     @property
     def has_lost_host(self) -> bool:

@@ -26,6 +26,7 @@ from acp_tui.client.sessions.session_history import (
     line_with,
     recorded_sessions,
     recording_store,
+    sandbox_of,
 )
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionPage
@@ -174,6 +175,7 @@ class HistoryController:
         recorded = session.recorded
         assert recorded is not None
         conversation = await self._in_thread(partial(self._index.reread, recorded))
+        sandbox = await self._in_thread(partial(sandbox_of, session))
         await export_conversation(
             self._tab,
             lambda: conversation,
@@ -182,6 +184,7 @@ class HistoryController:
             cwd=session.cwd,
             session_id=session.session_id,
             title=session.title,
+            sandbox=sandbox,
         )
 
     # The user's marks on sessions
@@ -242,12 +245,17 @@ class HistoryController:
             self._tab.say_error(error)
 
     async def _link_for(self, session: PastSession) -> AgentLink | None:
-        """A link to the session's agent; None if the user doesn't want its command to run. Raises ClientError."""
-        link = self._running_link(session)
-        if link is not None:
+        """A link to the session's agent; None if the user doesn't want its command to run. Raises ClientError.
+
+        A running agent isn't the one if its sandbox isn't the session's, or hasn't the session's folder.
+        """
+        link, sandbox = self._running_link(session), await self._in_thread(partial(sandbox_of, session))
+        if link is not None and sandbox in ("", link.sandbox) and link.can_work_in(session.cwd):
             return link
-        command = await self._command_of(session)
-        return self._tab.app.link_to(command, session.cwd) if command is not None else None
+        command = link.command if link is not None else await self._command_of(session)
+        if command is None:
+            return None
+        return self._tab.app.link_to(replace(command, sandbox=sandbox or command.sandbox), session.cwd)
 
     async def _command_of(self, session: PastSession) -> AgentCommand | None:
         """The known agent of that name; otherwise the recorded command, if the user agrees to run it."""

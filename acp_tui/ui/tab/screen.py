@@ -19,7 +19,7 @@ from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys
 from acp_tui.ui.commands.table import bindings, bindings_of
 from acp_tui.ui.prompt import PromptFrame, PromptInput
-from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState
+from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState, boxed
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueLines
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Starting
@@ -179,7 +179,8 @@ class SessionScreen(Screen[None]):
             state = "elsewhere"
         elif state == "waiting" and self._is_answering(panel):
             state = "answering"
-        return Status(agent=tab.agent_title, state=state, facts=facts, work=panel.work)
+        agent = boxed(tab.agent_title, is_boxed=bool(tab.link.sandbox))
+        return Status(agent=agent, state=state, facts=facts, work=panel.work)
 
     def _is_answering(self, panel: SessionPanel) -> bool:
         """Whether a card has the keyboard already."""

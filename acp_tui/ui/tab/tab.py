@@ -19,7 +19,7 @@ from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.session.status_line import HOSTED, TabState, state_of_tab
+from acp_tui.ui.session.status_line import HOSTED, TabState, boxed, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
 from acp_tui.ui.tab.opening import Opener
@@ -194,6 +194,7 @@ class Tab:
         agent, title = self.link.name, self._session_title
         if not self.link.is_listed:  # its command's name, such as python3, says little
             agent = self.agent_title or agent
+        agent = boxed(agent, is_boxed=bool(self.link.sandbox))
         if self.link.is_hosted:
             agent = f"{HOSTED} {agent}"
         if not title:

@@ -57,13 +57,14 @@ async def export_conversation(
     session_id: SessionId,
     title: str | None,
     agent_version: str | None = None,
+    sandbox: str = "",
     file: str = "",
 ) -> None:
     """Write what `take` returns to `file`, relative to `folder`; without one, ask for it. The others are facts."""
     # The formats need a Markdown parser, which most tabs never load for this.
     from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
 
-    facts = ExportFacts.now(agent, cwd, session_id, title, agent_version=agent_version)
+    facts = ExportFacts.now(agent, cwd, session_id, title, agent_version=agent_version, sandbox=sandbox)
 
     async def write(path: Path, is_replaced: bool) -> None:
         await to_thread.run_sync(partial(export, take(), facts, path, overwrite=is_replaced))
@@ -128,6 +129,7 @@ class TakeOut:
             session_id=session.session_id,
             title=conversation.title,
             agent_version=identity.version if identity else None,
+            sandbox=self._tab.link.sandbox,
             file=file,
         )
 

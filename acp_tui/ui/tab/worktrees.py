@@ -61,7 +61,11 @@ class WorktreesController:
             self._tab.say_error(error)
             return
         folder = Path(worktree.folder)
-        link = self._tab.link if command is None else self._tab.app.link_to(command, folder)
+        link = self._tab.link
+        if command is None and not link.can_work_in(folder):
+            command = link.command  # another process, in the same sandbox around that folder
+        if command is not None:
+            link = self._tab.app.link_to(command, folder)
         await self._tab.app.open_tab(link, folder)
         self._tab.say(
             f"Worktree {worktree.name}, from the last commit: it doesn't include uncommitted"

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -22,6 +22,7 @@ from anyio import to_thread
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import CLOSE_GRACE_S
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, ClientError, UnsupportedProtocol
+from acp_tui.client.sandbox.plan import Sandboxes
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.driver import Refusing
@@ -102,6 +103,8 @@ class CheckReport:
     left_out: list[str] = field(default_factory=list)
     failure: ClientError | None = None
     """Why the check ended early; None: it didn't."""
+    sandbox: str = ""
+    """The sandbox it ran in, and what enforces that; "" for none."""
     last_words: tuple[str, ...] = ()
     """If it ended early: the last lines on stderr, and lines on stdout that weren't messages."""
 
@@ -150,14 +153,16 @@ class Examination:
         plan: CheckPlan,
         record: RecordTo | None = None,
         on_step: Callable[[str], None] = lambda _: None,
+        sandboxes: Sandboxes | None = None,
     ) -> None:
-        """`on_step` is called with each step, which may contain text from the agent."""
+        """`on_step` is called with each step, which may contain text from the agent. `sandboxes` are the user's."""
         self.report = CheckReport()
         """The findings so far, even if the run is cancelled."""
         self._on_step = on_step
         self._command = command
         self._plan = plan
         self._record = record
+        self._policy = replace(POLICY, sandboxes=sandboxes or Sandboxes())
         self._linter = Linter()
         self._frame_came = anyio.Event()
         """Set by the agent's next frame."""
@@ -184,8 +189,9 @@ class Examination:
         recordings = RecordingPlan(workspace, file=record.file, is_file_raw=record.is_raw)
         async with open_hub() as hub:
             agent = await hub.start_agent(
-                self._command, cwd=workspace, offer=OFFER, policy=POLICY, tap=self._see, recordings=recordings
+                self._command, cwd=workspace, offer=OFFER, policy=self._policy, tap=self._see, recordings=recordings
             )
+            self.report.sandbox = agent.sandbox.named if agent.sandbox is not None else ""
             is_done = False
             try:
                 await self._talk(agent, workspace)

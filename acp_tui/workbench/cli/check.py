@@ -17,8 +17,9 @@ from acp_tui.cli import ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import Clean, columns, make_cleaner, wrapped
-from acp_tui.cli.prerequisites import command_of
+from acp_tui.cli.prerequisites import command_of, settings_in_force
 from acp_tui.cli.terminal import ready_to_run
+from acp_tui.client.sandbox.plan import sandboxes_of
 from acp_tui.workbench.check import PROMPT, CheckPlan, CheckReport, Examination
 from acp_tui.workbench.conformance import RULES, Finding, Rule, Severity
 from acp_tui.workbench.conformance.rule import ARROWS
@@ -42,8 +43,8 @@ def run(args: Args) -> int:
         raise UsageError("check needs an agent: a name, or -- COMMAND")
     command = ready_to_run(command_of(args.agent))
     plan = CheckPlan(PROMPT if args.prompt is None else args.prompt, limit_s=args.timeout)
-    clean = make_cleaner(command.env)
-    examination = Examination(command, plan, args.record, lambda what: _show_step(clean(what)))
+    clean, sandboxes = make_cleaner(command.env), sandboxes_of(settings_in_force().settings)
+    examination = Examination(command, plan, args.record, lambda what: _show_step(clean(what)), sandboxes)
     report, code = examination.report, ExitCode.DONE
     try:
         anyio.run(examination.run)
@@ -98,6 +99,7 @@ def _as_json(report: CheckReport, code: ExitCode, clean: Clean) -> str:
         "version": 1,
         "status": int(code),
         "agent": None if identity is None else {"name": clean(identity.name), "version": clean(identity.version)},
+        "sandbox": report.sandbox or None,
         "failure": None if failure is None else clean(str(failure)),
         "last_words": [clean(line) for line in report.last_words],
         "left_out": [clean(each) for each in report.left_out],
@@ -138,7 +140,8 @@ def _breach(report: CheckReport, finding: Finding, clean: Clean) -> dict[str, An
 
 def _as_text(report: CheckReport, clean: Clean) -> Iterator[str]:
     if report.identity is not None:
-        yield f"{clean(report.identity.name)} {clean(report.identity.version)}"
+        where = f" in the sandbox {report.sandbox}" if report.sandbox else ""
+        yield f"{clean(report.identity.name)} {clean(report.identity.version)}{where}"
         yield ""
     for severity in Severity:
         broken = list(report.breaches(severity))

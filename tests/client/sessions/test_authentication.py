@@ -119,18 +119,18 @@ async def test_a_login_in_a_terminal_runs_the_agents_command_with_more_behind_it
     """R-AUTH-6, R-AUTH-7."""
     async with with_methods(ClientOffer(auth_terminal=True)) as (agent, _):
         agent.command = AgentCommand("played", ("agent", "--acp"), {"A": "ours", "B": "ours"})
-        command = agent.login_command("tty")
+        command = agent.terminal_login("tty").command
         assert command.argv == ("agent", "--acp", "--login")
         assert command.env == {"A": "theirs", "B": "ours"}
         with pytest.raises(Unsupported):
-            agent.login_command("key")
+            agent.terminal_login("key")
 
 
 async def test_without_a_terminal_for_it_such_a_login_is_refused():
     """R-AUTH-5, R-AUTH-8."""
     async with with_methods() as (agent, _):
         with pytest.raises(Unsupported, match="in a terminal"):
-            agent.login_command("tty")
+            agent.terminal_login("tty")
 
 
 @pytest.mark.parametrize("is_offered", [True, False])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -145,6 +146,12 @@ EVENTS: tuple[Event, ...] = (
     Exited(4.0, "exited with code 0"),
 )
 HEADER = Header("a", ("a", "--acp"), ("KEY",), "1.0", "/tmp", (80, 24), "2026-11-21T12:00:00+00:00")
+
+
+def test_the_header_says_which_sandbox_the_agent_ran_in() -> None:
+    boxed = replace(HEADER, sandbox="workspace")
+    assert lines.read_header(lines.header_line(boxed)) == boxed
+    assert lines.read_header(lines.header_line(HEADER)).sandbox == ""
 
 
 def line_of(event: Event) -> bytes:

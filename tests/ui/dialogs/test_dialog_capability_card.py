@@ -1,6 +1,6 @@
 """The capability card: what an agent offers and lacks, and what that means."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
 from acp_tui.ui.dialogs.agent_offers import CAPABILITIES, AgentFacts, CapabilityCard, card_text
@@ -52,6 +52,11 @@ async def test_it_scrolls_unfolds_and_closes() -> None:
         assert "1," in page.words
         await page.press("escape")
         assert page.result is None
+
+
+def test_it_lists_what_the_sandbox_holds() -> None:
+    text = card_text(replace(FACTS, sandbox=(("Sandbox", "workspace"), ("Writes", "~/project"))), is_open=False).plain
+    assert "Sandbox   workspace\nWrites    ~/project\n" in text
 
 
 async def test_c_copies_all_of_it_as_text() -> None:
