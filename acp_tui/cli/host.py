@@ -24,7 +24,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import AgentChoice, Args
+from acp_tui.cli.arguments import Args, ChosenAgent
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of
@@ -81,7 +81,7 @@ def _recall_agent(args: Args) -> None:
         raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
     with ExitOnError(None):
         command, past = recorded_agent(args.resume, args.cwd)
-    args.agent = AgentChoice(command.name) if command.is_listed else AgentChoice(argv=command.argv)
+    args.agent = ChosenAgent(command.name) if command.is_listed else ChosenAgent(argv=command.argv)
     args.resume = past.session_id
 
 
