@@ -24,11 +24,11 @@ from acp_tui.client.transcript.record_to import RecordTo
 Args: TypeAlias = argparse.Namespace
 """The parsed values: `word`, and each option by its long name.
 
-If the command takes them, also `agent` (an AgentChoice, or None) instead of the word, and `record` as a RecordTo.
+If the command takes them, also `agent` (a ChosenAgent, or None) instead of the word, and `record` as a RecordTo.
 """
 
 
-class AgentChoice(NamedTuple):
+class ChosenAgent(NamedTuple):
     """The agent to use. Either the name or argv is set."""
 
     name: str | None = None
@@ -119,19 +119,19 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
         raise UsageError(f"{command.name} needs {command.needs}")
 
 
-def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> AgentChoice | None:
+def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> ChosenAgent | None:
     version, sandbox = _VERSIONS[getattr(args, "protocol", None)], getattr(args, "sandbox", None) or ""
     if argv is None:
         if name is None and version is not None:
             raise UsageError("--protocol says how to speak with an agent: name it too")
         if name is None and sandbox and getattr(args, "resume", None) is None:
             raise UsageError("--sandbox says where to run an agent: name it too")
-        return None if name is None else AgentChoice(name, protocol=version, sandbox=sandbox)
+        return None if name is None else ChosenAgent(name, protocol=version, sandbox=sandbox)
     if name is not None:
         raise UsageError(f"two agents: {name}, and the command after --")
     if not argv:
         raise UsageError("no command follows --")
-    return AgentChoice(argv=argv, protocol=version, sandbox=sandbox)
+    return ChosenAgent(argv=argv, protocol=version, sandbox=sandbox)
 
 
 _VERSIONS: Final[dict[str | None, Literal[1, 2] | None]] = {None: None, "1": 1, "2": 2}

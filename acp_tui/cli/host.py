@@ -24,7 +24,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import AgentChoice, Args
+from acp_tui.cli.arguments import Args, ChosenAgent
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of
@@ -81,7 +81,7 @@ def _recall_agent(args: Args) -> None:
         raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
     with ExitOnError(None):
         command, past = recorded_agent(args.resume, args.cwd)
-    choice = AgentChoice(command.name) if command.is_listed else AgentChoice(argv=command.argv)
+    choice = ChosenAgent(command.name) if command.is_listed else ChosenAgent(argv=command.argv)
     args.agent = choice._replace(sandbox=args.sandbox or "")
     args.resume = past.session_id
 

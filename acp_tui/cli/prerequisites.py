@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode, code_of
-from acp_tui.cli.arguments import AgentChoice, nearest
+from acp_tui.cli.arguments import ChosenAgent, nearest
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.leaving import can_host
 from acp_tui.client.agents.command import AgentCommand
@@ -54,12 +54,12 @@ class ExitOnError:
             raise exit_after(error, code_of(error) if self._status is None else self._status) from None
 
 
-def command_of(choice: AgentChoice) -> AgentCommand:
+def command_of(choice: ChosenAgent) -> AgentCommand:
     command = _command_of(choice)
     return replace(command, protocol=choice.protocol or command.protocol, sandbox=choice.sandbox or command.sandbox)
 
 
-def _command_of(choice: AgentChoice) -> AgentCommand:
+def _command_of(choice: ChosenAgent) -> AgentCommand:
     if choice.name is None:
         return AgentCommand(Path(choice.argv[0]).name, choice.argv)
     from acp_tui.client.agents.catalogue import find_agent  # not for a command line or the demo

@@ -16,10 +16,10 @@ from acp_tui.conversation.entries import Compaction, Entry, EntryId, Message, Te
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import (
     BackgroundWork,
-    Command,
     ConfigOption,
     Fact,
     Notice,
+    OfferedCommand,
     PermissionRequest,
     Plan,
     RequestKey,
@@ -85,7 +85,7 @@ class Conversation:
     turn: Turn = Turn.IDLE
     last_stop_reason: str | None = None
     plans: dict[str, Plan] = field(default_factory=dict)
-    commands: tuple[Command, ...] = ()
+    commands: tuple[OfferedCommand, ...] = ()
     options: tuple[ConfigOption, ...] = ()
     title: str | None = None
     is_named: bool = False

@@ -73,7 +73,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class OfferedCommand:
     """A slash command of the agent."""
 
     name: str

@@ -134,7 +134,7 @@ class PlanReplaced:
 
 @dataclass(frozen=True, slots=True)
 class CommandsReplaced:
-    commands: tuple[facts.Command, ...]
+    commands: tuple[facts.OfferedCommand, ...]
     meta: Meta | None = None
 
 

@@ -59,7 +59,7 @@ async def _played(turn: DemoTurn, step: script.Step) -> Outcome:
             return await call_extension(turn, step)
         case script.NotifyExtension(method, params):
             turn.client.peer.notify(method, turn.fill(params))
-        case script.Notice(fields):
+        case script.SendNotice(fields):
             _notify(turn, fields)
         case script.Compact():
             await _compact(turn, step)
@@ -73,11 +73,11 @@ async def _played(turn: DemoTurn, step: script.Step) -> Outcome:
             _change_config(turn, values)
         case script.Together(steps):
             return await _play_together(turn, steps)
-        case script.Subagent():
+        case script.StartSubagent():
             return await _subagent(turn, step)
         case script.Stop(reason):
             return reason
-        case script.Stderr(text):
+        case script.PrintStderr(text):
             sys.stderr.write(turn.fill(text) + "\n")
             sys.stderr.flush()
         case script.Fault():
@@ -99,7 +99,7 @@ async def _play_together(turn: DemoTurn, steps: Sequence[script.Step]) -> Ending
     return next((ending for ending in endings if ending is not None), None)
 
 
-async def _subagent(turn: DemoTurn, step: script.Subagent) -> Ending:
+async def _subagent(turn: DemoTurn, step: script.StartSubagent) -> Ending:
     """Report a subagent, play its steps in its own session, and report its end, which doesn't end the turn."""
     if not turn.client.takes_subagents:
         turn.lack("subagents", f"“{step.title}” ran without one")

@@ -10,9 +10,9 @@ from typing import Any, Final
 from acp_tui.demo import script
 from acp_tui.demo.table import (
     Count,
-    ExitStatus,
     InvalidTable,
     Kind,
+    ProcessStatus,
     ScenarioError,
     Seconds,
     TableShape,
@@ -73,7 +73,7 @@ OPTION: Final = TableShape(
 )
 SESSION: Final = TableShape(
     {"commands?": COMMANDS, "modes?": TableShape({"current": str, "available?": [NAMED]}, _modes), "config?": [OPTION]},
-    script.SessionSetup,
+    script.SessionTerms,
 )
 
 # Tool calls
@@ -259,7 +259,7 @@ FAULTS: Final[dict[str, dict[str, Kind]]] = {
     "auth_required": {},
     "bad_frame": {"frame?": str},
     "error": {"code?": int, "message?": str, "details?": str},
-    "exit": {"code?": ExitStatus, "last_words?": str},
+    "exit": {"code?": ProcessStatus, "last_words?": str},
     "flood": {"count?": Count, "text?": str},
     "hang": {"deaf?": bool},
     "huge_line": {"bytes?": Count},
@@ -323,7 +323,7 @@ STEPS: Final[dict[str, Kind]] = {
     "info": TableShape({"info": TableShape({"title?": str, "updated_at?": str}, _info)}, lambda info: info),
     "notice": TableShape(
         {"notice": TableShape({"severity": SEVERITIES, "title": str, "description?": str})},
-        lambda notice: script.Notice(notice),
+        lambda notice: script.SendNotice(notice),
     ),
     "compact": TableShape(
         {"compact": TableShape({"summary": str, "error?": str, "chunk_s?": Seconds})},
@@ -337,10 +337,10 @@ STEPS: Final[dict[str, Kind]] = {
     "together": TableShape({"together": SOME}, script.Together),
     "subagent": TableShape(
         {"subagent": TableShape({"title": str, "description?": str, "cancel?": bool}), "does": SOME},
-        lambda subagent, does: script.Subagent(does=does, **subagent),
+        lambda subagent, does: script.StartSubagent(does=does, **subagent),
     ),
     "stop": TableShape({"stop": STOP_REASONS}, lambda stop: script.Stop(stop)),
-    "stderr": TableShape({"stderr": str}, lambda stderr: script.Stderr(stderr)),
+    "stderr": TableShape({"stderr": str}, lambda stderr: script.PrintStderr(stderr)),
     "fault": _fault,
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from acp_tui.demo import DEFAULT, SCENARIOS, names, path_of, script
 from acp_tui.demo.reading import read_scenario
-from acp_tui.demo.script import Scenario, ScriptedTurn, SessionSetup, Step
+from acp_tui.demo.script import Scenario, ScriptedTurn, SessionTerms, Step
 from acp_tui.demo.table import ScenarioError
 
 __all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available", "load"]
@@ -83,16 +83,16 @@ def _first_steps(scenario: Scenario, part: Scenario) -> tuple[Step, ...]:
     return steps
 
 
-def _joined_setup(setups: Sequence[SessionSetup]) -> SessionSetup:
+def _joined_setup(setups: Sequence[SessionTerms]) -> SessionTerms:
     """All commands and options, and the modes of the first setup that has any."""
-    return SessionSetup(
+    return SessionTerms(
         commands=tuple(command for setup in setups for command in setup.commands),
         modes=next((setup.modes for setup in setups if setup.modes is not None), None),
         config=tuple(option for setup in setups for option in setup.config),
     )
 
 
-def check_references(scenario: script.Scenario, setup: script.SessionSetup, file: Path) -> None:
+def check_references(scenario: script.Scenario, setup: script.SessionTerms, file: Path) -> None:
     """Raises ScenarioError for undefined references; `setup` is what its sessions declare."""
     for number, turn in enumerate(scenario.turns, 1):
         place = f"{file.name}, prompt {number}"
@@ -121,7 +121,7 @@ def _steps(steps: Sequence[script.Step], place: str) -> Iterator[tuple[str, scri
                 yield from _steps(branch, f"{place} {number}, {field.name}")
 
 
-def _check_step(step: script.Step, setup: script.SessionSetup, pages: Sequence[str], place: str) -> None:
+def _check_step(step: script.Step, setup: script.SessionTerms, pages: Sequence[str], place: str) -> None:
     match step:
         case script.SwitchMode(mode_id):
             modes = [mode["id"] for mode in setup.modes["availableModes"]] if setup.modes else []

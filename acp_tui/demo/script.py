@@ -136,7 +136,7 @@ class NotifyExtension:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class SendNotice:
     """Send a notice, which isn't part of the history."""
 
     fields: Wire
@@ -188,7 +188,7 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True)
-class Subagent:
+class StartSubagent:
     """Start a subagent, which plays steps in its own session. Done when it is."""
 
     title: str
@@ -206,7 +206,7 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Stderr:
+class PrintStderr:
     """Print a line on stderr."""
 
     text: str
@@ -232,16 +232,16 @@ Step: TypeAlias = (
     | Complete
     | CallExtension
     | NotifyExtension
-    | Notice
+    | SendNotice
     | Compact
     | Wait
     | SendUpdate
     | SwitchMode
     | ChangeConfig
     | Together
-    | Subagent
+    | StartSubagent
     | Stop
-    | Stderr
+    | PrintStderr
     | Fault
 )
 
@@ -278,7 +278,7 @@ class Auth:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionSetup:
+class SessionTerms:
     """What every new session declares."""
 
     commands: tuple[Wire, ...] = ()
@@ -316,7 +316,7 @@ class Scenario:
     turns: tuple[ScriptedTurn, ...]
     initialize: Initialize = field(default_factory=Initialize)
     auth: Auth = field(default_factory=Auth)
-    session: SessionSetup = field(default_factory=SessionSetup)
+    session: SessionTerms = field(default_factory=SessionTerms)
     keeping: StoredSessions = field(default_factory=StoredSessions)
     texts: Mapping[str, str] = field(default_factory=dict)
     """Long texts by name, for `{name}` in any step."""

@@ -18,7 +18,7 @@ import anyio
 
 from acp_tui.demo import script
 from acp_tui.demo.client_calls import ClientCalls
-from acp_tui.demo.script import KeptSession, Scenario, ScriptedTurn, SessionSetup, Step, Wire
+from acp_tui.demo.script import KeptSession, Scenario, ScriptedTurn, SessionTerms, Step, Wire
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
@@ -29,7 +29,7 @@ RESOURCE_NOT_FOUND: Final = -32002
 class DemoSession:
     """One session: its settings, its turn, its progress in the scenario, and its history if it's stored."""
 
-    def __init__(self, session_id: str, cwd: str, setup: SessionSetup, *, is_kept: bool = False) -> None:
+    def __init__(self, session_id: str, cwd: str, setup: SessionTerms, *, is_kept: bool = False) -> None:
         self.id = session_id
         self.cwd = cwd
         self.title: str | None = None
@@ -58,7 +58,7 @@ class DemoSession:
         return f"{kind}-{self._ids_given[kind]}"
 
     def begin_subagent(self) -> DemoSession:
-        session = DemoSession(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionSetup())
+        session = DemoSession(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionTerms())
         self.subagents[session.id] = session
         return session
 

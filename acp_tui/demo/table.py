@@ -19,20 +19,20 @@ class Seconds(float):
     """A time, 0 or more."""
 
 
-class ExitStatus(int):
+class ProcessStatus(int):
     """The exit status of a process."""
 
 
 RANGES: Final[dict[type, tuple[Any, Any, Any]]] = {
     Count: (int, 0, inf),
     Seconds: (float, 0, inf),
-    ExitStatus: (int, 0, 255),
+    ProcessStatus: (int, 0, 255),
 }
 """The TOML type of each number, its minimum, and its maximum."""
 KINDS: Final[dict[type, str]] = {
     Count: "a whole number, 0 or more",
     Seconds: "a number, 0 or more",
-    ExitStatus: "a whole number from 0 to 255",
+    ProcessStatus: "a whole number from 0 to 255",
     str: "text",
     int: "a whole number",
     float: "a number",

@@ -18,7 +18,7 @@ import anyio
 from anyio.abc import ByteStream, Process, TaskGroup
 
 from acp_tui.demo.client_calls import ClientCalls, UpdateTarget, at, is_marked
-from acp_tui.demo.script import SessionSetup, Wire
+from acp_tui.demo.script import SessionTerms, Wire
 from acp_tui.demo.session import RESOURCE_NOT_FOUND, DemoSession
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed
 
@@ -261,7 +261,7 @@ def report(client: ClientCalls, session_id: str, state: str, **more: Any) -> Non
     client.update(session_id, {"sessionUpdate": "state_update", "state": state, **more})
 
 
-def declaration_of(session: UpdateTarget, setup: SessionSetup) -> dict[str, Any]:
+def declaration_of(session: UpdateTarget, setup: SessionTerms) -> dict[str, Any]:
     return {
         "configOptions": options_of(session),
         "availableCommands": [_command(command) for command in setup.commands],

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from acp_tui import __version__
-from acp_tui.cli.arguments import AgentChoice, absolute
+from acp_tui.cli.arguments import ChosenAgent, absolute
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.main import main
 from support.command_line import given
 
 HERE = Path.cwd()
-GEMINI = AgentChoice(name="gemini")
+GEMINI = ChosenAgent(name="gemini")
 
 
 EXEC = {"agent": GEMINI, "cwd": HERE, "format": "text"}
@@ -40,14 +40,14 @@ DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
         ("gemini --cwd /", "", {"agent": GEMINI, "cwd": Path("/")}),
         ("--cwd / gemini", "", {"agent": GEMINI, "cwd": Path("/")}),
         ("run gemini", "run", {"agent": GEMINI, "cwd": HERE}),
-        ("run demo", "run", {"agent": AgentChoice(name="demo"), "cwd": HERE}),
-        ("-- npx x", "", {"agent": AgentChoice(argv=("npx", "x")), "cwd": HERE}),
-        ("-- npx -- x --version", "", {"agent": AgentChoice(argv=("npx", "--", "x", "--version")), "cwd": HERE}),
-        ("run -- exec", "run", {"agent": AgentChoice(argv=("exec",)), "cwd": HERE}),
+        ("run demo", "run", {"agent": ChosenAgent(name="demo"), "cwd": HERE}),
+        ("-- npx x", "", {"agent": ChosenAgent(argv=("npx", "x")), "cwd": HERE}),
+        ("-- npx -- x --version", "", {"agent": ChosenAgent(argv=("npx", "--", "x", "--version")), "cwd": HERE}),
+        ("run -- exec", "run", {"agent": ChosenAgent(argv=("exec",)), "cwd": HERE}),
         ("exec gemini", "exec", EXEC),
         ("exec gemini --prompt hi --format ndjson", "exec", {**EXEC, "prompt": "hi", "format": "ndjson"}),
         ("exec -p hi gemini", "exec", {**EXEC, "prompt": "hi"}),
-        ("exec -p x -- a -p -- c", "exec", {**EXEC, "prompt": "x", "agent": AgentChoice(argv=("a", "-p", "--", "c"))}),
+        ("exec -p x -- a -p -- c", "exec", {**EXEC, "prompt": "x", "agent": ChosenAgent(argv=("a", "-p", "--", "c"))}),
         ("demo", "demo", DEMO),
         ("demo coding --speed 0", "demo", {**DEMO, "word": "coding", "speed": 0.0}),
         ("demo --list", "demo", {**DEMO, "list": True}),

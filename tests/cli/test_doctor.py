@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli.arguments import AgentChoice
+from acp_tui.cli.arguments import ChosenAgent
 from acp_tui.cli.main import main
 from support.agents import scripted_argv
 from support.command_line import given
@@ -131,9 +131,9 @@ def test_the_status_says_what_is_wrong_with_the_agent(tmp_path: Path, capsys: py
     ("line", "values"),
     [
         ("doctor", {"format": "text"}),
-        ("doctor gemini", {"agent": AgentChoice("gemini"), "format": "text"}),
-        ("doctor gemini --turn hi", {"agent": AgentChoice("gemini"), "turn": "hi", "format": "text"}),
-        ("doctor --format json -- a b", {"agent": AgentChoice(argv=("a", "b")), "format": "json"}),
+        ("doctor gemini", {"agent": ChosenAgent("gemini"), "format": "text"}),
+        ("doctor gemini --turn hi", {"agent": ChosenAgent("gemini"), "turn": "hi", "format": "text"}),
+        ("doctor --format json -- a b", {"agent": ChosenAgent(argv=("a", "b")), "format": "json"}),
     ],
 )
 def test_ways_to_call_it(line: str, values: dict[str, Any]):

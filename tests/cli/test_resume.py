@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from anyio import to_thread
 
-from acp_tui.cli.arguments import AgentChoice
+from acp_tui.cli.arguments import ChosenAgent
 from acp_tui.cli.main import main
 from acp_tui.cli.sessions import export_session, find_resumed, recordings_index, say_how_to_resume
 from acp_tui.client.agents.command import AgentCommand
@@ -30,11 +30,11 @@ HERE = Path.cwd()
         ("--resume", {"resume": "", "cwd": HERE}),
         ("--resume 8f89 --sandbox=read-only", {"resume": "8f89", "sandbox": "read-only", "cwd": HERE}),
         ("--resume 8f89 --cwd /", {"resume": "8f89", "cwd": Path("/")}),
-        ("gemini --resume", {"resume": "", "agent": AgentChoice("gemini"), "cwd": HERE}),
-        ("run --resume 8f89 gemini", {"resume": "8f89", "agent": AgentChoice("gemini"), "cwd": HERE}),
+        ("gemini --resume", {"resume": "", "agent": ChosenAgent("gemini"), "cwd": HERE}),
+        ("run --resume 8f89 gemini", {"resume": "8f89", "agent": ChosenAgent("gemini"), "cwd": HERE}),
         (
             "--resume 8f89 -- agent --acp",
-            {"resume": "8f89", "agent": AgentChoice(argv=("agent", "--acp")), "cwd": HERE},
+            {"resume": "8f89", "agent": ChosenAgent(argv=("agent", "--acp")), "cwd": HERE},
         ),
         ("sessions", {"cwd": HERE, "format": "text"}),
         ("--format json sessions zebra --all", {"word": "zebra", "all": True, "format": "json", "cwd": HERE}),

@@ -6,7 +6,7 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change
 from acp_tui.conversation.entries import EntryId, Message
-from acp_tui.conversation.facts import Command, PlanStep, Usage
+from acp_tui.conversation.facts import OfferedCommand, PlanStep, Usage
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
@@ -66,7 +66,7 @@ def test_another_entry_in_between_begins_a_new_message(between: SessionUpdate) -
     "between",
     [
         UsageReported(Usage(1, 2)),
-        CommandsReplaced((Command("help", "Help"),)),
+        CommandsReplaced((OfferedCommand("help", "Help"),)),
         InfoChanged(title="A title"),
         NoticeShown("info", "Hello"),
         agent(""),

@@ -9,10 +9,10 @@ from acp_tui.conversation.entries import Compaction, EntryId
 from acp_tui.conversation.facts import (
     BooleanOption,
     Choice,
-    Command,
     ConfigOption,
     Fact,
     Notice,
+    OfferedCommand,
     Plan,
     PlanStep,
     SelectOption,
@@ -95,7 +95,7 @@ def test_a_plan_knows_how_far_it_is(statuses: list[str], completed: int, current
 
 def test_commands_are_replaced_as_a_whole() -> None:
     """R-CMD-1."""
-    web, help_ = Command("web", "Search", "query"), Command("help", "Help")
+    web, help_ = OfferedCommand("web", "Search", "query"), OfferedCommand("help", "Help")
     assert fold(CommandsReplaced((web,)), CommandsReplaced((help_,))).commands == (help_,)
 
 

@@ -18,7 +18,7 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
-from acp_tui.conversation.facts import BooleanOption, Choice, Command, PlanStep, SelectOption, Usage
+from acp_tui.conversation.facts import BooleanOption, Choice, OfferedCommand, PlanStep, SelectOption, Usage
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -264,7 +264,7 @@ def test_commands_are_read_with_their_hints() -> None:
         {"name": "c", "description": "C", "input": "odd"},
         {"name": "d"},
     ]
-    expected = (Command("a", "A", "what"), Command("b", "B"), Command("c", "C"))
+    expected = (OfferedCommand("a", "A", "what"), OfferedCommand("b", "B"), OfferedCommand("c", "C"))
     assert read("available_commands_update", availableCommands=commands) == CommandsReplaced(expected)
 
 

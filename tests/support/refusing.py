@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from acp_tui.client.permissions.rules import Subject, doubtful, first_match
+from acp_tui.client.permissions.rules import RuleSubject, doubtful, first_match
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 
@@ -22,11 +22,11 @@ def call(**reported: Any) -> ToolCall:
     return ToolCall(ToolCallId("c"), **reported)
 
 
-def refuses(rule: RefusalRule, subject: Subject, *roots: Path) -> bool:
+def refuses(rule: RefusalRule, subject: RuleSubject, *roots: Path) -> bool:
     """Whether the rule refuses the subject, by default in `ROOT`."""
     return first_match([rule], subject, roots or (ROOT,)) is rule
 
 
-def stops(rule: RefusalRule, subject: Subject, *roots: Path) -> bool:
+def stops(rule: RefusalRule, subject: RuleSubject, *roots: Path) -> bool:
     """Whether the rule refuses the subject, or makes acp-tui ask about it: it never happens unseen."""
     return refuses(rule, subject, *roots) or doubtful([rule], subject) is not None

@@ -17,7 +17,7 @@ from acp import schema
 
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.rpc.messages import Failure, Notification, Request, Result
-from acp_tui.workbench.mock.script import CANCEL, Script, Step, read_script
+from acp_tui.workbench.mock.script import CANCEL, MockStep, Script, read_script
 from support.waiting import LIMIT_S
 
 Wire: TypeAlias = dict[str, Any]
@@ -62,7 +62,7 @@ class RecordedClient:
 
     def __init__(self, script: Script, followed: Followed) -> None:
         self._followed = followed
-        self._answers: dict[str, deque[Step]] = defaultdict(deque)
+        self._answers: dict[str, deque[MockStep]] = defaultdict(deque)
         for step in script.steps:
             if step.is_ours and isinstance(step.message, Request) and step.answer is not None:
                 self._answers[step.method].append(step.answer)
@@ -146,7 +146,7 @@ class _Following:
         self._followed = followed
         self._agent = agent
         self._cwd = cwd
-        self._answered: set[Step] = set()
+        self._answered: set[MockStep] = set()
         self._sent: list[Any] = []
         """IDs of the recorded requests; their positions are the SDK's IDs."""
 
@@ -167,7 +167,7 @@ class _Following:
             await self._until_seen(len(self._script.steps))
             tasks.cancel_scope.cancel()
 
-    async def _until_answered(self, request: Step) -> None:
+    async def _until_answered(self, request: MockStep) -> None:
         before = [step.answers for step in self._script.steps[: request.place] if step.is_ours and step.answers]
         while not self._is_over and not self._answered.issuperset(before):
             await self._followed.changed.wait()
@@ -181,7 +181,7 @@ class _Following:
     def _is_over(self) -> bool:
         return bool(self._agent._conn._disconnected)
 
-    async def _request(self, step: Step) -> None:
+    async def _request(self, step: MockStep) -> None:
         try:
             self._followed.answers.append(await self._call(step))
         except (acp.RequestError, ConnectionError) as error:
@@ -189,7 +189,7 @@ class _Following:
         self._answered.add(step)
         self._followed.touch()
 
-    async def _call(self, step: Step) -> Any:
+    async def _call(self, step: MockStep) -> Any:
         assert isinstance(step.message, Request)
         agent, params = self._agent, step.message.params
         given = {"cwd": str(self._cwd), "mcp_servers": []}
@@ -222,7 +222,7 @@ class _Following:
             case method:  # the SDK has no name for it
                 return await agent._conn.send_request(method, params)
 
-    async def _notify(self, step: Step) -> None:
+    async def _notify(self, step: MockStep) -> None:
         assert isinstance(step.message, Notification)
         if step.method == CANCEL:
             await self._agent.cancel(session_id=step.session)
@@ -231,7 +231,7 @@ class _Following:
             await self._agent._conn.send_notification(step.method, {"requestId": live})
 
 
-def json_of(steps: list[Step]) -> Iterator[Any]:
+def json_of(steps: list[MockStep]) -> Iterator[Any]:
     """The agent's frames among these, if they are JSON."""
     for step in steps:
         if step.is_ours and step.message is not None:

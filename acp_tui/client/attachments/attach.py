@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.attachments.files import AttachmentLimits, LineRange, NamedPath, block_for
+from acp_tui.client.attachments.files import AttachmentLimits, MentionedLines, NamedPath, block_for
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.values import dataclass
 
@@ -166,7 +166,7 @@ def _is_in_home(path_text: str) -> bool:
     return path_text == "~" or path_text.startswith("~/")
 
 
-def _lines(mention: Mention) -> LineRange | None:
+def _lines(mention: Mention) -> MentionedLines | None:
     if mention.first_line is None or mention.last_line is None:
         return None
-    return LineRange(mention.first_line, mention.last_line)
+    return MentionedLines(mention.first_line, mention.last_line)

@@ -86,7 +86,7 @@ _PIECE_BYTES: Final = 1 << 16
 SCANNED_BYTES: Final = 64 << 20  # a second or two of counting lines
 
 
-class SpecialFile(Exception):
+class NotRegular(Exception):
     """Neither a file nor a folder. Reading it could block forever."""
 
     def __init__(self, kind: str) -> None:
@@ -99,7 +99,7 @@ class TooMuch(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class LineRange:
+class MentionedLines:
     """Lines of a file, 1-based, both inclusive."""
 
     first: int
@@ -131,7 +131,7 @@ def read_all(file: BufferedReader, limit_bytes: int) -> bytes:
     return content
 
 
-def read_lines(file: BufferedReader, lines: LineRange, limit_bytes: int) -> tuple[bytes, int]:
+def read_lines(file: BufferedReader, lines: MentionedLines, limit_bytes: int) -> tuple[bytes, int]:
     """These lines of a file with their endings, and the number of the last line read.
 
     A line ends with a line feed. The last line read comes before the range if the file ends there.
@@ -161,7 +161,7 @@ def open_at_once(path: str, flags: int) -> int:
 def _require_regular(status: os.stat_result) -> None:
     kind = stat.S_IFMT(status.st_mode)
     if kind not in (stat.S_IFREG, stat.S_IFDIR):  # opening a directory fails anyway
-        raise SpecialFile(SPECIAL_KINDS.get(kind, "special file"))
+        raise NotRegular(SPECIAL_KINDS.get(kind, "special file"))
 
 
 _SCHEME: Final = "pasted:"
@@ -222,7 +222,7 @@ class NamedPath:
 
     path: Path
     """Absolute."""
-    lines: LineRange | None
+    lines: MentionedLines | None
     """None for the whole file."""
     name: str = field(compare=False)
     """As the user wrote it, for messages."""
@@ -238,7 +238,7 @@ def block_for(named: NamedPath, limits: AttachmentLimits) -> Outcome:
             return _whole(named, _folder(named.path))
         with open_regular(named.path) as file:
             return _block_for_content(named, file, limits)
-    except SpecialFile as special:
+    except NotRegular as special:
         return None, f"{named.name!r} is a {special.kind}, so it isn't attached."
     except (FileNotFoundError, NotADirectoryError):
         return None, f"{named.name!r} is gone, so it isn't attached."
@@ -291,7 +291,7 @@ def _text(named: NamedPath, file: BufferedReader, limit_bytes: int) -> Outcome:
     return TextResource(link.uri, text, link.mime_type), None
 
 
-def _some_lines(named: NamedPath, asked: LineRange, file: BufferedReader, limit_bytes: int) -> Outcome:
+def _some_lines(named: NamedPath, asked: MentionedLines, file: BufferedReader, limit_bytes: int) -> Outcome:
     link = named.link(text_type(named.path.name), _size(file))
     try:
         content, last_seen = read_lines(file, asked, limit_bytes)
@@ -302,7 +302,7 @@ def _some_lines(named: NamedPath, asked: LineRange, file: BufferedReader, limit_
     text = decode(content)
     if text is None:
         return _not_text(named, link)
-    given = LineRange(asked.first, last_seen)
+    given = MentionedLines(asked.first, last_seen)
     problem = (
         None if given == asked else f"{named.name!r} ends with line {last_seen}, so only part of {asked} is attached."
     )

@@ -54,7 +54,7 @@ _CHANGING_KINDS: Final = frozenset({"edit", "delete", "move"})
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class RuleSubject:
     """What the agent would do."""
 
     kind: str
@@ -71,26 +71,26 @@ class Subject:
     """False if there was no time for all names in `line`."""
 
 
-def subject_of_read(*paths: str) -> Subject:
+def subject_of_read(*paths: str) -> RuleSubject:
     """The agent reads a file through us. The paths are the one it named and the place that will be opened."""
-    return Subject("read", paths)
+    return RuleSubject("read", paths)
 
 
-def subject_of_write(*paths: str) -> Subject:
+def subject_of_write(*paths: str) -> RuleSubject:
     """The agent writes a file through us, as for reading one."""
-    return Subject("edit", paths)
+    return RuleSubject("edit", paths)
 
 
 def subject_of_command(
     command: str, args: Sequence[str] = (), cwd: str | Path | None = None, env: Iterable[tuple[str, str]] = ()
-) -> Subject:
+) -> RuleSubject:
     """The agent starts a program. Without `args`, `command` may be a shell command line."""
     line = "\n".join([*(f"{name}={value}" for name, value in env), " ".join([command, *args])])
     where = () if cwd is None else (str(cwd),)
-    return Subject("execute", where, line[: MAX_LINE + 1], where)
+    return RuleSubject("execute", where, line[: MAX_LINE + 1], where)
 
 
-def subject_of_tool_call(call: ToolCall) -> Subject:
+def subject_of_tool_call(call: ToolCall) -> RuleSubject:
     """What the agent reports about a call: locations, diffs, and input.
 
     A call of kind `execute` without a command in its input is assumed to have it in its title. A change that isn't
@@ -107,7 +107,7 @@ def subject_of_tool_call(call: ToolCall) -> Subject:
     places = (location.path for location in call.locations)
     paths = dict.fromkeys(islice(chain(places, diffs, _paths_in(fields)), _MAX_PATHS))
     folders = tuple(value for name, value, _ in fields if _FOLDER_KEY.fullmatch(name) and isinstance(value, str))
-    return Subject(_kind(call.kind, bool(diffs), bool(line)), tuple(paths), line[: MAX_LINE + 1], folders)
+    return RuleSubject(_kind(call.kind, bool(diffs), bool(line)), tuple(paths), line[: MAX_LINE + 1], folders)
 
 
 def _kind(reported: str, has_diffs: bool, has_commands: bool) -> str:
@@ -163,7 +163,7 @@ def _texts(fields: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, str]]:
 
 
 __all__ = [
-    "Subject",
+    "RuleSubject",
     "asks_disk",
     "doubtful",
     "first_match",
@@ -175,7 +175,7 @@ __all__ = [
 ]
 
 
-def first_match(rules: Sequence[RefusalRule], subject: Subject, roots: Sequence[Path] = ()) -> RefusalRule | None:
+def first_match(rules: Sequence[RefusalRule], subject: RuleSubject, roots: Sequence[Path] = ()) -> RefusalRule | None:
     """The first rule whose conditions all match `subject`; None if no rule refuses.
 
     `roots` are the session's workspace roots, the base of relative paths and globs. A rule without conditions refuses
@@ -185,7 +185,7 @@ def first_match(rules: Sequence[RefusalRule], subject: Subject, roots: Sequence[
     return next((rule for rule in rules if _fits(rule, subject) and _is_place(rule.path, subject)), None)
 
 
-def doubtful(rules: Iterable[RefusalRule], subject: Subject) -> tuple[RefusalRule, str] | None:
+def doubtful(rules: Iterable[RefusalRule], subject: RuleSubject) -> tuple[RefusalRule, str] | None:
     """The first rule that may cover what the command line doesn't say, and which part of it that is.
 
     None if there's no such rule. For a `subject` that no rule refuses.
@@ -196,7 +196,7 @@ def doubtful(rules: Iterable[RefusalRule], subject: Subject) -> tuple[RefusalRul
     return next(((rule, why) for rule in named if (why := _why_in_doubt(rule, subject))), None)
 
 
-def _why_in_doubt(rule: RefusalRule, subject: Subject) -> str:
+def _why_in_doubt(rule: RefusalRule, subject: RuleSubject) -> str:
     """What may make the line one that the rule refuses, "" if nothing does."""
     why = ""
     if not _runs(rule.command, subject):
@@ -209,13 +209,13 @@ def _why_in_doubt(rule: RefusalRule, subject: Subject) -> str:
     return why_paths_are_open(subject.line) or ("" if subject.are_all_names_in_places else "its length")
 
 
-def asks_disk(rules: Iterable[RefusalRule], subject: Subject) -> bool:
+def asks_disk(rules: Iterable[RefusalRule], subject: RuleSubject) -> bool:
     """Whether `subject` must be `resolved` before matching it against `rules`."""
     unknown = subject.places is None and bool(subject.paths or subject.line)
     return unknown and any(rule.path is not None and _fits(rule, subject) for rule in rules)
 
 
-def resolved(rules: Sequence[RefusalRule], subject: Subject, roots: Sequence[Path] = ()) -> Subject:
+def resolved(rules: Sequence[RefusalRule], subject: RuleSubject, roots: Sequence[Path] = ()) -> RuleSubject:
     """`subject` with the places its paths lead to, if `rules` need them.
 
     Blocks as long as the disk does, on a dead mount forever: call it in a thread.
@@ -238,12 +238,12 @@ def _below_folders(names: Iterable[str], folders: Iterable[str]) -> Iterator[str
             yield from (f"{folder}/{name}" for folder in folders)
 
 
-def _fits(rule: RefusalRule, subject: Subject) -> bool:
+def _fits(rule: RefusalRule, subject: RuleSubject) -> bool:
     """Whether everything except the place matches the rule."""
     return _names_something(rule) and _is_kind(rule.kind, subject) and _runs(rule.command, subject)
 
 
-def _is_place(glob: str | None, subject: Subject) -> bool:
+def _is_place(glob: str | None, subject: RuleSubject) -> bool:
     return glob is None or (subject.places is not None and subject.places.any_match(glob))
 
 
@@ -251,11 +251,11 @@ def _names_something(rule: RefusalRule) -> bool:
     return bool(rule.kind or rule.path or rule.command)
 
 
-def _is_kind(kind: str | None, subject: Subject) -> bool:
+def _is_kind(kind: str | None, subject: RuleSubject) -> bool:
     return kind is None or kind == subject.kind
 
 
-def _runs(command: str | None, subject: Subject) -> bool:
+def _runs(command: str | None, subject: RuleSubject) -> bool:
     if command is None:
         return True
     words = words_of_rule(command)

@@ -81,7 +81,7 @@ class Added(TypedDict, total=False):
     mcp_servers: Sequence[roles.McpServer]
 
 
-class Start(TypedDict, total=False):
+class StartOptions(TypedDict, total=False):
     """How to start an agent."""
 
     cwd: Path | None

@@ -10,7 +10,7 @@ from typing import Final
 from anyio import CapacityLimiter, to_thread
 
 from acp_tui.client.permissions.rules import (
-    Subject,
+    RuleSubject,
     asks_disk,
     doubtful,
     first_match,
@@ -62,10 +62,10 @@ class StandingRules(Rules):
         in_doubt = None if refusing is not None else doubtful(self._rules, subject)
         return refusing, "" if in_doubt is None else WHY_IN_DOUBT.format(rule=in_doubt[0].words, part=in_doubt[1])
 
-    async def _first(self, subject: Subject) -> RefusalRule | None:
+    async def _first(self, subject: RuleSubject) -> RefusalRule | None:
         return first_match(self._rules, await self._resolved(subject), self.roots)
 
-    async def _resolved(self, subject: Subject) -> Subject:
+    async def _resolved(self, subject: RuleSubject) -> RuleSubject:
         if not asks_disk(self._rules, subject):
             return subject
         if self._limiter is None:

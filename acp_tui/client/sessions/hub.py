@@ -17,7 +17,7 @@ from acp_tui.client.errors import ClientError
 if TYPE_CHECKING:
     # Importing an agent loads the wire types, which must not delay the first frame.
     from acp_tui.client.agents.command import AgentCommand
-    from acp_tui.client.sessions.agent import Agent, Start
+    from acp_tui.client.sessions.agent import Agent, StartOptions
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class SessionHub:
         import_module("acp_tui.client.sessions.agent")
         import_module("acp_tui.client.sessions.session_history")
 
-    async def start_agent(self, command: AgentCommand, **start: Unpack[Start]) -> Agent:
+    async def start_agent(self, command: AgentCommand, **start: Unpack[StartOptions]) -> Agent:
         """Start the agent's process. Raises AgentNotFound and AgentNotRunnable."""
         from acp_tui.client.sessions.agent import Agent  # loading point: what `preload` loads
 

@@ -197,7 +197,7 @@ class AgentSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Workspace:
+class WorkspaceSettings:
     """What agents get of this machine.
 
     None of it allows anything that the user would otherwise be asked about (R-PERM-4).
@@ -394,8 +394,8 @@ class Settings:
         ConversationSettings(), "How much of a conversation to show before you unfold it."
     )
     agent: AgentSettings = setting(AgentSettings(), "How acp-tui starts and talks to agents.")
-    workspace: Workspace = setting(
-        Workspace(),
+    workspace: WorkspaceSettings = setting(
+        WorkspaceSettings(),
         'What agents may use on this machine. With "on", acp-tui asks only about things'
         ' outside the workspace; with "unasked", also about what the agent didn\'t ask you for;'
         ' with "ask", every time; "off" isn\'t offered to agents at all.',

@@ -207,7 +207,7 @@ def step_of(step: facts.PlanStep) -> Wire:
     return with_some({"content": step.content, "priority": step.priority, "status": step.status}, _meta=step.meta)
 
 
-def command_of(command: facts.Command) -> Wire:
+def command_of(command: facts.OfferedCommand) -> Wire:
     hint = None if command.hint is None else {"hint": command.hint}
     return with_some({"name": command.name, "description": command.description}, input=hint, _meta=command.meta)
 

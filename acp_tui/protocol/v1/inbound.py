@@ -92,9 +92,9 @@ def _commands(update: Any) -> Updates:
     return (updates.CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),)
 
 
-def read_command(command: wire.AvailableCommand) -> facts.Command:
+def read_command(command: wire.AvailableCommand) -> facts.OfferedCommand:
     hint = None if command.input is None else command.input.hint
-    return facts.Command(command.name, command.description, hint, command.meta)
+    return facts.OfferedCommand(command.name, command.description, hint, command.meta)
 
 
 def _current_mode(update: Any) -> Updates:

@@ -154,14 +154,14 @@ Update: TypeAlias = Callable[[], object]
 WHERE: Final = {True: "in a new worktree", False: "in this folder"}
 
 
-class AgentChoice(NamedTuple):
+class ChosenAgent(NamedTuple):
     """What the user wants to start."""
 
     command: AgentCommand
     is_in_worktree: bool = False
 
 
-async def choose_agent(app: App[Any], *, worktrees: bool = False) -> AgentChoice | None:
+async def choose_agent(app: App[Any], *, worktrees: bool = False) -> ChosenAgent | None:
     """Let the user choose an agent, and agree to what it runs if necessary; None if they don't.
 
     Await it in a worker. The command is ready to start. With `worktrees`, the user can ask for a worktree.
@@ -176,7 +176,7 @@ async def choose_agent(app: App[Any], *, worktrees: bool = False) -> AgentChoice
         command = await to_thread.run_sync(chosen.ready)
         agreed = await agreed_command(app, command)
         if agreed is not None:
-            return AgentChoice(agreed, is_in_worktree)
+            return ChosenAgent(agreed, is_in_worktree)
 
 
 class AgentsScreen(Dialog[ListedAgent | None]):

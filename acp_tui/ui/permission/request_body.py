@@ -23,7 +23,7 @@ from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.permission import request_drawing as drawings
-from acp_tui.ui.permission.request_drawing import Subject, SubjectDrawing, SubjectStyle, changed_file
+from acp_tui.ui.permission.request_drawing import DrawnSubject, SubjectDrawing, SubjectStyle, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
@@ -154,8 +154,8 @@ class RequestBody(Vertical):
         self.asked: ShownRequest | None = None
         self._state: tuple[object, ...] = ()
         """The state of what is shown, so that other updates from the agent redraw nothing."""
-        self._whole = Subject()
-        self._drawn = Subject()
+        self._whole = DrawnSubject()
+        self._drawn = DrawnSubject()
         """The part that is scrolled. It includes the title if that is cut above."""
         self._rows: RowCounts | None = None
         """None if there isn't enough room to answer here."""

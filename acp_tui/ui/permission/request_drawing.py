@@ -92,7 +92,7 @@ class SubjectStyle:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class DrawnSubject:
     lines: Sequence[Strip] = ()
     hunks: tuple[int, ...] = ()
     is_whole: bool = True
@@ -102,12 +102,12 @@ class Subject:
     left_out: int = 0
     """The number of characters that no line shows, because they are too many."""
 
-    def below(self, lines: Sequence[Strip]) -> Subject:
+    def below(self, lines: Sequence[Strip]) -> DrawnSubject:
         """Return a copy with these lines above it."""
         above = len(lines)
         hunks = tuple(above + row for row in self.hunks)
         raw = None if self.raw is None else above + self.raw
-        return Subject(Joined(lines, self.lines), hunks, self.is_whole, raw, self.left_out)
+        return DrawnSubject(Joined(lines, self.lines), hunks, self.is_whole, raw, self.left_out)
 
     def first_changed(self, index: int) -> int:
         """The first added or removed line of the change with this index."""
@@ -123,7 +123,7 @@ class SubjectDrawing:
         self.seen = SeenRows()
         """Shared by the card and the full screen, for the request drawn last."""
 
-    def draw(self, asked: ShownRequest, look: SubjectStyle) -> Subject:
+    def draw(self, asked: ShownRequest, look: SubjectStyle) -> DrawnSubject:
         """Draw everything the request would do, except diffs not compared yet and text marked as cut."""
         self.seen.begin(asked.state[1:])
         self._diffs.keep(item for item in asked.call.content if isinstance(item, TextDiff))
@@ -145,7 +145,7 @@ class SubjectDrawing:
             length += len(runs[-1])
         if look.shows_raw:
             runs.append(_raw(asked.call, outline.metas, look))
-        return Subject(Joined(*runs), tuple(hunks), is_whole, length if look.shows_raw else None, outline.left_out)
+        return DrawnSubject(Joined(*runs), tuple(hunks), is_whole, length if look.shows_raw else None, outline.left_out)
 
     def _diff(
         self, diff: TextDiff, cwd: str, outline: RequestOutline, look: SubjectStyle

@@ -20,7 +20,7 @@ from acp_tui.client.completion.matching import Match, PartialMention, being_writ
 from acp_tui.client.completion.workspace_files import FileExcerpt, WorkspaceFiles, is_written_out, peek
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import Command
+from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import COMMANDS, OURS
 from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
@@ -290,7 +290,7 @@ class _Known:
 class Commands:
     """The commands of one agent and of acp-tui. Recreated when the agent's commands change."""
 
-    def __init__(self, of_agent: Sequence[Command], agent_title: str) -> None:
+    def __init__(self, of_agent: Sequence[OfferedCommand], agent_title: str) -> None:
         theirs = [_theirs(command, agent_title or "The agent") for command in of_agent if _is_writable(command)]
         taken = {known.name for known in theirs}
         self._known = [*theirs, *_ours(taken)]
@@ -323,13 +323,13 @@ def _scored(known: _Known, query: str) -> tuple[int, Suggestion] | None:
     return (_BY_DESCRIPTION, known.suggestion) if has_word else None
 
 
-def _is_writable(command: Command) -> bool:
+def _is_writable(command: OfferedCommand) -> bool:
     """Whether the name is a single printable word."""
     name = command.name.removeprefix("/")
     return len(name) <= MAX_NAME and name.isprintable() and len(name.split()) == 1
 
 
-def _theirs(command: Command, group: str) -> _Known:
+def _theirs(command: OfferedCommand, group: str) -> _Known:
     name = command.name.removeprefix("/")
     return _known(name, command.description, group, (command.hint or "").strip())
 
@@ -388,7 +388,7 @@ class Completion:
         self._list = SuggestionList(self._choose_clicked)
         self._files: WorkspaceFiles | None = None
         self._is_reading = False
-        self._commands: tuple[Sequence[Command], Commands] | None = None
+        self._commands: tuple[Sequence[OfferedCommand], Commands] | None = None
         self._is_typed = False
         """The last key typed something. Recalled or pasted text opens no list."""
         self._left_alone: tuple[int, int] | None = None

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.strip import Strip
 
-from acp_tui.conversation.facts import Command
+from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
@@ -84,7 +84,7 @@ class Welcome(Vertical, can_focus=True):
         self._tip = ""
         self._has_keys = False
         """Whether it has the focus. Textual sets `has_focus` only after the event."""
-        self._commands: Sequence[Command] = ()
+        self._commands: Sequence[OfferedCommand] = ()
         self._make_rows: MakeRows = lambda cells: ()
         self._head, self._tail = StripView(), StripView()
         self._rows = NumberedRows(most_rows=MAX_RECENT, rows_around=0)
@@ -96,7 +96,7 @@ class Welcome(Vertical, can_focus=True):
 
     # What it shows
 
-    def update_for(self, commands: Sequence[Command], model: str, *, is_wanted: bool) -> None:
+    def update_for(self, commands: Sequence[OfferedCommand], model: str, *, is_wanted: bool) -> None:
         """Show the welcome, with the agent's commands and model, or hide it."""
         if is_wanted and not self.display:
             self.display = True

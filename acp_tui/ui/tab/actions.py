@@ -17,7 +17,6 @@ from anyio import to_thread
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
-from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.marks import MAX_NAME, Mark, SessionMarks
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.session import Session
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
 
 
 class Actions:
-    """The commands of one tab. Coroutines wait for the user, so run them in a worker."""
+    """The commands of one tab. Coroutines wait for the user, so run them in a worker. They raise ClientError."""
 
     def __init__(self, tab: Tab) -> None:
         # With their types, because mypy reads the rows of the table first.
@@ -293,12 +292,9 @@ class Actions:
             name = asked or ""
         if not name:
             return
-        try:
-            name = await session.rename(name[:MAX_NAME])
-            if agent is not None:
-                SessionMarks().change(agent.command.name, session.session_id, lambda mark: replace(mark, name=name))
-        except ClientError as error:
-            self.tab.say_error(error)
+        name = await session.rename(name[:MAX_NAME])
+        if agent is not None:
+            SessionMarks().change(agent.command.name, session.session_id, lambda mark: replace(mark, name=name))
 
     async def pin_session(self) -> None:
         """Pin the session above the others, or unpin it."""
@@ -313,20 +309,16 @@ class Actions:
             self.tab.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
 
     async def _marked(self, change: Callable[[Mark], Mark]) -> Mark | None:
-        """Change the session's marks, and return the new ones; None after a notice if that isn't possible."""
+        """Change the session's marks, and return the new ones; None after a notice if there is no session."""
         session, agent = self.tab.session, self.tab.link.agent
         if session is None or agent is None:
             self.tab.say(NO_SESSION)
             return None
         marks, name = SessionMarks(), agent.command.name
         before = marks.of(name, session.session_id)
-        try:
-            if change(before).is_archived != before.is_archived:
-                await agent.archive_session(session.session_id, not before.is_archived)
-            return marks.change(name, session.session_id, change)
-        except ClientError as error:
-            self.tab.say_error(error)
-            return None
+        if change(before).is_archived != before.is_archived:
+            await agent.archive_session(session.session_id, not before.is_archived)
+        return marks.change(name, session.session_id, change)
 
     async def begin_session(self) -> None:
         """Start a session in a new tab; in this tab if its session couldn't be opened."""
@@ -410,7 +402,7 @@ class Actions:
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""
-        self.tab.screen.run_worker(self.tab.opener.restart(), exclusive=True, group="restart")
+        self.tab.run(self.tab.opener.restart(), group="restart")
 
     def dismiss_visits(self) -> None:
         """Dismiss the pages that the agent asked for; it may never report them as done (R-ELIC-12)."""

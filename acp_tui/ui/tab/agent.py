@@ -135,14 +135,7 @@ class AgentController:
             return
         chosen = await self._tab.ask(OptionsDialog(session.conversation.options))
         if chosen is not None:
-            await self._set_option(session, *chosen)
-
-    async def _set_option(self, session: Session, option_id: str, value: str | bool) -> None:
-        """Ask the agent to set a value. The option then shows what the agent reports."""
-        try:
-            await session.set_option(option_id, value)
-        except ClientError as error:
-            self._tab.say_error(error)
+            await session.set_option(*chosen)
 
     async def choose_value(self, category: str) -> None:
         """Let the user choose a value for the first option of this category, or say that there is none."""
@@ -157,7 +150,7 @@ class AgentController:
             return
         value = await self._tab.ask(value_picker(option))
         if value is not None:
-            await self._set_option(session, option.option_id, value)
+            await session.set_option(option.option_id, value)
 
     async def next_mode(self) -> None:
         """Ask the agent for its next mode. The badge shows what the agent reports, a notice what that mode means."""
@@ -173,7 +166,7 @@ class AgentController:
         values = [choice.value for choice in modes[0].choices]
         at = values.index(modes[0].value) if modes[0].value in values else -1
         wanted = modes[0].choices[(at + 1) % len(values)]
-        await self._set_option(session, modes[0].option_id, wanted.value)
+        await session.set_option(modes[0].option_id, wanted.value)
         now = {option.option_id: option.value for option in session.conversation.options}
         if wanted.description and now.get(modes[0].option_id) == wanted.value:
             self._tab.say(make_visible_line(f"{wanted.name}: {wanted.description}"))
@@ -199,13 +192,8 @@ class AgentController:
 
     async def log_out(self) -> None:
         agent = self.agent_or_say()
-        if agent is None:
-            return
-        try:
+        if agent is not None:
             await agent.logout()
-        except ClientError as error:
-            self._tab.say_error(error)
-        else:
             self._tab.say("Logged out. The agent may ask you to log in again.")
 
     async def show_agent(self) -> None:

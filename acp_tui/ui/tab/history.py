@@ -234,15 +234,9 @@ class HistoryController:
             return
         opening = Reopening(session, self._index, by_agent=link is not None)
         if link is not None and link is self._tab.link and self._is_blank:
-            await self._open_here(opening)
+            await self._tab.show(await opening(self._tab.sessions))
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
-
-    async def _open_here(self, opening: Reopening) -> None:
-        try:
-            await self._tab.show(await opening(self._tab.sessions))
-        except ClientError as error:
-            self._tab.say_error(error)
 
     async def _link_for(self, session: PastSession) -> AgentLink | None:
         """A link to the session's agent; None if the user doesn't want its command to run. Raises ClientError.

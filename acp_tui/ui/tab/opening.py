@@ -187,7 +187,7 @@ class Opener:
         if session is None or agent is None or self.is_reconnecting:
             return
         if not session.conversation.is_connected and agent.may_come_back:
-            self._tab.screen.run_worker(self._reconnect(session), exclusive=True, group="restart")
+            self._tab.run(self._reconnect(session), group="restart")
 
     async def _reconnect(self, session: Session) -> None:
         """Continue a session once its agent can be reached again."""
@@ -202,7 +202,7 @@ class Opener:
             self._tab.show_phase("")
 
     async def restart(self) -> None:
-        """Restart the agent, and continue the session as far as the agent remembers it."""
+        """Restart the agent, and continue the session as far as the agent remembers it. Raises ClientError."""
         session = self._tab.session
         if not self._tab.link.can_start:
             self._tab.say("There is no agent to restart.")
@@ -225,21 +225,14 @@ class Opener:
         """Start a host with this session, if the user agrees, and continue in it."""
         if not await self._tab.agent.confirm("The session's host is gone. Start one again with this session?"):
             return
-        try:
-            command = await self._tab.app.hosted_again(session)
-        except ClientError as error:
-            self._tab.say_error(error)
-        else:
-            self._tab.link.follow(self._tab.app.link_to(command, session.cwd))
-            await self._go_on(session)
+        command = await self._tab.app.hosted_again(session)
+        self._tab.link.follow(self._tab.app.link_to(command, session.cwd))
+        await self._go_on(session)
 
     async def _go_on(self, session: Session) -> None:
         if session.conversation.is_connected:
             await self._tab.link.stop("You stopped the agent to restart it")
-        try:
-            await self._tab.show(await self._tab.sessions.go_on(session))
-        except ClientError as error:
-            self._tab.say_error(error)
+        await self._tab.show(await self._tab.sessions.go_on(session))
 
     async def begin_anew(self) -> None:
         """Close the session and start another in its place. If that fails, the tab stays and the user is told."""

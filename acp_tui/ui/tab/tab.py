@@ -222,12 +222,21 @@ class Tab:
         """Open a dialog over this tab, whichever tab is in front, and return its result."""
         return await self.app.push_screen_wait(dialog, mode=self.mode)
 
-    def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run this while the tab exists. What was due after a frame may come when it's gone."""
+    def run(self, work: Coroutine[Any, Any, None], *, group: str = "") -> None:
+        """Run this while the tab exists, and tell what fails. Of a `group`, only the latest goes on.
+
+        What was due after a frame may come when the tab is gone.
+        """
         if self.screen.is_there:
-            self.screen.run_worker(work)
+            self.screen.run_worker(self._told(work), exclusive=bool(group), group=group or "default")
         else:
             work.close()
+
+    async def _told(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except ClientError as error:
+            self.say_error(error)
 
     def hint(self, text: str) -> str:
         """The text with the current keys filled in (keymap.Keymap.hint)."""

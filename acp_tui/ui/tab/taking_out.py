@@ -11,8 +11,7 @@ from anyio import to_thread
 from markdown_it import MarkdownIt
 from textual.binding import BindingType
 
-from acp_tui.client.errors import ClientError
-from acp_tui.client.saving import Saveable, SavingFailed, save_block
+from acp_tui.client.saving import Saveable, save_block
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, TextResource, is_for_user
@@ -185,12 +184,8 @@ class TakeOut:
         block = await self._choose(attached_to, block_label, "Which one do you want to save?", "has nothing attached")
         if block is None:
             return
-        try:
-            file = await to_thread.run_sync(save_block, block, self._cwd)
-        except SavingFailed as error:
-            self._say(str(error))
-        else:
-            self._say(f"Saved as {make_visible_path(str(file))}", is_problem=False)
+        file = await to_thread.run_sync(save_block, block, self._cwd)
+        self._say(f"Saved as {make_visible_path(str(file))}", is_problem=False)
 
     async def stop_one(self) -> None:
         """Ask the agent to stop what the entry shows, if it supports that. The turn goes on."""
@@ -204,17 +199,13 @@ class TakeOut:
         one = await self._choose(stoppable_of, lambda one: one.title, "Stop which?", lack)
         if one is None or session is None:
             return
-        try:
-            if one.call_id is not None:
-                await session.cancel_tool_call(one.call_id)
-            elif one.terminal_id is not None:
-                await session.cancel_terminal(one.terminal_id)
-            elif one.subagent_id is not None and panel is not None:
-                session.cancel_subagent(panel.view.conversation.subagents[one.subagent_id])
-        except ClientError as error:
-            self._say(str(error))
-        else:
-            self._say(f"Asked the agent to stop: {one.title}", is_problem=False)
+        if one.call_id is not None:
+            await session.cancel_tool_call(one.call_id)
+        elif one.terminal_id is not None:
+            await session.cancel_terminal(one.terminal_id)
+        elif one.subagent_id is not None and panel is not None:
+            session.cancel_subagent(panel.view.conversation.subagents[one.subagent_id])
+        self._say(f"Asked the agent to stop: {one.title}", is_problem=False)
 
     async def _choose(
         self, found_in: Callable[[Entry], Sequence[T]], label: Callable[[T], str], question: str, lack: str

@@ -30,8 +30,8 @@ from acp_tui.workbench.mock.script import (
     CANCEL,
     CANCELLED,
     PROMPT,
+    MockStep,
     Script,
-    Step,
     agreed_handshake,
     differences,
     kind_of,
@@ -80,9 +80,9 @@ class MockAgent:
         self._progress = MockProgress(script.steps)
         self._mapping = Mapping()
         self._surprises = UnexpectedRequests(self._progress, self._mapping)
-        self._asked: dict[tuple[type, Any], Step] = {}
+        self._asked: dict[tuple[type, Any], MockStep] = {}
         """Our requests that wait for a response, by ID."""
-        self._unanswered: dict[Step, RequestId] = {}
+        self._unanswered: dict[MockStep, RequestId] = {}
         """The client's requests that wait for a response."""
         self._due = 0.0
         """When to send the next step, in the loop's time."""
@@ -133,7 +133,7 @@ class MockAgent:
                     await anyio.sleep(0)
         await self._end(whole)
 
-    async def _is_time_for(self, step: Step) -> bool:
+    async def _is_time_for(self, step: MockStep) -> bool:
         """Wait for the step's time; return False if something arrived that may change the next step."""
         if not self._speed or not step.gap_s:
             return True
@@ -147,7 +147,7 @@ class MockAgent:
         self._due = due
         return True
 
-    async def _say(self, step: Step) -> None:
+    async def _say(self, step: MockStep) -> None:
         match step.message:
             case None:
                 await self._out.is_empty()
@@ -161,7 +161,7 @@ class MockAgent:
                 self._out.put(self._mapping.frame(step.data))
         await self._out.has_room()
 
-    def _answer_as_recorded(self, step: Step) -> None:
+    def _answer_as_recorded(self, step: MockStep) -> None:
         assert step.answers is not None
         is_again = step is not step.answers.answer
         if is_again or step.answers in self._unanswered:
@@ -183,7 +183,7 @@ class MockAgent:
 
     # What doesn't come
 
-    async def _wait_for(self, step: Step) -> None:
+    async def _wait_for(self, step: MockStep) -> None:
         if self._is_deaf:
             await self._out.is_empty()
             self._has_said_all.set()
@@ -198,14 +198,14 @@ class MockAgent:
                 raise Departed
             self._put_off(step)
 
-    def _patience_with(self, step: Step) -> float:
+    def _patience_with(self, step: MockStep) -> float:
         """How long to wait for a step; without limit if the client doesn't wait for us."""
         is_waiting = any(request.answer is not None for request in self._unanswered)
         if not is_waiting or self._progress.is_overdue(step):
             return math.inf
         return self._patience_s + (step.gap_s / self._speed if self._speed else 0)
 
-    def _put_off(self, step: Step) -> None:
+    def _put_off(self, step: MockStep) -> None:
         self._progress.put_off(step)
         if isinstance(step.message, messages.Request):
             self._depart(step, f"{step.method} was expected, but didn't come")
@@ -274,11 +274,11 @@ class MockAgent:
             self._answer_as_recorded(step.answer)
             self._progress.leave_out(step.answer)
 
-    def _is_of_session(self, step: Step, message: messages.Request | messages.Notification) -> bool:
+    def _is_of_session(self, step: MockStep, message: messages.Request | messages.Notification) -> bool:
         opens = message.method in ("session/load", "session/resume")
         return opens or self._mapping.name("sessionId", step.session) == session_of(message.params)
 
-    def _miss_before(self, request: Step) -> None:
+    def _miss_before(self, request: MockStep) -> None:
         for missed in self._progress.missed_before(request):
             self._depart(missed, f"{missed.method} was expected, but {request.method} came")
             if isinstance(missed.message, messages.Request):
@@ -287,7 +287,7 @@ class MockAgent:
                 self._progress.leave_out(missed)
 
     def _leave_out_what_is_not_offered(self, then: Any, now: Any) -> None:
-        lacking: dict[str, list[Step]] = {}
+        lacking: dict[str, list[MockStep]] = {}
         for question, offer in no_longer_asked(self._script.steps, then, now):
             self._progress.leave_out(question)
             lacking.setdefault(offer, []).append(question)
@@ -335,10 +335,10 @@ class MockAgent:
         error = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
         self._out.put(messages.write_failure(self._unanswered.pop(waiting), error))
 
-    def _turn(self, is_it: Callable[[Step], bool]) -> Step | None:
+    def _turn(self, is_it: Callable[[MockStep], bool]) -> MockStep | None:
         return next((step for step in self._unanswered if step.method == PROMPT and is_it(step)), None)
 
-    def _end_turn(self, prompt: Step, reason: str) -> None:
+    def _end_turn(self, prompt: MockStep, reason: str) -> None:
         self._progress.leave_out_rest(prompt)
         self._out.put(messages.write_result(self._unanswered.pop(prompt), {"stopReason": reason}))
 
@@ -366,7 +366,7 @@ class MockAgent:
                 self._depart(recorded, f"the answer to {question.method} {difference}")
             self._mapping.learn(recorded.message.value, answer.value)
 
-    def _differ(self, question: Step, recorded: Step, then: str, now: str) -> None:
+    def _differ(self, question: MockStep, recorded: MockStep, then: str, now: str) -> None:
         prompt = self._turn(lambda step: question.lane in (None, step.lane))
         ending = CANCELLED if now == CANCELLED else "refusal"
         so = f", so the turn ends with {ending}" if prompt is not None else ""
@@ -376,11 +376,11 @@ class MockAgent:
         else:
             self._end_turn(prompt, ending)
 
-    def _depart(self, step: Step | None, what: str) -> None:
+    def _depart(self, step: MockStep | None, what: str) -> None:
         self._on_departure(what if step is None else f"{_place(step)}: {what}")
 
 
-def _place(step: Step) -> str:
+def _place(step: MockStep) -> str:
     return f"frame {step.number} ({step.at:.3f}s)"
 
 
@@ -447,7 +447,7 @@ TERMINAL: Final = "terminal/"
 FILES: Final = {"fs/read_text_file": ("fs", "readTextFile"), "fs/write_text_file": ("fs", "writeTextFile")}
 
 
-def no_longer_asked(steps: Iterable[Step], then: Any, now: Any) -> Iterator[tuple[Step, str]]:
+def no_longer_asked(steps: Iterable[MockStep], then: Any, now: Any) -> Iterator[tuple[MockStep, str]]:
     """The agent's requests that need a capability missing from the client's `initialize` in `now`, with its name.
 
     A capability that the recorded client lacked too doesn't count.

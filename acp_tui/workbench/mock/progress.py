@@ -18,21 +18,21 @@ from typing import Any, Final, cast
 from acp_tui.demo.client_calls import at
 from acp_tui.rpc import ErrorCode, RequestFailed, RequestId
 from acp_tui.rpc.messages import Failure, Notification, Request, Result, write_failure, write_result
-from acp_tui.workbench.mock.script import NEW, OPENERS, PROMPT, Step, session_of
+from acp_tui.workbench.mock.script import NEW, OPENERS, PROMPT, MockStep, session_of
 
 
 class MockProgress:
     """The progress of one client through one recording."""
 
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self.came: dict[Step, RequestId] = {}
+    def __init__(self, steps: Sequence[MockStep]) -> None:
+        self.came: dict[MockStep, RequestId] = {}
         """The recorded steps that the client has sent, with the current IDs of requests."""
-        self._left_out: set[Step] = set()
-        self._overdue: set[Step] = set()
-        self._skipped: set[Step] = set()
+        self._left_out: set[MockStep] = set()
+        self._overdue: set[MockStep] = set()
+        self._skipped: set[MockStep] = set()
         """Our responses whose request was missing when they were next."""
-        self._lanes: dict[str | None, deque[Step]] = {}
-        self._expected: dict[tuple[type, str], dict[Step, None]] = {}
+        self._lanes: dict[str | None, deque[MockStep]] = {}
+        self._expected: dict[tuple[type, str], dict[MockStep, None]] = {}
         """The client's requests and notifications that haven't come, by kind and in order."""
         for step in steps:
             self._lanes.setdefault(step.lane, deque()).append(step)
@@ -41,11 +41,11 @@ class MockProgress:
 
     # What is next
 
-    def next(self) -> Step | None:
+    def next(self) -> MockStep | None:
         """The next step: ours to send, or the client's to wait for. None at the end."""
         while True:
             lanes = sorted(filter(None, self._lanes.values()), key=lambda lane: lane[0].place)
-            waited_for: Step | None = None
+            waited_for: MockStep | None = None
             for lane in lanes:
                 if self._is_past(lane[0]):
                     lane.popleft()
@@ -58,7 +58,7 @@ class MockProgress:
             else:
                 return waited_for
 
-    def _is_past(self, step: Step) -> bool:
+    def _is_past(self, step: MockStep) -> bool:
         if step in self._left_out or step in self.came:
             return True
         if not step.is_ours:
@@ -69,33 +69,33 @@ class MockProgress:
             return step in self._skipped
         return False
 
-    def pass_by(self, step: Step) -> None:
+    def pass_by(self, step: MockStep) -> None:
         """Mark our step as sent."""
         self._lanes[step.lane].popleft()
 
     # What the client sends
 
-    def expected(self, message: Request | Notification) -> Iterator[Step]:
+    def expected(self, message: Request | Notification) -> Iterator[MockStep]:
         """The client's steps of this kind that haven't come."""
         return iter(self._expected.get((type(message), message.method), {}))
 
-    def come(self, step: Step, request_id: RequestId = None) -> None:
+    def come(self, step: MockStep, request_id: RequestId = None) -> None:
         """Mark the client's step as sent."""
         self.came[step] = request_id
         self._forget(step)
 
-    def is_to_be_answered_now(self, request: Step) -> bool:
+    def is_to_be_answered_now(self, request: MockStep) -> bool:
         """Whether to respond now: the response's turn has passed, or it would wait for a message not sent yet."""
         if request.answer is None or request.method in (PROMPT, *OPENERS):  # much may come before these responses
             return False
         return request.answer in self._skipped or any(self._unsaid_before(request))
 
-    def _unsaid_before(self, request: Step) -> Iterator[bool]:
+    def _unsaid_before(self, request: MockStep) -> Iterator[bool]:
         for lane in self._lanes.values():
             for step in takewhile(lambda step: step.place < request.place, lane):
                 yield not step.is_ours and not self._is_past(step)
 
-    def missed_before(self, request: Step) -> list[Step]:
+    def missed_before(self, request: MockStep) -> list[MockStep]:
         """The requests and cancellations that should have come before it, except those of another session."""
         return [
             step
@@ -106,24 +106,24 @@ class MockProgress:
 
     # What doesn't come
 
-    def is_overdue(self, step: Step) -> bool:
+    def is_overdue(self, step: MockStep) -> bool:
         """Whether only dependent steps still wait for it."""
         return step in self._overdue
 
-    def put_off(self, step: Step) -> None:
+    def put_off(self, step: MockStep) -> None:
         """Mark a step as overdue. It may still come."""
         self._overdue.add(step)
 
-    def leave_out(self, *steps: Step) -> None:
+    def leave_out(self, *steps: MockStep) -> None:
         """Skip these steps, and the responses to skipped requests."""
         for step in steps:
             self._left_out.update([step] if step.answer is None else [step, step.answer])
             self._forget(step)
 
-    def is_left_out(self, step: Step) -> bool:
+    def is_left_out(self, step: MockStep) -> bool:
         return step in self._left_out
 
-    def leave_out_rest(self, prompt: Step) -> None:
+    def leave_out_rest(self, prompt: MockStep) -> None:
         """Skip the rest of a turn, including its end, except requests that the client may send at any time."""
         for step in self._lanes[prompt.lane]:
             if step.place <= prompt.place or step.message is None or _is_at_any_time(step):
@@ -134,21 +134,21 @@ class MockProgress:
             if step is prompt.answer:
                 break
 
-    def _forget(self, step: Step) -> None:
+    def _forget(self, step: MockStep) -> None:
         if isinstance(step.message, Request | Notification):
             self._expected.get((type(step.message), step.method), {}).pop(step, None)
 
 
-def _is_tied(one: Step, other: Step) -> bool:
+def _is_tied(one: MockStep, other: MockStep) -> bool:
     """Whether the order of these requests matters, which it doesn't between two sessions."""
     return one.lane in (None, other.lane) or (one.method in OPENERS and other.method in OPENERS)
 
 
-def _holds_its_session(step: Step) -> bool:
+def _holds_its_session(step: MockStep) -> bool:
     return not isinstance(step.message, Request) or step.method in (PROMPT, *OPENERS)
 
 
-def _is_at_any_time(step: Step) -> bool:
+def _is_at_any_time(step: MockStep) -> bool:
     """Whether it's a request of the client other than a prompt, or the response to one."""
     request = step if step.answers is None else step.answers
     return isinstance(request.message, Request) and not request.is_ours and request.method != PROMPT
@@ -163,7 +163,7 @@ class UnexpectedRequests:
         self._sessions = 0
         """The number of additional sessions."""
 
-    def answer(self, request: Request) -> tuple[Step | None, str, bytes]:
+    def answer(self, request: Request) -> tuple[MockStep | None, str, bytes]:
         """Return the similar recorded step, a description of the departure, and the response."""
         before = self._last_like(request)
         if request.method == PROMPT:
@@ -180,7 +180,7 @@ class UnexpectedRequests:
         )
         return None, f"{request.method} isn't in the recording", write_failure(request.id, error)
 
-    def _last_like(self, request: Request) -> Step | None:
+    def _last_like(self, request: Request) -> MockStep | None:
         """The last request that came with the same method and in the same session."""
         session = None if request.method in OPENERS else session_of(request.params)
         for step in reversed([*self._progress.came]):
@@ -189,12 +189,12 @@ class UnexpectedRequests:
                 return step
         return None
 
-    def _refuse(self, request: Request, before: Step | None) -> tuple[str, bytes]:
+    def _refuse(self, request: Request, before: MockStep | None) -> tuple[str, bytes]:
         what = "came once more than in the recording" if before else "came, but isn't in the recording"
         so = f"{PROMPT} {what}, so it ends with refusal (session {session_of(request.params)!r})"
         return so, write_result(request.id, {"stopReason": "refusal"})
 
-    def _open_another(self, request: Request, answer: Step) -> tuple[str, bytes]:
+    def _open_another(self, request: Request, answer: MockStep) -> tuple[str, bytes]:
         """Open an additional session. It plays the first one's recorded turns, unless those have begun."""
         value = answer.message.value if isinstance(answer.message, Result) else None
         first = session_of(value)

@@ -22,7 +22,7 @@ OPENERS: Final = (NEW, "session/load", "session/resume", "session/fork")
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class MockStep:
     """A line on the wire or on stderr."""
 
     place: int
@@ -41,9 +41,9 @@ class Step:
     session: str | None = None
     lane: str | None = None
     """The session it's ordered in. A step without a session belongs to the turn it's in."""
-    answers: Step | None = None
+    answers: MockStep | None = None
     """For a response: the request."""
-    answer: Step | None = None
+    answer: MockStep | None = None
     """For a request: the first response; None if there was none."""
 
     @property
@@ -63,7 +63,7 @@ class Step:
 class Script:
     """The whole script. Of the client's steps, only those that the agent needed to continue."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[MockStep] = field(default_factory=list)
     ended_itself: bool = False
     """Whether the agent exited before the client was done with it."""
     how_it_ended: str = ""
@@ -93,10 +93,10 @@ class _Reading:
         self.script = Script()
         self._frames = 0
         self._at = 0.0
-        self._waiting: Pairing[Step] = Pairing()
-        self._answered: Pairing[Step] = Pairing()
+        self._waiting: Pairing[MockStep] = Pairing()
+        self._answered: Pairing[MockStep] = Pairing()
         """Requests with a response, because an agent may answer twice."""
-        self._turns: dict[str | None, Step] = {}
+        self._turns: dict[str | None, MockStep] = {}
         """Prompts without a response, by session; last one at the end."""
 
     def frame(self, at: float, direction: Direction, data: bytes) -> None:
@@ -111,10 +111,10 @@ class _Reading:
             step = self.add(at, _runnable(data, message), message, is_ours=is_ours)
         self._relate(step, message, direction)
 
-    def add(self, at: float, data: bytes, message: Message | None, *, is_ours: bool) -> Step:
+    def add(self, at: float, data: bytes, message: Message | None, *, is_ours: bool) -> MockStep:
         lane = next(reversed(self._turns), None) if is_ours else None
         place, gap_s = len(self.script.steps), max(0.0, at - self._at)
-        step = Step(place, self._frames, at, gap_s, is_ours, data, message, lane=lane)
+        step = MockStep(place, self._frames, at, gap_s, is_ours, data, message, lane=lane)
         self._at = at
         self.script.steps.append(step)
         return step
@@ -133,7 +133,7 @@ class _Reading:
             case _:
                 return False
 
-    def _relate(self, step: Step, message: Message, direction: Direction) -> None:
+    def _relate(self, step: MockStep, message: Message, direction: Direction) -> None:
         match message:
             case Request(request_id, method, params):
                 self._waiting.ask(direction, request_id, step)
@@ -147,11 +147,11 @@ class _Reading:
             case _:
                 pass
 
-    def _place(self, step: Step, session: str | None) -> None:
+    def _place(self, step: MockStep, session: str | None) -> None:
         if session is not None or not step.is_ours:
             step.session = step.lane = session
 
-    def _answer(self, step: Step, asker: Direction, request_id: RequestId) -> None:
+    def _answer(self, step: MockStep, asker: Direction, request_id: RequestId) -> None:
         request = self._waiting.answer(asker.opposite, request_id)
         if request is None:
             step.answers = self._answered.waiting(asker, request_id)
@@ -188,7 +188,7 @@ _AT_WILL: Final = frozenset({
 """Fields that the protocol lets a client omit. Of the capabilities, only those that are used matter."""
 
 
-def kind_of(question: Step, answer: Result | Failure) -> str:
+def kind_of(question: MockStep, answer: Result | Failure) -> str:
     """The kind of a response in a word: the action, allow or reject, or whether there is a result at all."""
     if isinstance(answer, Failure):
         return "an error"
@@ -200,7 +200,7 @@ def kind_of(question: Step, answer: Result | Failure) -> str:
     return "a result"
 
 
-def _outcome(question: Step, outcome: Any) -> str:
+def _outcome(question: MockStep, outcome: Any) -> str:
     if not isinstance(outcome, dict):
         return "no outcome"
     if outcome.get("outcome") != "selected":
@@ -232,7 +232,7 @@ def differences(recorded: Any, live: Any) -> Iterator[str]:
 _ONLY_IN_V2: Final = frozenset({"info", "capabilities"})
 
 
-def agreed_handshake(step: Step) -> Any:
+def agreed_handshake(step: MockStep) -> Any:
     """The params of a recorded `initialize` that matter for the negotiated version.
 
     A client that requests version 2 sends everything in both forms. If the agent didn't answer 2, one form is enough.

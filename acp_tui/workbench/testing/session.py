@@ -16,7 +16,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import Command, ConfigOption, Plan, SelectOption, Usage
+from acp_tui.conversation.facts import ConfigOption, OfferedCommand, Plan, SelectOption, Usage
 from acp_tui.workbench.testing.failures import AgentFailure, TimedOut, calls_text, failure_of, quoted
 from acp_tui.workbench.testing.link import Link
 from acp_tui.workbench.testing.scripted_user import WatchedSession
@@ -119,7 +119,7 @@ class AcpSession:
         return self.conversation.options
 
     @property
-    def commands(self) -> tuple[Command, ...]:
+    def commands(self) -> tuple[OfferedCommand, ...]:
         """The agent's slash commands."""
         return self.conversation.commands
 

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.client import path_globs
 from acp_tui.client.permissions.rules import (
-    Subject,
+    RuleSubject,
     asks_disk,
     first_match,
     resolved,
@@ -144,7 +144,7 @@ def test_the_disk_is_asked_only_where_a_rule_depends_on_a_place(links_followed: 
         ([], subject_of_read("/a")),
         ([write, command], subject_of_read("/a")),
         ([write, command], subject_of_command("rm", ["/a"])),
-        ([write, command], Subject("edit")),
+        ([write, command], RuleSubject("edit")),
     ):
         assert not asks_disk(rules, subject)
         assert resolved(rules, subject) is subject

@@ -18,7 +18,7 @@ from acp_tui.client.settings.settings import (
     Settings,
     TerminalSettings,
     TraceContext,
-    Workspace,
+    WorkspaceSettings,
 )
 from acp_tui.client.settings.wording import documented
 from support.settings_text import ENVIRON, read
@@ -84,7 +84,7 @@ def test_every_setting_can_be_set(file: Path) -> None:
             Appearance("nord", images="blocks"),
             ConversationSettings(("edit", "other"), 0, 10_000, 7, 5, "open"),
             AgentSettings(2.5, trace_context=TraceContext("00-1-2-01", "a=b", "c=d")),
-            Workspace("ask", "off", "on", directories),
+            WorkspaceSettings("ask", "off", "on", directories),
             Changes(0, 2, 3),
             TerminalSettings(4),
             refuse=(

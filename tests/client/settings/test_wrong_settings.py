@@ -13,7 +13,7 @@ from acp_tui.client.settings.settings import (
     ConversationSettings,
     RefusalRule,
     Settings,
-    Workspace,
+    WorkspaceSettings,
 )
 from support.settings_text import read, said
 
@@ -80,7 +80,7 @@ def test_a_wrong_value_loses_no_other() -> None:
 def test_what_an_agent_may_do_is_asked_about_where_its_setting_is_wrong() -> None:
     result = read('workspace.write = "of"')
 
-    assert result.settings.workspace == Workspace(write="ask")
+    assert result.settings.workspace == WorkspaceSettings(write="ask")
     assert [str(problem) for problem in result.problems] == [
         'F: workspace.write is "of"; allowed: "on", "unasked", "ask" or "off" (did you mean "off"?);'
         ' "ask" is used instead'
@@ -88,7 +88,7 @@ def test_what_an_agent_may_do_is_asked_about_where_its_setting_is_wrong() -> Non
 
 
 def test_all_is_asked_about_where_the_section_is_wrong() -> None:
-    assert read('workspace = "off"').settings.workspace == Workspace("ask", "ask", "ask")
+    assert read('workspace = "off"').settings.workspace == WorkspaceSettings("ask", "ask", "ask")
     assert said('workspace = "off"') == [
         'F: workspace is "off"; allowed: a table; read = "ask", write = "ask", terminals = "ask" hold instead'
     ]

@@ -28,7 +28,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation.elicitation import BooleanField, Form, TextField, UrlVisit
-from acp_tui.conversation.facts import Command, PlanStep, RequestKey, SessionId
+from acp_tui.conversation.facts import OfferedCommand, PlanStep, RequestKey, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CommandsReplaced,
@@ -346,7 +346,7 @@ SAYINGS: Final[tuple[Callable[[World, Session], object], ...]] = (
     _subagent,
     lambda world, session: session.apply(NoticeShown("warning", "Careful", "very")),
     lambda world, session: session.apply(InfoChanged(title=f"Title {world.chance.randrange(9)}")),
-    lambda world, session: session.apply(CommandsReplaced((Command("go", "Goes"),))),
+    lambda world, session: session.apply(CommandsReplaced((OfferedCommand("go", "Goes"),))),
     lambda world, session: session.apply(Disconnected("gone")),
 )
 

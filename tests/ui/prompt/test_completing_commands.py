@@ -5,19 +5,19 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from acp_tui.conversation.facts import Choice, Command, SelectOption
+from acp_tui.conversation.facts import Choice, OfferedCommand, SelectOption
 from acp_tui.conversation.updates import CommandsReplaced, OptionsReplaced
 from acp_tui.ui.commands.table import COMMANDS, slash_action
 from acp_tui.ui.prompt.completion import MAX_DESCRIPTION, Commands, Completion, SuggestionList
 from support.screens import AGENT, SIZE, Page, open_page
 
-REVIEW = Command("review", "Look over the changes", "what to look at")
-STATUS = Command("status", "How things stand")
-OWN_HELP = Command("help", "The agent's own help")
+REVIEW = OfferedCommand("review", "Look over the changes", "what to look at")
+STATUS = OfferedCommand("status", "How things stand")
+OWN_HELP = OfferedCommand("help", "The agent's own help")
 
 
 @asynccontextmanager
-async def page_with(*commands: Command, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
+async def page_with(*commands: OfferedCommand, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
     """A page with an agent that has these commands."""
     async with open_page(CommandsReplaced(commands), size=size) as page:
         await page.until(lambda: any(isinstance(one, Completion) for one in page.prompt.key_helpers))
@@ -48,7 +48,7 @@ async def test_commands_are_found_by_name_then_by_description() -> None:
 
 
 async def test_the_best_match_comes_first_whatever_its_source() -> None:
-    async with page_with(Command("x", "It will help")) as page:
+    async with page_with(OfferedCommand("x", "It will help")) as page:
         await page.press(*"/help")
         assert labels(page) == ["/help", "/x"]
 
@@ -112,14 +112,16 @@ async def test_a_slash_elsewhere_is_just_text() -> None:
 
 
 async def test_on_a_narrow_screen_the_description_goes_first() -> None:
-    async with page_with(Command("a-rather-long-command", "Described at length"), size=(40, 20)) as page:
+    async with page_with(OfferedCommand("a-rather-long-command", "Described at length"), size=(40, 20)) as page:
         await page.press("/")
         assert "/a-rather-long-command" in page.text
         assert "Described" not in page.text
 
 
 async def test_what_is_hostile_in_a_command_is_shown_safely() -> None:
-    async with page_with(Command("ok", "a\x1b[2Jb"), Command("bad name", ""), Command("b\x1bad", "")) as page:
+    async with page_with(
+        OfferedCommand("ok", "a\x1b[2Jb"), OfferedCommand("bad name", ""), OfferedCommand("b\x1bad", "")
+    ) as page:
         await page.press("/")
         assert labels(page)[0] == "/ok"
         assert labels(page)[1] == f"/{next(command.slash for command in COMMANDS if command.slash)}"
@@ -127,7 +129,7 @@ async def test_what_is_hostile_in_a_command_is_shown_safely() -> None:
 
 
 def test_only_the_start_of_a_long_description_is_searched() -> None:
-    command = Command("big", "word " * 100_000 + "needle")
+    command = OfferedCommand("big", "word " * 100_000 + "needle")
     known = Commands((command,), "Agent")
     assert known.find("needle") == []
     assert len(known.find("big")[0].description) <= MAX_DESCRIPTION

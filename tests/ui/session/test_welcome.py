@@ -14,7 +14,7 @@ from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.conversation.facts import Command
+from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.updates import ClientRemark, CommandsReplaced
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
@@ -63,7 +63,7 @@ async def test_a_word_of_the_clients_own_leaves_it_there() -> None:
 
 async def test_commands_are_named_when_the_agent_tells_them() -> None:
     async with open_page() as page:
-        await page.apply(CommandsReplaced((Command("plan", "Make a plan"), Command("te\x1bst", "Test"))))
+        await page.apply(CommandsReplaced((OfferedCommand("plan", "Make a plan"), OfferedCommand("te\x1bst", "Test"))))
         assert "/    commands: plan, te␛st" in page.text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acp_tui.client.settings.settings import AgentSettings, Appearance, Settings, TraceContext, Workspace
+from acp_tui.client.settings.settings import AgentSettings, Appearance, Settings, TraceContext, WorkspaceSettings
 from support.desks import SESSION, Desk, OpenDesk
 
 MODES = """
@@ -209,7 +209,7 @@ async def test_additional_directories_go_to_an_agent_that_takes_them(open_desk: 
     answer(expect("session/new"), sessionId="s1")
     serve_until_closed()
     """
-    settings = Settings(workspace=Workspace(additional_directories=(tmp_path, tmp_path / "missing")))
+    settings = Settings(workspace=WorkspaceSettings(additional_directories=(tmp_path, tmp_path / "missing")))
     async with open_desk(script, settings=settings) as desk:
         await desk.has_session()
         [sent] = desk.sent("session/new")
@@ -221,7 +221,7 @@ async def test_an_agent_without_additional_directories_gets_none_and_the_user_is
     open_desk: OpenDesk, tmp_path: Path
 ) -> None:
     """R-DIR-1."""
-    settings = Settings(workspace=Workspace(additional_directories=(tmp_path,)))
+    settings = Settings(workspace=WorkspaceSettings(additional_directories=(tmp_path,)))
     async with open_desk(SESSION, "serve_until_closed()", settings=settings) as desk:
         await desk.shows("doesn't support additional")
         assert "additionalDirectories" not in desk.sent("session/new")[0]
@@ -230,7 +230,7 @@ async def test_an_agent_without_additional_directories_gets_none_and_the_user_is
 async def test_trace_context_and_what_is_off_reach_the_handshake(open_desk: OpenDesk) -> None:
     """R-EXT-2, R-INIT-4."""
     trace = TraceContext(traceparent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-    settings = Settings(agent=AgentSettings(trace_context=trace), workspace=Workspace(terminals="off"))
+    settings = Settings(agent=AgentSettings(trace_context=trace), workspace=WorkspaceSettings(terminals="off"))
     async with open_desk(SESSION, "serve_until_closed()", settings=settings) as desk:
         await desk.has_session()
         [sent] = desk.sent("initialize")

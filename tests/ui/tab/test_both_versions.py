@@ -15,7 +15,7 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF
-from acp_tui.client.settings.settings import Settings, Workspace
+from acp_tui.client.settings.settings import Settings, WorkspaceSettings
 from support.desks import Desk
 from support.screens import open_agent_page
 
@@ -84,7 +84,7 @@ def open_version(tmp_path: Path) -> OpenVersion:
     async def opened(version: Version) -> AsyncIterator[Desk]:
         command = AgentCommand("both", argv, protocol=version)
         # Otherwise acp-tui asks about commands of version 1, which this agent doesn't ask for.
-        settings = Settings(workspace=Workspace(terminals="on"))
+        settings = Settings(workspace=WorkspaceSettings(terminals="on"))
         async with open_agent_page(command, project, size=(100, 40), settings=settings) as page:
             desk = Desk(page.pilot, page.session, page.connection, page.clock)
             await desk.has_session()

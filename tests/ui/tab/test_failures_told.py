@@ -4,8 +4,16 @@ import sys
 from pathlib import Path
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AgentNotFound
-from acp_tui.conversation.updates import CancelRequested, Disconnected, TurnEnded, TurnFailed, UnknownUpdate
+from acp_tui.client.errors import AgentNotFound, AgentRefused
+from acp_tui.conversation.facts import Choice, SelectOption
+from acp_tui.conversation.updates import (
+    CancelRequested,
+    Disconnected,
+    OptionsReplaced,
+    TurnEnded,
+    TurnFailed,
+    UnknownUpdate,
+)
 from support.folding import agent, call, prompt
 from support.screens import open_agent_page, open_page
 
@@ -115,3 +123,11 @@ async def test_where_the_user_has_quit_meanwhile_a_failure_is_told_to_nobody() -
         await tab.show_failure(AgentNotFound("no-such-agent"))
         await page.settled()
         assert "no-such-agent" in page.text
+
+
+async def test_what_a_command_fails_with_is_told() -> None:
+    mode = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("code", "Code")), "mode")
+    async with open_page(OptionsReplaced((mode,))) as page:
+        page.connection.refusal = AgentRefused("Agent: Not in this project", code=-32603)
+        await page.press("shift+tab")
+        await page.until(lambda: "Agent: Not in this project" in page.text)

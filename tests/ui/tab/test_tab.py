@@ -102,12 +102,13 @@ async def test_the_next_mode_is_asked_for_and_what_it_means_is_told() -> None:
     assert tab.told == ["Code: Writes files"]
 
 
-async def test_a_mode_that_the_agent_refuses_is_told_and_the_old_one_stays() -> None:
+async def test_a_mode_that_the_agent_refuses_leaves_the_old_one() -> None:
     tab = LoneTab(OptionsReplaced((MODE,)))
     tab.connection.refusal = AgentRefused("Agent: Not in this project", code=-32603)
-    await tab.agent.next_mode()
+    with pytest.raises(AgentRefused):
+        await tab.agent.next_mode()
     assert [option.value for option in tab.session.conversation.options] == ["ask"]
-    assert tab.told == ["Agent: Not in this project"]
+    assert tab.told == []
 
 
 async def test_an_agent_without_modes_has_no_next_one() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.arguments import AgentChoice
+from acp_tui.cli.arguments import ChosenAgent
 from acp_tui.cli.main import main
 from acp_tui.workbench import check
 from acp_tui.workbench.check import Examination
@@ -37,7 +37,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command_line_is_read() -> None:
-    agent = AgentChoice(argv=("x",))
+    agent = ChosenAgent(argv=("x",))
     assert given("check --prompt hi --timeout 5 --format json -- x") == (
         "check",
         {"agent": agent, "prompt": "hi", "timeout": 5.0, "format": "json"},
