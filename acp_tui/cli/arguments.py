@@ -35,6 +35,8 @@ class AgentChoice(NamedTuple):
     argv: tuple[str, ...] = ()
     protocol: Literal[1, 2] | None = None
     """The ACP version to use with it, if the user specified one."""
+    sandbox: str = ""
+    """The sandbox to run it in, if the user specified one."""
 
 
 def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
@@ -42,7 +44,8 @@ def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
     words, agent_argv = _split_off_agent(argv)
     command, rest = split_command(words)
     parser = _Parser(command)
-    args, left = parser.parse_known_args(rest)
+    joined = {option.flags[0]: option.value_when_bare for option in command.options if option.is_joined}
+    args, left = parser.parse_known_args([f"{word}={joined[word]}" if word in joined else word for word in rest])
     if left:
         parser.error(_too_much(command, getattr(args, "word", None), left))
     try:
@@ -105,7 +108,7 @@ def _split_off_agent(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | 
 def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | None) -> None:
     """Combine values that belong together, and check that none is missing. Raises UsageError."""
     if command.takes_agent:
-        args.agent = _choice(args.word, agent_argv, getattr(args, "protocol", None))
+        args.agent = _choice(args.word, agent_argv, args)
     elif agent_argv is not None:
         raise UsageError(f"{command.name} doesn't take a command after --")
     if "record" in args:
@@ -116,17 +119,19 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
         raise UsageError(f"{command.name} needs {command.needs}")
 
 
-def _choice(name: str | None, argv: tuple[str, ...] | None, protocol: str | None) -> AgentChoice | None:
-    version = _VERSIONS[protocol]
+def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> AgentChoice | None:
+    version, sandbox = _VERSIONS[getattr(args, "protocol", None)], getattr(args, "sandbox", None) or ""
     if argv is None:
         if name is None and version is not None:
             raise UsageError("--protocol says how to speak with an agent: name it too")
-        return None if name is None else AgentChoice(name=name, protocol=version)
+        if name is None and sandbox:
+            raise UsageError("--sandbox says where to run an agent: name it too")
+        return None if name is None else AgentChoice(name, protocol=version, sandbox=sandbox)
     if name is not None:
         raise UsageError(f"two agents: {name}, and the command after --")
     if not argv:
         raise UsageError("no command follows --")
-    return AgentChoice(argv=argv, protocol=version)
+    return AgentChoice(argv=argv, protocol=version, sandbox=sandbox)
 
 
 _VERSIONS: Final[dict[str | None, Literal[1, 2] | None]] = {None: None, "1": 1, "2": 2}

@@ -68,12 +68,16 @@ class Option(NamedTuple):
     is_repeated: bool = False
     """Whether it can be repeated. The parsed value is then a list, or None if it isn't given."""
     is_required: bool = False
+    is_joined: bool = False
+    """Whether its value follows `=`, so that the next word is another."""
 
     @property
     def shown(self) -> str:
         flags = ", ".join(self.flags)
         if self.value is None:
             return flags
+        if self.is_joined:
+            return f"{flags}[={self.value.shown}]"
         return f"{flags} {self.value.shown if self.value_when_bare is None else f'[{self.value.shown}]'}"
 
 
@@ -132,6 +136,13 @@ def output_format(*choices: str, about: str = "how to print it") -> Option:
 
 
 PROTOCOL: Final = Option(("--protocol",), "speak only this version of ACP", Value("VERSION", choices=("1", "2")))
+SANDBOX: Final = Option(
+    ("--sandbox",),
+    "run the agent in a sandbox: workspace (default), read-only, your own, or off",
+    Value("NAME"),
+    value_when_bare="workspace",
+    is_joined=True,
+)
 RECORDING: Final = (
     Option(("--record",), "record everything sent and received", Value("FILE", ValueKind.NEW_FILE)),
     Option(("--record-raw",), "keep secrets in that recording"),

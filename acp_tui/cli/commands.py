@@ -14,6 +14,7 @@ from acp_tui.cli.command import (
     LOOK_BACK,
     PROTOCOL,
     RECORDING,
+    SANDBOX,
     SOURCE,
     SOURCE_NOTE,
     SPEED,
@@ -59,7 +60,7 @@ _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
 _WEB = Option(("--web",), "show it in a browser on this machine", Value("PORT", ValueKind.NUMBER), value_when_bare="0")
 _RESUME = Option(("--resume",), "reopen this folder's last session, or the one named", Value("ID"), value_when_bare="")
 _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
-_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, PROTOCOL, *RECORDING)
+_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, SANDBOX, PROTOCOL, *RECORDING)
 _MAX_WAIT = Option(
     ("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", ValueKind.NUMBER), 2.0
 )
@@ -132,6 +133,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
                 "let the agent do this in the folder without asking: write, run, or write,run",
                 Value("KINDS", choices=("write", "run", "write,run"), is_closed=False),
             ),
+            SANDBOX,
             PROTOCOL,
             *RECORDING,
         ),
@@ -151,6 +153,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
                 Value("ID"),
                 value_when_bare="",
             ),
+            SANDBOX,
             Option(("--stop",), "stop the host with this name, or all hosts", Value("NAME"), value_when_bare=""),
             Option(("--listen",), "listen on TCP, too; clients need a token", Value("HOST:PORT")),
             Option(("--tls-cert",), "the certificate, in PEM format", Value("FILE", ValueKind.FILE)),
@@ -293,6 +296,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
                 Value("PROMPT"),
                 value_when_bare=DOCTORS_PROMPT,
             ),
+            SANDBOX,
             PROTOCOL,
             output_format("text", "json"),
         ),
@@ -353,5 +357,9 @@ def split_command(words: Sequence[str]) -> tuple[CliCommand, list[str]]:
 
 
 _FLAGS_WITH_VALUE: Final = frozenset(
-    flag for command in COMMANDS for option in command.options if option.value for flag in option.flags
+    flag
+    for command in COMMANDS
+    for option in command.options
+    if option.value and not option.is_joined
+    for flag in option.flags
 )

@@ -19,11 +19,13 @@ from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.leaving import can_host
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError
+from acp_tui.client.sandbox.plan import SandboxPlan, sandboxes_of
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.reader import read_settings
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.reader import SettingsRead
+    from acp_tui.client.settings.settings import Settings
 
 DUMB_TERMINALS: Final = frozenset({"", "dumb", "unknown"})
 """Values of TERM for terminals that can't move the cursor."""
@@ -54,7 +56,7 @@ class ExitOnError:
 
 def command_of(choice: AgentChoice) -> AgentCommand:
     command = _command_of(choice)
-    return command if choice.protocol is None else replace(command, protocol=choice.protocol)
+    return replace(command, protocol=choice.protocol or command.protocol, sandbox=choice.sandbox or command.sandbox)
 
 
 def _command_of(choice: AgentChoice) -> AgentCommand:
@@ -79,6 +81,12 @@ def settings_in_force() -> SettingsRead:
         what = "\n".join(problem.text for problem in read.rule_problems)
         raise exit_after(SettingsError(what, hint="acp-tui doesn't start with an invalid rule: fix or remove it"))
     return read
+
+
+def sandbox_plan(command: AgentCommand, settings: Settings) -> SandboxPlan | None:
+    """What the agent is to run in; None for no sandbox."""
+    with ExitOnError(None):
+        return command.planned_in(sandboxes_of(settings))
 
 
 def notes_of(read: SettingsRead) -> tuple[str, ...]:

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING
 from acp_tui import demo as shipped
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.leaving import leavable
-from acp_tui.cli.prerequisites import command_of, has_terminal, notes_of, require_screen, settings_in_force
+from acp_tui.cli.prerequisites import (
+    command_of,
+    has_terminal,
+    notes_of,
+    require_screen,
+    sandbox_plan,
+    settings_in_force,
+)
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.demo_agent import demo_command, with_project
 from acp_tui.client.agents.starting import end_early, start_early
-from acp_tui.client.settings.location import settings_file
+from acp_tui.client.settings.location import project_settings_file, settings_file
 from acp_tui.client.settings.mcp import servers_at_start
 
 if TYPE_CHECKING:
@@ -63,7 +70,10 @@ def work_with(
     if command is None:
         return run_screen(command, cwd, read.settings, notes_of(read), record, shell=shell)
     servers_at_start(settings_file())  # before any agent can write there
-    start_early(command, command.cwd or cwd)  # it starts while the screen loads
+    # It starts while the screen loads. A project's settings, which the screen reads, may change its sandbox.
+    plan = sandbox_plan(command, read.settings)
+    if plan is None or not project_settings_file(cwd).exists():
+        start_early(command, command.cwd or cwd, plan)
     try:
         return run_screen(command, cwd, read.settings, notes_of(read), record, shell=shell)
     finally:

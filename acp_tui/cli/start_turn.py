@@ -13,7 +13,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import command_of, notes_of
+from acp_tui.cli.prerequisites import command_of, notes_of, sandbox_plan
 from acp_tui.cli.terminal import ready_to_run, settings_in
 from acp_tui.client.agents.starting import end_early, start_early
 from acp_tui.client.settings.location import settings_file
@@ -39,7 +39,9 @@ def run(args: Args) -> int:
         return ExitCode.USAGE
 
     servers_at_start(settings_file())  # before any agent can write there
-    start_early(command, command.cwd or args.cwd)  # it starts while everything else is loaded
+    start_early(
+        command, command.cwd or args.cwd, sandbox_plan(command, read.settings)
+    )  # it starts while everything else is loaded
     try:
         from acp_tui.cli.exec import take_turn
 

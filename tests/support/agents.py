@@ -18,6 +18,7 @@ from anyio.abc import ByteStream
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentRefused
 from acp_tui.client.processes.guard import guard
+from acp_tui.client.sandbox.sandbox import Sandbox
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Grant, Policy
@@ -79,6 +80,7 @@ class MemoryProcess:
 
     stream: ByteStream
     stderr_tail: str = ""
+    sandbox: Sandbox | None = None
     given: Mapping[str, str] = field(default_factory=dict)
 
     async def wait_for_end(self, timeout_s: float) -> None:

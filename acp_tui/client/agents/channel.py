@@ -24,6 +24,8 @@ from acp_tui.client.errors import AgentLost, AgentNotRunnable, AgentUnreachable
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.remote_errors import RemoteStream  # imports http and email, for proxies
+    from acp_tui.client.sandbox.plan import SandboxPlan
+    from acp_tui.client.sandbox.sandbox import Sandbox
 
 TOKEN_LIMIT_S: Final = 60.0
 """How long a command may take to print a token. It may ask the user for a fingerprint or a touch."""
@@ -38,6 +40,7 @@ class Connected:
     """An agent at an address (channel.Channel)."""
 
     stderr_tail = ""
+    sandbox = None
 
     def __init__(self, stream: RemoteStream, given: Mapping[str, str]) -> None:
         self.stream = stream
@@ -111,6 +114,10 @@ class Channel(Protocol):
     def given(self) -> Mapping[str, str]:
         """The named values it was given, variables or headers. Secrets among them must not be shown."""
 
+    @property
+    def sandbox(self) -> Sandbox | None:
+        """What it runs in, if that's a sandbox of ours."""
+
     def describe_exit(self) -> str:
         """How it ended, as a clause such as "exited with code 3"."""
 
@@ -122,13 +129,18 @@ class Channel(Protocol):
 
 
 def open_channel(
-    command: AgentCommand, on_stderr: Callable[[bytes], None], folder: Path | None = None
+    command: AgentCommand,
+    on_stderr: Callable[[bytes], None],
+    folder: Path | None = None,
+    plan: SandboxPlan | None = None,
 ) -> AbstractAsyncContextManager[Channel]:
     """Connect to the agent until the block ends. A process starts in `folder` and is certain to end.
+
+    With `plan`, it starts in a sandbox, which the caller discards.
 
     Raises AgentStartFailed and AgentUnreachable.
     """
     if command.address is None:
-        return running_agent(command, on_stderr, folder)
+        return running_agent(command, on_stderr, folder, plan)
 
     return connected_agent(command.address)

@@ -13,6 +13,7 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.address import Address  # most agents are commands
+    from acp_tui.client.sandbox.plan import Sandboxes, SandboxPlan
 
 DEMO: Final = "demo"
 """The name of the agent that is part of acp-tui."""
@@ -104,10 +105,17 @@ class AgentCommand:
     """The version of ACP to use; None for the newest one it supports."""
     address: Address | None = None
     """Where it already runs; None if we start it."""
+    sandbox: str = ""
+    """The name of the sandbox it runs in; "" for what the settings say."""
     is_host: bool = False
     """An acp-tui host runs there, so its sessions outlive this terminal."""
     greeting: str = ""
     """What a session shows while it's empty."""
+
+    def planned_in(self, sandboxes: Sandboxes) -> SandboxPlan | None:
+        """What it is to run in; None for no sandbox. Raises AgentNotRunnable."""
+        is_elsewhere = self.is_elsewhere or self.address is not None
+        return sandboxes.plan_for(self.name, self.sandbox, is_elsewhere=is_elsewhere)
 
     @property
     def way(self) -> str:

@@ -26,7 +26,7 @@ command = ["my-agent", "--acp"]
 env = { MY_AGENT_MODEL = "large" }
 """
 _EXAMPLE_HINT: Final = f"it should look like:\n{EXAMPLE}"
-_KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "description")
+_KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "sandbox", "description")
 _URL_KEYS: Final = ("url", "headers", "token_command", "insecure", "cwd", "files", "mcp", "protocol", "description")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A valid name of an HTTP header."""
@@ -100,6 +100,7 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         wrapper=wrapper,
         wrapped=argv if wrapper else (),
         protocol=_protocol(entry, key),
+        sandbox=_text(entry, "sandbox", key),
     )
     return ConfiguredAgent(command, _text(entry, "description", key))
 

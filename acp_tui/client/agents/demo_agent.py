@@ -7,23 +7,17 @@ demo.
 from __future__ import annotations
 
 import atexit
-import fcntl
-import os
-import shutil
 import sys
-import tempfile
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
-from acp_tui.client.files import open_private
+from acp_tui.client.temporary import TemporaryFolder
 
 _GREETING: Final = "This agent plays a script. Type anything to start it."
 _PROJECT: Final = Path(__file__).with_name("demo_project")
 _PREFIX: Final = "acp-tui-demo-"
-_LOCK: Final = "lock"
 _SUFFIX: Final = ".txt"
 """The project's files end like this in the package, so that no tool treats its deliberate bug and its tests as ours."""
 
@@ -44,37 +38,11 @@ def with_project(command: AgentCommand) -> AgentCommand:
 
     The folder distinguishes its sessions from those of other runs, for example in the list of recordings.
     """
-    _remove_leftovers()
-    project = _own_folder() / "project"
+    folder = TemporaryFolder(_PREFIX)
+    atexit.register(folder.remove)
+    project = folder.path / "project"
     copy_project(project)
     return replace(command, argv=(*command.argv, "--own-ids"), cwd=project)
-
-
-def _own_folder() -> Path:
-    """A new temporary folder that is deleted at exit. The lock in it is held as long as this process lives."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
-        with suppress(OSError):  # another start has deleted it, or the file system has no locks
-            lock = open_private(folder / _LOCK)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if folder.exists():  # otherwise, another start took it for a leftover before we had the lock
-            atexit.register(shutil.rmtree, folder, ignore_errors=True)
-            return folder
-
-
-def _remove_leftovers() -> None:
-    """Delete the folders of runs that were killed, and of no others: their lock is free."""
-    for found in os.scandir(tempfile.gettempdir()):
-        if not found.name.startswith(_PREFIX):
-            continue
-        with suppress(OSError):  # it isn't such a folder, is someone else's, or its run is still going on
-            lock = os.open(Path(found.path, _LOCK), os.O_RDONLY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if found.stat(follow_symlinks=False).st_uid == os.getuid():
-                    shutil.rmtree(found.path, ignore_errors=True)
-            finally:
-                os.close(lock)
 
 
 def copy_project(directory: Path) -> None:

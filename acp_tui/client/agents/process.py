@@ -11,18 +11,22 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
 import anyio
+from anyio import to_thread
 from anyio.abc import ByteReceiveStream, ByteSendStream, ByteStream
 from anyio.lowlevel import checkpoint
 from anyio.streams.stapled import StapledByteStream
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.starting import Started, not_runnable, started
+from acp_tui.client.agents.starting import Started, not_runnable, sandboxed, start, started_early
 from acp_tui.client.errors import AgentLost
 from acp_tui.client.processes.guard import StartFailed
 from acp_tui.conversation.buffers import ByteRing
+
+if TYPE_CHECKING:
+    from acp_tui.client.sandbox.plan import SandboxPlan
 
 MAX_OPEN_CHARACTERS: Final = 4 << 10
 """The limit for an unfinished line, after which a new one begins. The line is rebuilt with each piece that arrives."""
@@ -113,15 +117,16 @@ class _Input(_Pipe, ByteSendStream):
 class AgentProcess:
     """A running agent, made by `running_agent`."""
 
-    def __init__(self, start: Started, given: Mapping[str, str], on_stderr: Callable[[bytes], None]) -> None:
+    def __init__(self, started: Started, given: Mapping[str, str], on_stderr: Callable[[bytes], None]) -> None:
         self.given = given
         """The variables added to the user's environment."""
-        self._process = start.process
+        self.sandbox = started.sandbox
+        self._process = started.process
         self._on_stderr = on_stderr
         self._stderr = ByteRing(STDERR_KEPT_BYTES)
         self._stderr_ended = anyio.Event()
-        self._stdin, self._stdout = _Input(start.stdin), _Output(start.stdout)
-        self._stderr_pipe = _Output(start.stderr)
+        self._stdin, self._stdout = _Input(started.stdin), _Output(started.stdout)
+        self._stderr_pipe = _Output(started.stderr)
         self.stream: ByteStream = StapledByteStream(self._stdin, self._stdout)
         """The agent's stdin and stdout as one stream."""
 
@@ -181,21 +186,29 @@ class AgentProcess:
 
 @asynccontextmanager
 async def running_agent(
-    command: AgentCommand, on_stderr: Callable[[bytes], None], folder: Path | None = None
+    command: AgentCommand,
+    on_stderr: Callable[[bytes], None],
+    folder: Path | None = None,
+    plan: SandboxPlan | None = None,
 ) -> AsyncIterator[AgentProcess]:
     """Run the agent's process in `folder` until the block ends. The process is certain to end.
 
-    Raises AgentNotFound and AgentNotRunnable.
+    Whoever gets it discards its sandbox, which its commands share. Raises AgentNotFound and AgentNotRunnable.
     """
-    start = started(command, folder)
+    started = started_early(command, folder, plan)
+    if started is None:
+        sandbox = None if plan is None else await to_thread.run_sync(sandboxed, command, folder, plan)
+        started = start(command, folder, sandbox)
     try:
-        await start.process.follow(asyncio.get_running_loop())
+        await started.process.follow(asyncio.get_running_loop())
     except BaseException as error:
-        start.close()
+        started.close()
+        if started.sandbox is not None:
+            started.sandbox.box.discard()
         if isinstance(error, StartFailed):
             raise not_runnable(command, error) from error
         raise
-    process = AgentProcess(start, command.env, on_stderr)
+    process = AgentProcess(started, command.env, on_stderr)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.drain_stderr)

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, AgentNotRunnable, AgentStartFailed
@@ -22,6 +22,10 @@ from acp_tui.client.processes.guard import Guarded, Order, StartFailed, guard
 from acp_tui.client.settings.location import cache_folder
 from acp_tui.values import dataclass
 
+if TYPE_CHECKING:
+    from acp_tui.client.sandbox.plan import SandboxPlan
+    from acp_tui.client.sandbox.sandbox import Sandbox
+
 # Agents rely on their starting folder: some run their commands there, whatever folder a session names.
 
 CLOSE_GRACE_S: Final = 1.0
@@ -29,6 +33,8 @@ CLOSE_GRACE_S: Final = 1.0
 TERMINATE_GRACE_S: Final = 1.5
 """How long it then has between SIGTERM and SIGKILL, with all that has come from it."""
 
+_OF_NPX: Final = ("npm_config_script_shell", "ACP_TUI_FOLDER")
+"""The variables that lead npx into the folder where the agent works."""
 _ENTER: Final = """#!/bin/sh
 # What npx runs its package with: on into the folder where the agent works.
 cd "$ACP_TUI_FOLDER" || exit
@@ -55,7 +61,7 @@ def start_of(command: AgentCommand, folder: Path | None) -> Start:
     env = {**inherited(), **command.env}
     if command.runner == "npx":
         packages = _packages_folder()
-        env |= {"npm_config_script_shell": str(packages / "enter"), "ACP_TUI_FOLDER": str(folder)}
+        env |= dict(zip(_OF_NPX, (str(packages / "enter"), str(folder)), strict=True))
         return Start(command.argv[1:], env, packages)
     is_typed_here = folder != here and not command.is_elsewhere
     args = _anchored(command.argv[1:], here) if is_typed_here else command.argv[1:]
@@ -109,6 +115,7 @@ class Started:
     """An agent that the guardian was asked to start, and our ends of its streams."""
 
     process: Guarded
+    sandbox: Sandbox | None
     stdin: IO[bytes]
     stdout: IO[bytes]
     stderr: IO[bytes]
@@ -118,29 +125,26 @@ class Started:
             pipe.close()
 
 
-def started(command: AgentCommand, folder: Path | None) -> Started:
-    """The agent, which leads its own session. If `start_early` started it, that one.
-
-    Raises AgentNotFound and AgentNotRunnable, also for what is known without waiting for the guardian.
-    """
+def started_early(command: AgentCommand, folder: Path | None, plan: SandboxPlan | None) -> Started | None:
+    """The agent that `start_early` started; None if it hasn't."""
     for early in _early:
-        if early[:2] == (command, folder):
+        if early[:3] == (command, folder, plan):
             _early.remove(early)
-            return early[2]
-    return _spawn(command, folder)
+            return early[3]
+    return None
 
 
-_early: Final[list[tuple[AgentCommand, Path | None, Started]]] = []
+_early: Final[list[tuple[AgentCommand, Path | None, SandboxPlan | None, Started]]] = []
 
 
-def start_early(command: AgentCommand, folder: Path | None) -> None:
-    """Start the process now, for a later call of `started`, which also reports any error.
+def start_early(command: AgentCommand, folder: Path | None, plan: SandboxPlan | None = None) -> None:
+    """Start the process now. An error is reported by a later start, since this one leaves nothing behind.
 
     An agent that may need the user's consent isn't started early.
     """
     if command.address is None and command.package is None:
         with suppress(AgentStartFailed):
-            _early.append((command, folder, _spawn(command, folder)))
+            _early.append((command, folder, plan, start(command, folder, sandboxed(command, folder, plan))))
 
 
 def end_early() -> None:
@@ -149,17 +153,46 @@ def end_early() -> None:
         *_, early = _early.pop()
         early.close()
         early.process.end_unfollowed()
+        if early.sandbox is not None:
+            early.sandbox.box.discard()
 
 
-def _spawn(command: AgentCommand, folder: Path | None) -> Started:
+def sandboxed(command: AgentCommand, folder: Path | None, plan: SandboxPlan | None) -> Sandbox | None:
+    """Make the sandbox that is planned for the agent. Blocks. Raises AgentNotFound and AgentNotRunnable."""
+    if plan is None:
+        return None
+    from acp_tui.client.sandbox.sandbox import make_sandbox  # most agents run in none
+
+    start = start_of(command, folder)
+    given = {name: start.env[name] for name in (*command.env, *_OF_NPX) if name in start.env}
+    argv = (_find_program(command, start.env.get("PATH")), *start.args)
+    return make_sandbox(plan, command.name, command.runner, folder or start.folder, argv, given)
+
+
+def start(command: AgentCommand, folder: Path | None, sandbox: Sandbox | None) -> Started:
+    """Start the agent, which leads its own session, in its sandbox, which is discarded if that fails.
+
+    Raises AgentNotFound and AgentNotRunnable, also for what is known without waiting for the guardian.
+    """
+    try:
+        return _spawn(command, folder, sandbox)
+    except BaseException:
+        if sandbox is not None:
+            sandbox.box.discard()
+        raise
+
+
+def _spawn(command: AgentCommand, folder: Path | None, sandbox: Sandbox | None) -> Started:
     start = start_of(command, folder)
     program = _find_program(command, start.env.get("PATH"))
+    way = None if sandbox is None else sandbox.way_into(start.folder)
     order = Order(
         [(program, None, (program, *start.args))],
-        start.env,
+        start.env if way is None else way.environment,
         patience_s=CLOSE_GRACE_S,
         grace_s=TERMINATE_GRACE_S,
-        spares_browsers=True,
+        spares_browsers=sandbox is None,
+        confinement=None if way is None else way.confinement,
     )
     ours: list[IO[bytes]] = []
     try:
@@ -175,7 +208,7 @@ def _spawn(command: AgentCommand, folder: Path | None) -> Started:
                 theirs.callback(os.close, output)
                 ours.append(os.fdopen(to_us, "rb", 0))
                 outputs.append(output)
-            return Started(guard.start(order, where, [stdin, *outputs]), *ours)
+            return Started(guard.start(order, where, [stdin, *outputs]), sandbox, *ours)
     except (OSError, UnicodeEncodeError) as error:
         for pipe in ours:
             pipe.close()

@@ -50,6 +50,24 @@ class StartFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Confinement:
+    """What leads a process into a sandbox, and can't be taken back."""
+
+    words: Sequence[str] = ()
+    """A command that is followed by the program's path and words; none if the process confines itself."""
+    data: bytes = b""
+    """What a file contains whose number replaces `{fd}` in the words."""
+    places: Sequence[tuple[str, bool]] | None = None
+    """The only files and folders it may use, and whether it may write them; None for no such limit."""
+    is_setuid: bool = False
+    """Whether the command has rights of its own, which a process that gave up rights couldn't get."""
+
+    def encoded(self) -> tuple[list[bytes], bytes, list[tuple[bytes, bool]] | None, bool]:
+        places = None if self.places is None else [(os.fsencode(path), may_write) for path, may_write in self.places]
+        return [os.fsencode(word) for word in self.words], self.data, places, self.is_setuid
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """What to start, and how it ends: it gets `patience_s` to end by itself, `grace_s` after SIGTERM, then SIGKILL."""
 
@@ -62,6 +80,7 @@ class Order:
     """Whether stdin is its controlling terminal."""
     spares_browsers: bool = False
     """Whether a browser that comes from it may outlive it."""
+    confinement: Confinement | None = None
 
     def encoded(self) -> bytes:
         """What a keeper reads. Raises UnicodeEncodeError for text that no operating system accepts."""
@@ -71,7 +90,8 @@ class Order:
         ]
         environment = {os.fsencode(name): os.fsencode(value) for name, value in self.environment.items()}
         how = self.patience_s, self.grace_s, self.spares_browsers, self.is_on_terminal
-        return marshal.dumps((*how, programs, environment))
+        confinement = None if self.confinement is None else self.confinement.encoded()
+        return marshal.dumps((*how, programs, environment, confinement))
 
 
 class Guarded:

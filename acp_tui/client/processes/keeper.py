@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     import signal
     from collections.abc import Callable
     from typing import Final
+
+    from acp_tui.client.processes.launcher import Confinement
 else:
     import _signal as signal
 
@@ -203,10 +205,10 @@ def keep(control: int, folder: int, streams: list[int]) -> None:
     """Start what the order on `control` says, and return when nothing is left of it. Raises EOFError without one."""
     with os.fdopen(control, "rb", closefd=False) as file:
         # marshal, because both ends are the same interpreter, and json would have to be loaded
-        patience_s, grace_s, spares_browsers, on_terminal, programs, environment = marshal.load(file)
+        patience_s, grace_s, spares_browsers, on_terminal, programs, environment, confinement = marshal.load(file)
     has_adopted = adopt()
     try:
-        leader, refusal = _start(programs, environment, folder, streams, on_terminal=on_terminal)
+        leader, refusal = _start(programs, environment, folder, streams, confinement, on_terminal=on_terminal)
     except OSError as error:
         tell(control, b"failed " + failure(b"process", error))
         return
@@ -218,7 +220,7 @@ def keep(control: int, folder: int, streams: list[int]) -> None:
         return
     tell(control, b"started %d\n" % leader)
     everything = Adopted(is_spared if spares_browsers else _nothing_is_spared) if has_adopted else Known(leader)
-    _Keeper(control, leader, everything).run(patience_s, grace_s)
+    _Keeper(control, leader, everything, is_led_in=bool(confinement and confinement[0])).run(patience_s, grace_s)
 
 
 def _start(
@@ -226,6 +228,7 @@ def _start(
     environment: dict[bytes, bytes],
     folder: int,
     streams: list[int],
+    confinement: Confinement | None,
     *,
     on_terminal: bool,
 ) -> tuple[int, bytes]:
@@ -234,7 +237,7 @@ def _start(
     pid = os.fork()
     if pid == 0:
         try:
-            os.write(writing, launch(programs, environment, folder, streams, on_terminal=on_terminal))
+            os.write(writing, launch(programs, environment, folder, streams, confinement, on_terminal=on_terminal))
         finally:
             os._exit(127)
     os.close(writing)
@@ -253,9 +256,10 @@ def tell(control: int, what: bytes) -> None:
 class _Keeper:
     """The rest of a keeper's life."""
 
-    def __init__(self, control: int, leader: int, everything: Adopted | Known) -> None:
+    def __init__(self, control: int, leader: int, everything: Adopted | Known, *, is_led_in: bool) -> None:
         self._control = control
         self._leader = leader
+        self._is_led_in = is_led_in
         self._everything = everything
         self._has_exited = False
         self._wakeups = Wakeups(control)
@@ -297,7 +301,13 @@ class _Keeper:
         return is_so()
 
     def _reap(self) -> None:
-        for pid, code in self._everything.reap():
-            if pid == self._leader:
-                self._has_exited = True
-                tell(self._control, b"exited %d\n" % code)
+        ended = dict(self._everything.reap())
+        code = ended.pop(self._leader, None)
+        if code is not None and code < 0 and self._is_led_in and (inner := [*ended, *children_of(os.getpid())]):
+            # A signal for all has ended the one that leads into a sandbox. Inside, it may be handled: the first process
+            # there, now our child, ends as the command does.
+            self._leader = inner[0]
+            code = ended.get(self._leader)
+        if code is not None:
+            self._has_exited = True
+            tell(self._control, b"exited %d\n" % code)

@@ -10,6 +10,8 @@ import fcntl
 import os
 import termios
 
+from acp_tui.client.processes import landlock
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
     Program: TypeAlias = tuple[bytes, tuple[int, ...] | None, list[bytes]]
     """What to execute: its path, its identity or None if any will do, and its words."""
+    Confinement: TypeAlias = tuple[list[bytes], bytes, list[tuple[bytes, bool]] | None, bool]
+    """See `guard`."""
 else:
     import _signal as signal
 
@@ -25,7 +29,13 @@ STDIN = 0
 
 
 def launch(
-    programs: list[Program], environment: dict[bytes, bytes], folder: int, streams: Sequence[int], *, on_terminal: bool
+    programs: list[Program],
+    environment: dict[bytes, bytes],
+    folder: int,
+    streams: Sequence[int],
+    confinement: Confinement | None,
+    *,
+    on_terminal: bool,
 ) -> bytes:
     """Execute the first of `programs` that can be executed. Returns only if none can, with what `failure` says.
 
@@ -44,17 +54,44 @@ def launch(
         os.fchdir(folder)
     except OSError as error:
         return failure(b"directory", error)
-    return exec_first(programs, environment)
+    if confinement is None:
+        return exec_first(programs, environment)
+    try:
+        way = _confine(confinement)
+    except (OSError, ImportError) as error:
+        return failure(b"sandbox", error)
+    return exec_first(programs, environment, way)
 
 
-def exec_first(programs: list[Program], environment: dict[bytes, bytes]) -> bytes:
+def _confine(confinement: Confinement) -> list[bytes]:
+    """Give up rights. Returns the words that lead into the sandbox."""
+    words, data, places, is_setuid = confinement
+    if not is_setuid:
+        landlock.leave_keyrings()
+        landlock.restrict(places)
+    if not data:
+        return words
+    file = os.memfd_create("sandbox", 0)  # inherited
+    with os.fdopen(os.dup(file), "wb") as opened:
+        opened.write(data)
+    os.lseek(file, 0, os.SEEK_SET)
+    return [word.replace(b"{fd}", b"%d" % file) for word in words]
+
+
+def exec_first(programs: list[Program], environment: dict[bytes, bytes], way: Sequence[bytes] = ()) -> bytes:
     """Try one after the other. Only the last one's failure counts, because the earlier ones were guesses."""
     reason = b""
     for path, identity, words in programs:
         try:
             if identity is not None and identity_of(os.stat(path)) != identity:  # noqa: PTH116 - the guardian has no pathlib
                 return b"changed\0" + b"0\0" + path
-            os.execve(path, words, environment)
+            if not way:
+                os.execve(path, words, environment)
+            # What leads in would report a missing program in its own way.
+            os.stat(path)  # noqa: PTH116
+            if not os.access(path, os.X_OK):
+                raise PermissionError(13, os.strerror(13))
+            os.execve(way[0], [*way, path, *words[1:]], environment)
         except (OSError, ValueError) as error:
             reason = failure(b"program", error)
     return reason

@@ -45,6 +45,7 @@ from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
 if TYPE_CHECKING:
+    from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.plan import RecordingPlan
     from acp_tui.client.transcript.recorder import Recorder, SecretsSent
 
@@ -173,6 +174,11 @@ class Agent:
         return self._table.open
 
     @property
+    def sandbox(self) -> Sandbox | None:
+        """What it runs in, if that's a sandbox of ours; it must have started."""
+        return None if self._channel is None else self._channel.sandbox
+
+    @property
     def may_come_back(self) -> bool:
         """Whether only the connection is lost, so that connecting again may work."""
         return isinstance(self.lost, errors.AgentUnreachable) and self.lost.is_temporary
@@ -204,7 +210,8 @@ class Agent:
             with self._scope:
                 # Read the servers before any agent can write to that file.
                 await to_thread.run_sync(servers_at_start, settings_file())
-                async with open_channel(self.command, self._on_stderr, self._cwd) as channel:
+                plan = self.command.planned_in(self._policy.sandboxes)
+                async with open_channel(self.command, self._on_stderr, self._cwd, plan) as channel:
                     self._channel = channel
                     self._record(channel)
                     peer = Peer(channel.stream, self.connection, tap=self._see)
@@ -217,6 +224,8 @@ class Agent:
                 for session in self._table.all():
                     await session.aclose()
                 await self._end_recording()
+                if self.sandbox is not None:
+                    await to_thread.run_sync(self.sandbox.box.discard)
             self._set_phase(Phase.GONE)
             self._ended.set()
 
@@ -501,6 +510,7 @@ class Agent:
             conversation=conversation,
             keys=self._question_keys,
             agent=self.command.name,
+            sandbox=self.sandbox,
         )
         session.recorder = self._recorder
         if attend is not None:
@@ -510,7 +520,16 @@ class Agent:
     def _workplace(
         self, cwd: Path, additional_directories: Sequence[Path] = (), mcp_servers: Sequence[roles.McpServer] = ()
     ) -> roles.Workplace:
-        """Check what would be sent. Raises Unsupported for what the agent must not be sent (R-DIR-1, R-MCP-2)."""
+        """Check what would be sent. Raises Unsupported for what the agent must not be sent (R-DIR-1, R-MCP-2).
+
+        A sandbox has the folders it was made with.
+        """
+        for folder in (cwd, *additional_directories):
+            if self.sandbox is not None and not self.sandbox.box.holds(folder):
+                raise errors.Unsupported(
+                    f"{folder} isn't in the agent's sandbox",
+                    hint="start another agent in that folder, or restart this one",
+                )
         can_reach = {"http": self.capabilities.mcp_http, "sse": self.capabilities.mcp_sse}
         for server in mcp_servers:
             if isinstance(server, roles.HttpServer):

@@ -33,6 +33,7 @@ from acp_tui.values import dataclass
 if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
     from acp_tui.client.agents.command import Quirks
+    from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.workspace import ContainedPath, PlaceState
 
@@ -183,8 +184,9 @@ class ClientTools:
         consent: Consent,
         apply: Callable[[updates.SessionUpdate], None],
         until_room: Callable[[], Awaitable[None]],
+        sandbox: Sandbox | None = None,
     ) -> None:
-        """`until_room` waits while the agent hasn't read what it was sent."""
+        """`until_room` waits while the agent hasn't read what it was sent. `sandbox` is for its commands, too."""
         self.terminal_size = (120, 30)
         """Columns and rows of terminals opened from now on."""
         self._roots = (cwd, *additional_directories)
@@ -194,6 +196,7 @@ class ClientTools:
         self._consent = consent
         self._apply = apply
         self._until_room = until_room
+        self._sandbox = sandbox
         # If an agent requests many large files and reads no answers, only one of them is in memory.
         self._one_read_at_a_time = Lock()
         # Apart from that, because an agent that reads no answers would hold up what the card says about its diffs.
@@ -211,7 +214,10 @@ class ClientTools:
             files = self._open_files()
             place = await files.locate(path)
             rule = await self._rules.against_read(path, place.path)
-            request = AccessRequest("read", f"Read {path}", path, rule, raw_input={"path": path})
+            is_out = self._is_out_of_sandbox(place, write=False)
+            request = AccessRequest(
+                "read", f"Read {path}", path, rule, raw_input={"path": path}, is_out_of_sandbox=is_out
+            )
             async with self._consent.permit(request, self._policy.read, place):
                 try:
                     async with self._one_read_at_a_time:
@@ -239,6 +245,7 @@ class ClientTools:
                         shown.change(path, content),
                         why=shown.why,
                         warnings=shown.differences(before),
+                        is_out_of_sandbox=self._is_out_of_sandbox(shown.place, write=True),
                     )
                     async with self._consent.permit(request, self._policy.write, shown.place):
                         self._require_same(files)
@@ -253,9 +260,13 @@ class ClientTools:
         """What there is now. Raises WorkspaceError."""
         place = await files.locate(path)
         reason = await to_thread.run_sync(why_it_runs_later, path, place.path, self._roots, abandon_on_cancel=True)
-        is_asked = self._policy.write is not Grant.ON or not place.inside or reason is not None
+        is_out = self._is_out_of_sandbox(place, write=True)
+        is_asked = self._policy.write is not Grant.ON or not place.inside or reason is not None or is_out
         state = await files.state_of(path, allowed_at=place.path) if is_asked else None
         return _BeforeWrite(place, state, reason)
+
+    def _is_out_of_sandbox(self, place: ContainedPath, *, write: bool) -> bool:
+        return self._sandbox is not None and not self._sandbox.box.allows(place.path, write=write)
 
     async def doubts_about(self, diffs: Sequence[TextDiff]) -> list[str]:
         """Sentences about files that differ from what the agent shows, and about those that weren't compared.
@@ -310,7 +321,12 @@ class ClientTools:
             files = self._open_files()
             # Use exactly the folder and programs that the user was asked about, however long the answer takes.
             async with files.hold(directory) as held:
-                plan = await self._open_terminals().plan(command, args, env, held.location.path, held.fd)
+                if self._sandbox is not None and not self._sandbox.box.holds(held.location.path):
+                    raise RequestFailed(
+                        ErrorCode.INVALID_PARAMS, f"The sandbox {self._sandbox.name} has no folder {directory}"
+                    )
+                terminals = self._open_terminals()
+                plan = await terminals.plan(command, args, env, held.location.path, held.fd, self._sandbox)
                 # Environment variables affect what a command does, so the question shows them.
                 line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
                 rule, why = await self._rules.against_command(command, args, directory, env)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sandbox.plan import Sandboxes, sandboxes_of
 from acp_tui.client.settings.settings import RefusalRule, Settings
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text
@@ -63,6 +64,7 @@ class Policy:
     """Limit for a terminal's output if the agent doesn't set one; None for the terminals' default."""
     unasked: frozenset[UnaskedKind] = frozenset()
     """What the agent may do without asking where that would be asked about, as if the user had said so in a session."""
+    sandboxes: Sandboxes = Sandboxes()
 
     def for_agent(self, command: AgentCommand) -> Policy:
         """The policy for this agent. An agent on another machine gets nothing of this one unless its entry says so."""
@@ -88,6 +90,7 @@ def policy_of(settings: Settings, unasked: frozenset[UnaskedKind] = frozenset())
         refuse=settings.refuse,
         output_limit_bytes=settings.terminals.output_limit_bytes,
         unasked=unasked,
+        sandboxes=sandboxes_of(settings),
     )
 
 
@@ -140,6 +143,7 @@ HOW_TO_NARROW: Final = (
 )
 WHY_SETTINGS: Final = "acp-tui asks because your settings say to ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks because it is outside the workspace."
+WHY_OUT_OF_SANDBOX: Final = "acp-tui asks because it is outside the sandbox: if you allow it, acp-tui does it itself."
 WHY_LATER: Final = "acp-tui always asks about this, because it can run later on its own: {reason}."
 WHY_UNASKED: Final[Mapping[UnaskedKind, str]] = {
     "write": "{agent} wants to write this and didn't ask for permission.",
@@ -179,6 +183,8 @@ class AccessRequest:
     """What the user must know before allowing it, one sentence each."""
     run: AllowedRun | None = None
     """The command, if it runs one."""
+    is_out_of_sandbox: bool = False
+    """Whether the agent itself couldn't do it, because its sandbox has no such file."""
 
     @property
     def unasked_kind(self) -> UnaskedKind:
@@ -242,8 +248,9 @@ class Consent:
 
     async def _question_about(self, request: AccessRequest, grant: Grant, place: Place) -> _Question | None:
         """What to ask the user; None for nothing. Raises RequestFailed for what they never want in this session."""
-        if not place.inside:
-            return _Question(f"{WHY_OUTSIDE} {request.why}".rstrip())
+        if request.is_out_of_sandbox or not place.inside:
+            why = WHY_OUT_OF_SANDBOX if request.is_out_of_sandbox else WHY_OUTSIDE
+            return _Question(f"{why} {request.why}".rstrip())
         if request.why:
             return _Question(request.why)
         if grant is Grant.UNASKED:
@@ -303,6 +310,7 @@ def _question(
 ) -> tool_calls.ToolCallPatch:
     """The question as a tool call whose ID no agent can know, so no agent can change its text."""
     where = "" if place.inside else " (outside the workspace)"
+    where = " (outside the sandbox)" if request.is_out_of_sandbox else where
     leads_to: tuple[tool_calls.ToolCallContent, ...] = ()
     if place.path != Path(request.path):
         leads_to = (tool_calls.BlockContent(Text(f"{request.path} leads to {place.path}")),)

@@ -33,6 +33,7 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Quirks
+    from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.recorder import Recorder
     from acp_tui.protocol.connection import Connection
 
@@ -133,13 +134,14 @@ class Session:
         conversation: Conversation | None = None,
         keys: Iterator[int] | None = None,
         agent: str = "The agent",
+        sandbox: Sandbox | None = None,
     ) -> None:
         """Create a session.
 
         From an `earlier` one whose agent is gone, it takes the conversation, the listeners, and the queue.
 
         With `conversation`, it continues below what was said there. `keys` number its questions; all sessions of an
-        agent share them. `agent` is the user's name for the agent.
+        agent share them. `agent` is the user's name for the agent, and `sandbox` where it runs.
         """
         self.session_id = session_id
         self.cwd = cwd
@@ -187,6 +189,7 @@ class Session:
             consent,
             self.apply,
             lambda: self.connection.until_room(),
+            sandbox,
         )
         """The files and terminals of this machine that the agent gets."""
         self.commands = OwnCommands(self.client_tools, self.apply)

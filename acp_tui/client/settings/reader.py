@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import field, is_dataclass
+from dataclasses import field, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -111,8 +111,8 @@ class SettingsRead:
 
     @property
     def rule_problems(self) -> tuple[SettingProblem, ...]:
-        """The problems with rules. acp-tui doesn't start with one, since that rule couldn't refuse anything."""
-        return tuple(problem for problem in self.problems if problem.key.startswith("refuse"))
+        """The problems with rules and sandboxes. acp-tui doesn't start with one, since it couldn't refuse anything."""
+        return tuple(problem for problem in self.problems if problem.key.startswith(("refuse", "sandbox")))
 
 
 def read_settings(file: Path, environ: Mapping[str, str] | None = None) -> SettingsRead:
@@ -173,12 +173,21 @@ class _Reading:
 
     def _named(self, one: DeclaredSetting, found: Mapping[str, object], key: str) -> Iterator[object]:
         for name, value in found.items():
+            if one.has_tables:
+                yield from self._named_table(one, name, value, _joined(key, shown_name(name)))
+                continue
             texts = [value] if isinstance(value, str) else value
             if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
                 yield one.kind(name, tuple(text for text in texts if text))
             else:
                 error = SettingsError(f"is {shown_value(value)}; allowed: a string, or a list of strings")
                 self._note(_joined(key, shown_name(name)), error, "it is ignored")
+
+    def _named_table(self, one: DeclaredSetting, name: str, value: object, key: str) -> Iterator[object]:
+        if isinstance(value, dict):
+            yield replace(self.table(one.kind, value, key), name=name)
+        else:
+            self._note(key, SettingsError(f"is {shown_value(value)}; allowed: a table"), "it is ignored")
 
     def _value(self, one: DeclaredSetting, found: object, key: str) -> object:
         """Raises SettingsError, whose message follows the key."""

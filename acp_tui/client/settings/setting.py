@@ -42,7 +42,7 @@ class Setting:
     fallback: object = None
     """What applies if the value in the file is invalid; None for the default."""
     by_name: bool = False
-    """A table whose keys are names, each with a string or a list of strings."""
+    """A table whose keys are names, each with a table, or with a string or a list of strings."""
     project: ProjectMay = "nothing"
     """How a project's settings may change it."""
     applies: Applies = "at once"
@@ -78,6 +78,11 @@ class DeclaredSetting:
         return replace(self, is_list=False)
 
     @property
+    def has_tables(self) -> bool:
+        """Whether its values are tables of settings."""
+        return is_dataclass(self.kind) and any(declared(self.kind))
+
+    @property
     def fallback(self) -> Any:
         """What applies if the value in the file is invalid."""
         if self.setting.fallback is not None:
@@ -91,6 +96,8 @@ def declared(section: type[Any]) -> Iterator[DeclaredSetting]:
     """The settings of a section, in the order they're declared."""
     hints = get_type_hints(section)
     for each in fields(section):
+        if _KEY not in each.metadata:
+            continue  # the name of a table
         about: Setting = each.metadata[_KEY]
         hint, is_list = _item(_without_none(hints[each.name]))
         if get_origin(hint) is Literal:

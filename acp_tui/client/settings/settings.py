@@ -183,6 +183,12 @@ class AgentSettings:
         "What Enter does with a prompt while the agent works: queue it until the turn ends, or"
         " send it into the turn if the agent supports that. Alt+T does the other.",
     )
+    sandbox: str = setting(
+        "off",
+        "The sandbox that agents run in: `off`, `read-only`, `workspace`, or one of your own.",
+        is_blank_allowed=False,
+        applies="next agent",
+    )
     trace_context: TraceContext = setting(
         TraceContext(),
         "W3C trace context to send with every request to an agent.",
@@ -344,6 +350,42 @@ class KeyChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class SandboxProfile:
+    """A sandbox that agents can run in, by its name."""
+
+    name: str = ""
+    writable: tuple[str, ...] = setting(
+        (".",),
+        "The files and folders it may write; `.` stands for the session's folders.",
+        is_blank_allowed=False,
+        is_expanded=True,
+    )
+    readable: tuple[str, ...] = setting(
+        (),
+        "What it may read in your home folder, besides what it needs itself.",
+        is_blank_allowed=False,
+        is_expanded=True,
+    )
+    hidden: tuple[str, ...] = setting(
+        (), "What it must not see, wherever that is.", is_blank_allowed=False, is_expanded=True
+    )
+    network: bool = setting(True, "Whether it has a network. Most agents reach their model through it.")
+    hosts: tuple[str, ...] = setting((), "With the engine `srt`, the only hosts it can reach.", is_blank_allowed=False)
+    env: tuple[str, ...] = setting(
+        (), "The names of further variables it gets; `*` stands for any characters.", is_blank_allowed=False
+    )
+    engine: Literal["auto", "bubblewrap", "landlock", "seatbelt", "srt"] = setting(
+        "auto",
+        "What enforces it. `auto`: bubblewrap, or Landlock where the system refuses bubblewrap; on macOS, seatbelt.",
+    )
+
+
+READ_ONLY: Final = SandboxProfile("read-only", writable=())
+WORKSPACE: Final = SandboxProfile("workspace")
+NO_SANDBOX: Final = "off"
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The whole tree. `Settings()` contains the defaults."""
 
@@ -378,6 +420,12 @@ class Settings:
         "Rules, each a table `[[refuse]]`. A request that matches everything in a rule is refused without asking.",
         one_of=("kind", "path", "command"),
         project="add",
+        applies="next agent",
+    )
+    sandbox: tuple[SandboxProfile, ...] = setting(
+        (),
+        "Your own sandboxes, each a table `[sandbox.NAME]`. What isn't in it is as in the sandbox `workspace`.",
+        by_name=True,
         applies="next agent",
     )
     keys: tuple[KeyChoice, ...] = setting(

@@ -82,6 +82,8 @@ def allowed_values(one: DeclaredSetting) -> str:
 
 def _kind_words(one: DeclaredSetting) -> tuple[str, str]:
     """The words for one value and for a list of them."""
+    if one.setting.by_name and one.has_tables:
+        return "a table", f"tables [{one.name}.NAME]"
     if one.setting.by_name:
         return "a string", "a table of strings or lists of strings"
     if is_dataclass(one.kind):
@@ -155,7 +157,7 @@ def as_markdown(in_force: Settings | None = None) -> str:
 
 def value_in_force(one: SettingDoc, settings: Settings) -> str:
     """The setting's value as it would be in the file; "" for a table, and for a setting in a list of tables."""
-    if "[]" in one.key or one.key in READ_ELSEWHERE or not one.default:
+    if "[]" in one.key or ".NAME." in one.key or one.key in READ_ELSEWHERE or not one.default:
         return ""
     return set_value(value_at(settings, one.key))
 
@@ -164,8 +166,9 @@ def _documented(section: type[Any], prefix: str) -> Iterator[SettingDoc]:
     for one in declared(section):
         key = f"{prefix}{one.name}"
         yield SettingDoc(key, allowed_values(one), _default(one), _doc(one))
-        if is_dataclass(one.kind) and not one.setting.by_name:
-            yield from _documented(one.kind, f"{key}[]." if one.is_list else f"{key}.")
+        if one.has_tables:
+            below = f"{key}.NAME." if one.setting.by_name else f"{key}[]." if one.is_list else f"{key}."
+            yield from _documented(one.kind, below)
 
 
 def _doc(one: DeclaredSetting) -> str:

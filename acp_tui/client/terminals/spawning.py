@@ -8,12 +8,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
+from anyio import to_thread
+
+from acp_tui.client.errors import ClientError
 from acp_tui.client.processes.guard import Guarded, Order, StartFailed, guard
 from acp_tui.client.terminals.found_programs import FoundProgram, find_program, programs_in
 from acp_tui.client.terminals.pty import TerminalSpawnFailed
 from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.client.sandbox.sandbox import Sandbox
 
 KILL_GRACE_S: Final = 0.5
 """How long a command has between SIGTERM and SIGKILL."""
@@ -45,11 +51,21 @@ class SpawnPlan:
     """The other programs and scripts that are named in these."""
     why_not: str = ""
     """Why there's nothing to execute; "" if there is."""
+    sandbox: Sandbox | None = None
+    """What to run in."""
 
     @classmethod
-    def now(cls, command: str, args: Sequence[str], env: Mapping[str, str], cwd: Path, folder: int) -> Self:
+    def now(
+        cls,
+        command: str,
+        args: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        folder: int,
+        sandbox: Sandbox | None = None,
+    ) -> Self:
         """An order for the programs that exist now. Blocks."""
-        plan = cls(command, tuple(args), env, cwd, folder)
+        plan = cls(command, tuple(args), env, cwd, folder, sandbox=sandbox)
         search_path = env.get("PATH", os.defpath)
         runs, why_not = [], ""
         for words in plan._command_lines:
@@ -103,7 +119,16 @@ async def spawn(plan: SpawnPlan, terminal_fd: int) -> Guarded:
     if not plan.runs:
         raise TerminalSpawnFailed(plan.command, plan.why_not)
     runs = [(program.path, program.identity, words) for program, words in plan.runs]
-    what = Order(runs, plan.env, 0.0, KILL_GRACE_S, is_on_terminal=True)
+    environment, confinement = plan.env, None
+    if plan.sandbox is not None:
+        given = plan.sandbox.box.environment.items()
+        extra = dict(plan.env.items() - given)
+        try:
+            way = await to_thread.run_sync(plan.sandbox.way_into, plan.cwd, extra)
+        except (ClientError, OSError) as error:
+            raise TerminalSpawnFailed(plan.command, str(error)) from error
+        environment, confinement = way.environment, way.confinement
+    what = Order(runs, environment, 0.0, KILL_GRACE_S, is_on_terminal=True, confinement=confinement)
     try:
         child = guard.start(what, plan.folder, (terminal_fd, terminal_fd, terminal_fd))
     except UnicodeEncodeError as error:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
@@ -34,6 +34,9 @@ from acp_tui.client.terminals.spawning import SpawnPlan, changed_since, environm
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.conversation.plain_text import plain_text
 from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.client.sandbox.sandbox import Sandbox
 
 RECENT_BYTES: Final = 64 * 1024
 """More than fills a screen. Earlier output doesn't affect the cursor."""
@@ -367,11 +370,17 @@ class Terminals:
             os.close(folder)
 
     async def plan(
-        self, command: str, args: Sequence[str], env: Sequence[tuple[str, str]], cwd: Path, folder: int
+        self,
+        command: str,
+        args: Sequence[str],
+        env: Sequence[tuple[str, str]],
+        cwd: Path,
+        folder: int,
+        sandbox: Sandbox | None = None,
     ) -> SpawnPlan:
         """An order for such a command as it is now, in the directory open as `folder`, to start later."""
-        variables = environment(self._base_env, env)
-        return await to_thread.run_sync(SpawnPlan.now, command, args, variables, cwd, folder)
+        variables = environment(self._base_env if sandbox is None else sandbox.box.environment, env)
+        return await to_thread.run_sync(SpawnPlan.now, command, args, variables, cwd, folder, sandbox)
 
     async def start(self, plan: SpawnPlan, output_limit_bytes: int | None = None) -> str:
         """Like `create`, for a plan. Fails if one of its programs has changed since, or if too many commands run."""

@@ -129,7 +129,7 @@ def test_a_key_that_means_nothing_is_named_with_the_one_that_was_meant(file: Pat
     assert list(found.agents) == ["a"]
     assert [warning.partition("agents.a.")[2] for warning in found.warnings] == [
         "evn is unknown and ignored; did you mean env?",
-        "zzz is unknown and ignored; known: command, env, wrapper, runs, files, mcp, protocol, description",
+        "zzz is unknown and ignored; known: command, env, wrapper, runs, files, mcp, protocol, sandbox, description",
     ]
 
 

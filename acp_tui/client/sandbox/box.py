@@ -1,0 +1,248 @@
+"""What an agent's sandbox contains: one access for each place, and the deepest place above a path decides.
+
+The user's profile, the agent's needs, and the session's folders make a box. Engines enforce it, requests for files are
+held against it, and the screen lists it, all from the same places.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.defaults import COVERED, ENVIRONMENT, RUNS_LATER, SCRATCH, SECRETS, SHARED_TMP, TOOLS
+from acp_tui.client.sandbox.needs import NEEDS, Needs
+from acp_tui.client.sandbox.repository import repository_of
+from acp_tui.client.settings.location import cache_folder, expand_path, own_folders
+from acp_tui.client.settings.settings import SandboxProfile
+from acp_tui.client.temporary import TemporaryFolder
+from acp_tui.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What is in one agent's sandbox. Paths are absolute and without links."""
+
+    profile: SandboxProfile
+    folders: tuple[Path, ...]
+    """Where its sessions may work."""
+    places: Mapping[Path, Access]
+    environment: Mapping[str, str]
+    """Complete."""
+    own: TemporaryFolder
+    """What is gone with it."""
+    note: str = ""
+    """What is different for this agent."""
+
+    @property
+    def tmp(self) -> Path:
+        """The folder that is its /tmp."""
+        return self.own.path / "tmp"
+
+    def access(self, path: Path) -> Access:
+        """What it may do at a path without links."""
+        return _above(self.places, path)
+
+    def allows(self, path: Path, *, write: bool) -> bool:
+        """Whether this file is the same for what runs in the box, and may be read or written there."""
+        access = self.access(path)
+        return access is Access.WRITABLE or (access is Access.READABLE and not write)
+
+    def holds(self, folder: Path) -> bool:
+        """Whether a session can work in a folder."""
+        return self.access(Path(os.path.realpath(folder))) in (Access.READABLE, Access.WRITABLE)
+
+    def listed(self, access: Access) -> list[Path]:
+        return sorted(path for path, each in self.places.items() if each is access)
+
+    def discard(self) -> None:
+        """Remove what only the box has used. Blocks."""
+        self.own.remove()
+
+
+def make_box(
+    profile: SandboxProfile,
+    needs: Needs,
+    folders: Sequence[Path],
+    program: Sequence[str],
+    environ: Mapping[str, str],
+    given: Mapping[str, str],
+    masks: Iterable[tuple[Path, Access]] = (),
+) -> Box:
+    """The box of an agent that runs `program`, absolute, in `folders`. Makes its state folders. Blocks.
+
+    `environ` is the user's environment, of which little gets in; `given` gets in whole. `masks` say what is left of
+    the access to a path, whatever else is said. Raises OSError, and SettingsError for a variable that isn't set.
+    """
+    environment = {
+        name: value
+        for name, value in environ.items()
+        if any(fnmatchcase(name, allowed) for allowed in (*ENVIRONMENT, *needs.env, *profile.env))
+    }
+    paths = _Paths(environ)
+    environment |= {name: paths.expanded(value) for name, value in needs.sets.items()}
+    environment |= {**given, "TMPDIR": "/tmp"}
+    for name in [name for name in environment if name in ("TMP", "TEMP")]:
+        environment[name] = "/tmp"
+    roots = tuple(Path(os.path.realpath(folder)) for folder in folders)
+    for path in (*map(str, folders[1:]), *profile.readable, *profile.writable, *profile.hidden):
+        _refuse_links_within(paths.spelled(path), roots)
+    places: dict[Path, Access] = {}
+    # What comes later replaces the access of the same path.
+    for access, covered in ((Access.HIDDEN, (*COVERED, "~")), (Access.SCRATCH, (*SCRATCH, *SHARED_TMP))):
+        places |= {path: access for path in map(paths.real, covered) if path.is_dir() or path.parent == paths.home}
+    places[Path("/")] = Access.READABLE
+    packages = paths.real(str(cache_folder() / "packages"))
+    readable = (*TOOLS, *needs.readable, str(packages), "/etc/resolv.conf", "/run/current-system", "/run/wrappers")
+    for each in (*map(paths.real, readable), *_program_places(program, environment, paths.home, roots)):
+        if each.exists():
+            places.setdefault(each, Access.READABLE)  # PATH may name the home folder itself
+    access = Access.WRITABLE if "." in profile.writable else Access.READABLE
+    for root in roots:
+        if root in paths.home.parents:
+            raise OSError(0, f"{root} holds your home folder, which a sandbox hides")
+        places[root] = access
+    for root in roots:
+        places |= repository_of(root, access, except_in=places.keys())
+    named = {paths.real(path): Access.READABLE for path in profile.readable}
+    named |= {paths.real(path): Access.WRITABLE for path in profile.writable if path != "."}
+    places |= {path: access for path, access in named.items() if path.exists()}
+    others = (path for other in NEEDS.values() if other is not needs for path in other.state)
+    for secret in map(paths.real, (*SECRETS, *others, *map(str, own_folders()))):
+        _hide(places, secret, but={packages, *named})
+    for path in needs.state:
+        for each in _state(paths, path):
+            places[each] = Access.WRITABLE
+    for path in needs.fixed:
+        for each in _fixed(paths, path):
+            places[each] = Access.READABLE
+    for file in (root / name for root in roots for name in RUNS_LATER):
+        # What a link leads to may be anything.
+        if file.exists() and Path(os.path.realpath(file)) == file and _above(places, file) is Access.WRITABLE:
+            places[file] = Access.READABLE
+    for mask, left in {**dict.fromkeys(map(paths.real, profile.hidden), Access.HIDDEN), **dict(masks)}.items():
+        if left is Access.HIDDEN:
+            _hide(places, mask)
+        elif _above(places, mask) is Access.WRITABLE:
+            places[mask] = left
+    box = Box(profile, roots, places, environment, TemporaryFolder("acp-tui-box-"), needs.note)
+    box.tmp.mkdir(mode=0o700)
+    return box
+
+
+class _Paths:
+    """Spellings of paths in settings."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = {"HOME": str(Path.home()), **environ}
+        self.home = self.real("~")
+
+    def expanded(self, text: str) -> str:
+        # ~ may also stand in the default of a variable.
+        return expand_path(expand_path(text, self._environ), self._environ)
+
+    def spelled(self, path: str) -> Path:
+        return Path(os.path.normpath(self.expanded(path)))
+
+    def real(self, path: str) -> Path:
+        return Path(os.path.realpath(self.expanded(path)))
+
+
+def _refuse_links_within(path: Path, roots: Sequence[Path]) -> None:
+    """Raise OSError if a link on the way is in a session's folder: an agent could lead it anywhere."""
+    for each in (path, *path.parents):
+        if each.is_symlink() and any(root in each.parents for root in roots):
+            raise OSError(0, f"{each} is a link that the agent may have made; name the place it leads to")
+
+
+def _hide(places: dict[Path, Access], path: Path, but: Collection[Path] = ()) -> None:
+    """Hide an existing path and all below it, if it can be seen."""
+    if path in but or not path.exists():
+        return
+    above = f"{path}/"  # ten times as fast as the parents of each
+    for inner in [each for each in places if str(each).startswith(above) and each not in but]:
+        del places[inner]
+    if places.pop(path, None) in (None, Access.HIDDEN) and _above(places, path) in (Access.HIDDEN, Access.SCRATCH):
+        return
+    places[path] = Access.HIDDEN
+
+
+def _above(places: Mapping[Path, Access], path: Path) -> Access:
+    """The access at a path."""
+    return next(places[each] for each in (path, *path.parents) if each in places)
+
+
+def _state(paths: _Paths, path: str) -> Iterator[Path]:
+    """Where a piece of state is, made if it is a folder that is missing. A file that is missing stays so."""
+    real = paths.real(path)
+    if not real.exists() and not real.suffix:
+        with suppress(OSError):
+            real.mkdir(mode=0o700, parents=True)
+    if real.exists():
+        yield real
+
+
+def _fixed(paths: _Paths, path: str) -> Iterator[Path]:
+    """The same for what is read-only in it: a missing one could be made, with anything in it."""
+    real = paths.real(path)
+    if not real.exists():
+        with suppress(OSError):
+            if path.endswith("/"):
+                real.mkdir(mode=0o700)
+            else:
+                real.write_text("{}\n" if real.suffix in (".json", ".jsonc") else "", "utf-8")
+    if real.exists():
+        yield real
+
+
+def _program_places(
+    program: Sequence[str], environment: Mapping[str, str], home: Path, roots: Sequence[Path]
+) -> Iterator[Path]:
+    """The folders of the agent's program, of the files named in its arguments, and of what is on PATH.
+
+    What is in a session's folder is there anyway, and a link there may lead anywhere.
+    """
+
+    def spellings(path: Path) -> set[Path]:
+        is_within = any(root in (path, *path.parents) for root in roots)
+        return set() if is_within or not path.is_absolute() else {path, Path(os.path.realpath(path))}
+
+    for word in program:
+        for each in spellings(Path(word)):
+            if each.exists():
+                yield from _with_interpreter(_package_of(each, home), home)
+    for entry in environment.get("PATH", "").split(os.pathsep):
+        for each in spellings(Path(entry)):
+            if each.is_dir():
+                yield from _with_interpreter(_prefix_of(each, home), home)
+
+
+def _with_interpreter(prefix: Path, home: Path) -> Iterator[Path]:
+    """An installation, and for a virtual environment the one of its Python."""
+    yield prefix
+    if (prefix / "pyvenv.cfg").is_file() and (python := prefix / "bin/python").exists():
+        yield _prefix_of(python.resolve().parent, home)
+
+
+def _prefix_of(folder: Path, home: Path) -> Path:
+    """The installation that a folder of programs belongs to: `X` for `X/bin`, but never the home folder."""
+    prefix = folder.parent if folder.name in ("bin", "sbin", "shims", "Scripts", ".bin") else folder
+    return folder if prefix in (home, home / ".local", *home.parents) else prefix
+
+
+def _package_of(file: Path, home: Path) -> Path:
+    """The package that a program's file belongs to: the topmost `node_modules`, or what holds its project file."""
+    if file.is_dir():
+        return file
+    above = [folder for folder in file.parents if folder != home and folder not in home.parents]
+    for folder in reversed(above):
+        if folder.name == "node_modules":
+            return folder
+    for folder in above:
+        if any((folder / name).is_file() for name in ("package.json", "pyproject.toml", "pyvenv.cfg", "Cargo.toml")):
+            return folder
+    prefix = _prefix_of(file.parent, home)
+    return file if prefix in (home, *home.parents) or prefix == home / ".local" / "bin" else prefix

@@ -1,0 +1,45 @@
+"""A box as the files that Landlock allows. It allows whole folders: what is hidden must not lie in one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox.box import Box
+
+_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+_DEVICE_FOLDER: Final = Path("/dev")
+
+
+def places(box: Box) -> list[tuple[str, bool]]:
+    """The files and folders that are allowed, and whether they may be written. Blocks."""
+    devices = [(f"{_DEVICE_FOLDER}/{name}", True) for name in _DEVICES]
+    return [(str(box.tmp), True), *devices, *_below(box, Path("/"))]
+
+
+def _below(box: Box, folder: Path) -> Iterator[tuple[str, bool]]:
+    access = box.access(folder)
+    if access is Access.WRITABLE:
+        yield str(folder), True
+        return
+    if not any(folder in path.parents for path in box.places):
+        if access is Access.READABLE:
+            yield str(folder), False
+        return
+    if access is Access.READABLE and not _hides_something(box, folder):
+        yield str(folder), False
+    elif access is Access.READABLE:
+        for path in folder.iterdir():
+            if path not in box.places and path != _DEVICE_FOLDER and not path.is_symlink():
+                yield from _below(box, path)
+    for path in box.places:
+        if next((each for each in path.parents if each in box.places), None) == folder:
+            yield from _below(box, path)
+
+
+def _hides_something(box: Box, folder: Path) -> bool:
+    return any(
+        folder in path.parents and access in (Access.HIDDEN, Access.SCRATCH) for path, access in box.places.items()
+    )

@@ -1,0 +1,60 @@
+"""One agent's sandbox: made when it starts, shared by its commands, and gone when it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from acp_tui.client.errors import AgentNotRunnable, SettingsError
+from acp_tui.client.processes import inherited
+from acp_tui.client.sandbox.box import Box, make_box
+from acp_tui.client.sandbox.engines import Engine, Way, engine_for
+from acp_tui.client.sandbox.masks import masks
+from acp_tui.client.sandbox.needs import needs_of
+from acp_tui.client.sandbox.plan import SandboxPlan
+from acp_tui.client.settings.location import cache_folder
+from acp_tui.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A box, and what enforces it."""
+
+    box: Box
+    engine: Engine
+
+    @property
+    def name(self) -> str:
+        return self.box.profile.name
+
+    def way_into(self, folder: Path, extra: Mapping[str, str] | None = None) -> Way:
+        """How to start a program in it, in `folder`, with `extra` variables. Blocks. Raises AgentNotRunnable."""
+        return self.engine.way_into(self.box, folder, extra or {})
+
+
+def make_sandbox(
+    plan: SandboxPlan, agent: str, runner: str, folder: Path, argv: Sequence[str], given: Mapping[str, str]
+) -> Sandbox:
+    """The sandbox of an agent that runs `argv` for sessions in `folder`. Blocks. Raises AgentNotRunnable.
+
+    `runner` fetches it: `npx`, `uvx`, or "". `given` are variables that it gets besides those that every agent gets.
+    """
+    needs = needs_of(agent)
+    if runner:
+        # What it fetches would run in other agents, too, if they shared it.
+        fetched = cache_folder() / "packages" / runner
+        variables = ("npm_config_cache",) if runner == "npx" else ("UV_CACHE_DIR", "UV_TOOL_DIR")
+        needs = replace(needs, state=(*needs.state, str(fetched)))
+        given = {**given, **dict.fromkeys(variables, str(fetched))}
+    folders = (folder, *plan.directories)
+    try:
+        box = make_box(plan.profile, needs, folders, argv, inherited(), given, masks(plan.refuse, folders))
+    except (OSError, SettingsError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise AgentNotRunnable(f"the sandbox {plan.profile.name} can't be made: {reason}") from error
+    try:
+        return Sandbox(box, engine_for(box))
+    except BaseException:
+        box.discard()
+        raise
