@@ -56,7 +56,12 @@ class ExitOnError:
 
 def command_of(choice: AgentChoice) -> AgentCommand:
     command = _command_of(choice)
-    return replace(command, protocol=choice.protocol or command.protocol, sandbox=choice.sandbox or command.sandbox)
+    return replace(
+        command,
+        protocol=choice.protocol or command.protocol,
+        sandbox=choice.sandbox or command.sandbox,
+        options=choice.options,
+    )
 
 
 def _command_of(choice: AgentChoice) -> AgentCommand:

@@ -107,6 +107,8 @@ class AgentCommand:
     """Where it already runs; None if we start it."""
     sandbox: str = ""
     """The name of the sandbox it runs in; "" for what the settings say."""
+    options: tuple[tuple[str, str], ...] = ()
+    """What to choose in each new session: the category or ID of an option, and its value."""
     is_host: bool = False
     """An acp-tui host runs there, so its sessions outlive this terminal."""
     greeting: str = ""

@@ -19,6 +19,7 @@ from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentRefused, AgentUnreachable, AuthenticationRequired, SettingsError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.allowances import UnaskedKind
+from acp_tui.client.sessions.chosen_options import choose
 from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session, shown_early
@@ -223,9 +224,11 @@ class SessionDriver:
 
         `why_anew` says why that one can't continue.
         """
-        return await self._opened(
+        session = await self._opened(
             lambda agent, **added: agent.new_session(self._cwd, earlier=earlier, why_anew=why_anew, **added)
         )
+        await choose(session, self.agent.command.options)
+        return session
 
     async def fork(self, source: Session, title: str) -> Session:
         """Open another session that starts with what the agent knows from `source`, whose name is `title`."""
