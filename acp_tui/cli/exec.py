@@ -23,15 +23,12 @@ from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import PermissionPrompter
-from acp_tui.cli.prerequisites import ExitOnError
-from acp_tui.cli.sessions import NoSuchSession, session_of
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.chosen_options import choose
 from acp_tui.client.sessions.consent import HEADLESS
-from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, start_agent
+from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, choose, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import RecordingSettings, Settings
@@ -45,7 +42,6 @@ from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.tool_text import subject_of, visible_title
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
-from acp_tui.values import dataclass
 
 
 class OutputFormat:
@@ -261,9 +257,7 @@ CANCEL_GRACE_S: Final = 10.0
 
 def take_turn(command: AgentCommand, prompt: str, settings: Settings, args: Args) -> int:
     async def run() -> int:
-        with ExitOnError(None):
-            turn = _Turn(command, prompt, settings, args)
-        return await turn.run()
+        return await _Turn(command, prompt, settings, args).run()
 
     return anyio.run(run)
 
@@ -279,34 +273,14 @@ def _code_of(stop_reason: str | None) -> ExitCode:
     return ExitCode.AGENT_LOST if stop_reason is None else OF_STOP_REASON.get(stop_reason, ExitCode.ERROR)
 
 
-@dataclass(frozen=True, slots=True)
-class _Continued:
-    session_id: SessionId
-    cwd: Path
-
-
-def _continued(command: AgentCommand, args: Args) -> _Continued:
-    """The session that the user names, or the last one of the agent in the folder. Raises ClientError.
-
-    One that isn't recorded, such as an earlier turn's, is named by its whole ID.
-    """
-    try:
-        past = session_of(command, args.resume, args.cwd)
-    except NoSuchSession:
-        if not args.resume:
-            raise
-        return _Continued(SessionId(args.resume), args.cwd)
-    return _Continued(past.session_id, past.cwd)
-
-
 class _Turn:
     def __init__(self, command: AgentCommand, prompt: str, settings: Settings, args: Args) -> None:
         self._command = command
         self._settings = settings
         self._given = args
-        self._continues = _continued(command, args) if args.resume is not None else None
+        self._continued: SessionId | None = args.session_id
         """The session to continue."""
-        self._cwd: Path = command.cwd or (self._continues.cwd if self._continues is not None else args.cwd)
+        self._cwd: Path = command.cwd or args.cwd
         self._prompt = prompt
         is_text = args.format == "text"
         self._streams = Streams(self._stop_without_stdout, holds_stdout=is_text or sys.stdout.isatty())
@@ -389,9 +363,9 @@ class _Turn:
         added = await additions_for(agent, self._cwd, settings.workspace.additional_directories, front)
         say_left_out(added, say)
         driver = SessionDriver(FrontEndLink(agent, added), front.log_in, self._cwd)
-        if self._continues is None:
+        if self._continued is None:
             return await driver.begin()
-        session = await driver.open(self._continues.session_id, self._cwd, lambda _: None)
+        session = await driver.open(self._continued, self._cwd, lambda _: None)
         await choose(session, self._command.options)
         return session
 
@@ -399,7 +373,7 @@ class _Turn:
         self._prompter = PermissionPrompter(session, self._tasks, self._output.say, self._streams.held)
         session.subscribe(self._on_change)
         # What the agent said while the session was opening, but not what an earlier run had.
-        earlier = len(session.conversation.entries) if self._continues is not None else 0
+        earlier = len(session.conversation.entries) if self._continued is not None else 0
         self._on_change(Change(tuple(map(EntryId, range(earlier, len(session.conversation.entries))))))
         try:
             await session.send_prompt([Text(self._prompt)])

@@ -13,11 +13,13 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import command_of, notes_of, sandbox_plan
+from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, sandbox_plan
 from acp_tui.cli.terminal import ready_to_run, settings_in
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import end_early, start_early
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import servers_at_start
+from acp_tui.conversation.facts import SessionId
 
 STDIN_LIMIT_S: Final = 3.0
 """A pipe silent for this long isn't meant for us: scripts and services leave theirs open."""
@@ -38,6 +40,7 @@ def run(args: Args) -> int:
         say(f"the prompt is empty; {advice}")
         return ExitCode.USAGE
 
+    args.session_id = None if args.resume is None else _resumed(command, args)
     servers_at_start(settings_file())  # before any agent can write there
     start_early(
         command, command.cwd or args.cwd, sandbox_plan(command, read.settings)
@@ -48,6 +51,24 @@ def run(args: Args) -> int:
         return take_turn(command, prompt, read.settings, args)
     finally:
         end_early()
+
+
+def _resumed(command: AgentCommand, args: Args) -> SessionId:
+    """Return the session that the user names, or the agent's last one in the folder, and make its folder the turn's.
+
+    One that isn't recorded, such as an earlier turn's, is named by its whole ID.
+    """
+    from acp_tui.cli.sessions import NoSuchSession, session_of  # most turns begin a session
+
+    with ExitOnError(None):
+        try:
+            past = session_of(command, args.resume, args.cwd)
+        except NoSuchSession:
+            if not args.resume:
+                raise
+            return SessionId(args.resume)
+    args.cwd = past.cwd
+    return past.session_id
 
 
 def _kinds_in(text: str | None) -> frozenset[str]:

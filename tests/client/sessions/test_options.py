@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import Unsupported
-from acp_tui.client.sessions.chosen_options import choose
+from acp_tui.client.sessions.driver import choose
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import BooleanOption, SelectOption
 from acp_tui.protocol.roles import ClientOffer
