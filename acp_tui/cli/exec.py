@@ -28,7 +28,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import HEADLESS
-from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, start_agent
+from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, choose, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import RecordingSettings, Settings
@@ -37,7 +37,7 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.facts import Fact
+from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.tool_text import subject_of, visible_title
 from acp_tui.conversation.visible import make_visible_line
@@ -279,6 +279,8 @@ class _Turn:
         self._command = command
         self._settings = settings
         self._given = args
+        self._continued: SessionId | None = args.session_id
+        """The session to continue."""
         self._cwd: Path = command.cwd or args.cwd
         self._prompt = prompt
         is_text = args.format == "text"
@@ -362,13 +364,19 @@ class _Turn:
         front = Headless(say)
         added = await additions_for(agent, self._cwd, settings.workspace.additional_directories, front)
         say_left_out(added, say)
-        return await SessionDriver(FrontEndLink(agent, added), front.log_in, self._cwd).begin()
+        driver = SessionDriver(FrontEndLink(agent, added), front.log_in, self._cwd)
+        if self._continued is None:
+            return await driver.begin()
+        session = await driver.open(self._continued, self._cwd, lambda _: None)
+        await choose(session, self._command.options)
+        return session
 
     async def _take_turn(self, session: Session) -> None:
         self._prompter = PermissionPrompter(session, self._tasks, self._output.say, self._streams.held)
         session.subscribe(self._on_change)
-        # What the agent said while the session was opening.
-        self._on_change(Change(tuple(map(EntryId, range(len(session.conversation.entries))))))
+        # What the agent said while the session was opening, but not what an earlier run had.
+        earlier = len(session.conversation.entries) if self._continued is not None else 0
+        self._on_change(Change(tuple(map(EntryId, range(earlier, len(session.conversation.entries))))))
         try:
             await session.send_prompt([Text(self._prompt)])
         finally:

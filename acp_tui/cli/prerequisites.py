@@ -17,9 +17,8 @@ from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import ChosenAgent, nearest
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.leaving import can_host
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, SandboxPlan, sandboxes_of
 from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError
-from acp_tui.client.sandbox.plan import SandboxPlan, sandboxes_of
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.reader import read_settings
 
@@ -56,7 +55,12 @@ class ExitOnError:
 
 def command_of(choice: ChosenAgent) -> AgentCommand:
     command = _command_of(choice)
-    return replace(command, protocol=choice.protocol or command.protocol, sandbox=choice.sandbox or command.sandbox)
+    return replace(
+        command,
+        protocol=choice.protocol or command.protocol,
+        sandbox=choice.sandbox or command.sandbox,
+        options=choice.options,
+    )
 
 
 def _command_of(choice: ChosenAgent) -> AgentCommand:

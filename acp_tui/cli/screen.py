@@ -45,16 +45,18 @@ def run_screen(
     notes: Sequence[str],
     record: RecordTo | None = None,
     opening: Opening | None = None,
+    *,
+    prompt: str | None = None,
     shell: HostBehindScreen | None = None,
 ) -> int:
     """Work with the agent until the user quits. Returns the exit status. With `command` None, the user chooses one.
 
-    `notes` has remarks about the settings. With `opening`, that session is shown first. With `shell`, the sessions may
-    go on without the screen.
+    `notes` has remarks about the settings. With `opening`, that session is shown first. `prompt` is sent in the first
+    session. With `shell`, the sessions may go on without the screen.
     """
     settings = replace(settings, appearance=fitted(settings.appearance))
     with told_afterwards():
-        status, left, folders = asyncio.run(_run(command, cwd, settings, notes, record, opening, shell))
+        status, left, folders = asyncio.run(_run(command, cwd, settings, notes, record, opening, prompt, shell))
     had_terminals = "acp_tui.client.terminals.emulator" in sys.modules  # a command was shown
     if left or folders or had_terminals:
         from acp_tui.cli.sessions import say_what_is_left  # the recordings are complete now
@@ -95,6 +97,7 @@ async def _run(
     notes: Sequence[str],
     record: RecordTo | None,
     opening: Opening | None,
+    prompt: str | None,
     shell: HostBehindScreen | None,
 ) -> tuple[int, Sequence[LeftSession], Sequence[Path]]:
     """Return the exit status, the sessions that can be resumed, and the folders of the tabs."""
@@ -102,6 +105,7 @@ async def _run(
         app = _app_class()(hub, command, cwd, settings=settings, notes=notes, settings_file=settings_file())
         app.record_to = record
         app.opening = opening
+        app.first_prompt = prompt
         if shell is not None:
             app.can_leave = True
             shell.when_killed(app.hang_up)

@@ -188,6 +188,15 @@ def find_resumed(wanted: str, cwd: Path, args: AgentCommand | None, sandbox: str
     return Resumed(Reopening(past, index, by_agent=command is not None), command, past.cwd)
 
 
+def continued(command: AgentCommand, wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
+    """Return this agent's session with this ID, or its last one in the folder, and the agent in the session's sandbox.
+
+    `sandbox` is the one that the user wants instead, or "". Raises ClientError.
+    """
+    past = session_of(command, wanted, cwd)
+    return sandboxed_as_before(command, past, sandbox), past
+
+
 def session_of(command: AgentCommand, wanted: str, cwd: Path) -> PastSession:
     """Return this agent's session with this ID, or its last one in the folder. Raises ClientError."""
     index = recordings_index()

@@ -34,7 +34,7 @@ def run(args: Args) -> int:
     is_simple = args.web is None and args.resume is None and args.worktree is None and not args.plain
     if is_simple and (args.agent is not None or has_terminal()):
         command = command_of(args.agent) if args.agent is not None else None
-        return work_with(command, args.cwd, args.record)
+        return work_with(command, args.cwd, args.record, prompt=args.prompt)
     return _otherwise(args, is_demo=False)
 
 
@@ -57,14 +57,22 @@ def play(scenario: str, args: Args) -> int:
 
 
 def work_with(
-    command: AgentCommand | None, cwd: Path, record: RecordTo | None = None, *, is_plain: bool = False
+    command: AgentCommand | None,
+    cwd: Path,
+    record: RecordTo | None = None,
+    *,
+    is_plain: bool = False,
+    prompt: str | None = None,
 ) -> int:
-    """Work with the agent, in lines if requested or set. With `command` None, the user chooses one."""
+    """Work with the agent, in lines if requested or set. With `command` None, the user chooses one.
+
+    `prompt` is sent first.
+    """
     read = settings_in_force()
     if command is not None and (is_plain or read.settings.appearance.plain):
         from acp_tui.cli.plain import run_plain
 
-        return run_plain(command, cwd, read.settings, notes_of(read), record)
+        return run_plain(command, cwd, read.settings, notes_of(read), record, prompt)
     require_screen("to run one turn without it: acp-tui exec")
     shell = leavable(read.settings.sessions)
     if command is None:
@@ -75,6 +83,6 @@ def work_with(
     if plan is None or not project_settings_file(cwd).exists():
         start_early(command, command.cwd or cwd, plan)
     try:
-        return run_screen(command, cwd, read.settings, notes_of(read), record, shell=shell)
+        return run_screen(command, cwd, read.settings, notes_of(read), record, prompt=prompt, shell=shell)
     finally:
         end_early()

@@ -41,7 +41,7 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
                 where = "a project of its own" if command.name == DEMO else str(command.cwd)
                 raise UsageError(f"{command.name} works in {where}, so it can't be used with --worktree")
             cwd = _worktree(cwd, args.worktree)
-        return work_with(command, cwd, args.record, is_plain=args.plain)
+        return work_with(command, cwd, args.record, is_plain=args.plain, prompt=args.prompt)
     if args.worktree is not None:
         raise UsageError("--worktree needs an agent: acp-tui AGENT --worktree [NAME]")
     if args.plain:
@@ -52,6 +52,8 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
 def _in_browser(args: Args) -> int:
     if args.plain:
         raise UsageError("--web shows a screen, so it can't be used with --plain")
+    if getattr(args, "prompt", None) is not None:
+        raise UsageError("--web shows a screen for each visitor, so it can't be used with a prompt")
     try:
         from acp_tui.cli.web import serve_in_browser
     except ImportError as error:  # the extra isn't installed
@@ -74,7 +76,16 @@ def _resume(args: Args) -> int:
     read = settings_in_force()
     found = find_resumed(args.resume, args.cwd, command, args.sandbox or "")
     shell = leavable(read.settings.sessions)
-    return run_screen(found.command, found.cwd, read.settings, notes_of(read), args.record, found.opening, shell)
+    return run_screen(
+        found.command,
+        found.cwd,
+        read.settings,
+        notes_of(read),
+        args.record,
+        found.opening,
+        prompt=args.prompt,
+        shell=shell,
+    )
 
 
 # The demo

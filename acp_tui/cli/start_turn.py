@@ -7,17 +7,20 @@ import select
 import stat
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import command_of, notes_of, sandbox_plan
+from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, sandbox_plan
 from acp_tui.cli.terminal import ready_to_run, settings_in
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import end_early, start_early
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import servers_at_start
+from acp_tui.conversation.facts import SessionId
 
 STDIN_LIMIT_S: Final = 3.0
 """A pipe silent for this long isn't meant for us: scripts and services leave theirs open."""
@@ -25,8 +28,11 @@ STDIN_LIMIT_S: Final = 3.0
 
 def run(args: Args) -> int:
     args.allow_unasked = _kinds_in(args.allow_unasked)
-    command, read = command_of(args.agent), settings_in(args.cwd)
-    command = ready_to_run(command)
+    command = command_of(args.agent)
+    args.session_id = None
+    if args.resume is not None:
+        command, args.session_id, args.cwd = _resumed(command, args)
+    read, command = settings_in(args.cwd), ready_to_run(command)
     for note in notes_of(read):
         say(note)
     if args.prompt is None and sys.stdin.isatty() and (flag := _prompt_flag(args.agent.argv)):
@@ -39,15 +45,32 @@ def run(args: Args) -> int:
         return ExitCode.USAGE
 
     servers_at_start(settings_file())  # before any agent can write there
-    start_early(
-        command, command.cwd or args.cwd, sandbox_plan(command, read.settings)
-    )  # it starts while everything else is loaded
+    # It starts while everything else is loaded.
+    start_early(command, command.cwd or args.cwd, sandbox_plan(command, read.settings))
     try:
         from acp_tui.cli.exec import take_turn
 
         return take_turn(command, prompt, read.settings, args)
     finally:
         end_early()
+
+
+def _resumed(command: AgentCommand, args: Args) -> tuple[AgentCommand, SessionId, Path]:
+    """Return the agent, the session that the user names or the agent's last one in the folder, and its folder.
+
+    The agent runs in the sandbox of then, unless the user names another. A session that isn't recorded, such as that of
+    an earlier turn, is named by its whole ID.
+    """
+    from acp_tui.cli.sessions import NoSuchSession, continued  # most turns begin a session
+
+    with ExitOnError(None):
+        try:
+            command, past = continued(command, args.resume, args.cwd, args.agent.sandbox)
+        except NoSuchSession:
+            if not args.resume:
+                raise
+            return command, SessionId(args.resume), args.cwd
+        return command, past.session_id, past.cwd
 
 
 def _kinds_in(text: str | None) -> frozenset[str]:

@@ -19,6 +19,7 @@ from support.command_line import given
 
 HERE = Path.cwd()
 GEMINI = ChosenAgent(name="gemini")
+BOXED = ChosenAgent(name="gemini", sandbox="workspace")
 
 
 EXEC = {"agent": GEMINI, "cwd": HERE, "format": "text"}
@@ -38,6 +39,21 @@ DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
         ("--plain demo coding", "demo", {**DEMO, "word": "coding", "plain": True}),
         ("gemini", "", {"agent": GEMINI, "cwd": HERE}),
         ("gemini --cwd /", "", {"agent": GEMINI, "cwd": Path("/")}),
+        ("gemini codex", "", {"agent": GEMINI, "cwd": HERE, "prompt": "codex"}),
+        ("run gemini explain --cwd /", "run", {"agent": GEMINI, "cwd": Path("/"), "prompt": "explain"}),
+        (
+            "exec gemini --option x=1=2 --mode plan --model fast",
+            "exec",
+            {
+                **EXEC,
+                "agent": ChosenAgent("gemini", options=(("mode", "plan"), ("model", "fast"), ("x", "1=2"))),
+                "mode": "plan",
+                "model": "fast",
+                "option": ["x=1=2"],
+            },
+        ),
+        ("--sandbox gemini", "", {"agent": BOXED, "cwd": HERE, "sandbox": "workspace"}),
+        ("gemini --sandbox=off", "", {"agent": ChosenAgent("gemini", sandbox="off"), "cwd": HERE, "sandbox": "off"}),
         ("--cwd / gemini", "", {"agent": GEMINI, "cwd": Path("/")}),
         ("run gemini", "run", {"agent": GEMINI, "cwd": HERE}),
         ("run demo", "run", {"agent": ChosenAgent(name="demo"), "cwd": HERE}),
@@ -76,7 +92,9 @@ def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
         ("run", "run needs an agent"),
         ("exec --", "no command follows --"),
         ("gemini -- npx", "two agents: gemini"),
-        ("gemini codex", "unrecognized arguments: codex"),
+        ("--mode plan", "--mode says how to run an agent: name it too"),
+        ("--sandbox", "--sandbox says how to run an agent: name it too"),
+        ("gemini --option fast", "--option takes ID=VALUE, not 'fast'"),
         ("exec gemini --format xml", "--format"),
         ("exec gemini --form ndjson", "--form"),
         ("gemini --prompt hi", "--prompt"),
@@ -100,8 +118,8 @@ def test_a_mistake_is_one_line_with_status_2(line: str, said: str, capfd: pytest
     ("line", "where_it_goes"),
     [
         ("exec gemini hello", "use --prompt"),
-        ("gemini what is this", "type your prompt once the agent runs"),
-        ("run gemini what is this", "type your prompt once the agent runs"),
+        ("gemini what is this", "put quotes around the prompt"),
+        ("run gemini what is this", "put quotes around the prompt"),
         ("gemini /", "use --cwd"),
         ("exec gemini /", "use --cwd"),
     ],

@@ -103,3 +103,53 @@ def test_another_mistake_in_the_settings_is_said_and_all_else_holds(run: Any):
     assert status == 0
     assert "workspace.read" in err
     assert '"on", "ask" or "off"' in err or "on, ask, off" in err
+
+
+def exec_it(*options: str, cwd: Path, script: str) -> int:
+    return main(["exec", "--cwd", str(cwd), "--prompt", "go", *options, "--", *scripted_argv(script)])
+
+
+MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "do", "name": "Do"}]}
+IN_MODE = f"""
+handshake()
+answer(expect("session/new"), sessionId="s1", modes={MODES!r})
+setting = expect("session/set_mode")
+answer(setting)
+prompt = expect("session/prompt")
+say(setting["params"]["modeId"]); end(prompt); read()
+"""
+
+
+def test_a_mode_is_set_before_the_prompt(tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]):
+    assert exec_it("--mode", "Do", cwd=tmp_path, script=IN_MODE) == 0
+    assert capfd.readouterr().out == "do\n"
+
+
+def test_nothing_is_sent_in_a_mode_that_the_agent_lacks(tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]):
+    assert exec_it("--mode", "yolo", cwd=tmp_path, script=IN_MODE) == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "mode can't be 'yolo'\n  it is one of ask, do" in err
+
+
+def test_a_turn_continues_a_session_and_tells_only_what_is_new(
+    tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+):
+    script = """
+    handshake(agentCapabilities={"loadSession": True})
+    loading = expect("session/load")
+    update("agent_message_chunk", session="s7", content={"type": "text", "text": "old"})
+    answer(loading)
+    prompt = expect("session/prompt")
+    update("agent_message_chunk", session="s7", content={"type": "text", "text": "new"})
+    end(prompt); read()
+    """
+    assert exec_it("--resume", "s7", cwd=tmp_path, script=script) == 0
+    assert capfd.readouterr().out == "new\n"
+
+
+def test_without_an_id_there_must_be_a_session_to_continue(
+    tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+):
+    assert exec_it("--resume", cwd=tmp_path, script=TELLS) == 1
+    assert "no" in capfd.readouterr().err

@@ -21,8 +21,7 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.sandbox.plan import Sandboxes
+from acp_tui.client.agents.command import AgentCommand, Sandboxes
 from acp_tui.client.settings.settings import SandboxProfile
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId

@@ -274,11 +274,16 @@ BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
 def run_plain(
-    command: AgentCommand, cwd: Path, settings: Settings, notes: Sequence[str], record: RecordTo | None = None
+    command: AgentCommand,
+    cwd: Path,
+    settings: Settings,
+    notes: Sequence[str],
+    record: RecordTo | None = None,
+    prompt: str | None = None,
 ) -> int:
     """Work with the agent line by line until the user ends it. Returns the exit status.
 
-    `notes` has remarks about the settings.
+    `notes` has remarks about the settings. `prompt` is sent first.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")
@@ -289,7 +294,7 @@ def run_plain(
     for note in notes:
         console.say(ours(make_visible(note)))
     with start_blocking_portal() as portal:
-        chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record)
+        chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record, prompt)
         status = portal.start_task_soon(chat.run)
         console.serve(chat, portal.call)
         if not status.done():

@@ -61,6 +61,7 @@ class Chat:
         cwd: Path,
         settings: Settings,
         record: RecordTo | None,
+        first_prompt: str | None = None,
     ) -> None:
         self.console = console
         self._command_for = command_for
@@ -69,6 +70,7 @@ class Chat:
         self.session: Session | None = None
         self._command = command
         self._record = record
+        self._first_prompt = first_prompt
         self._outbox = Outbox(console.say)
         self._draft = Draft()
         self._memory = PromptMemory(state_folder() if settings.history.keep else None, settings.history.max_entries)
@@ -125,6 +127,9 @@ class Chat:
             await self._recall()
             self.say(f"{self.agent_title} in {self.cwd}. /help lists what you can type; Ctrl+D quits.")
             self._is_ready = True
+            if self._first_prompt is not None:
+                self.say(f"> {make_visible(self._first_prompt)}")
+                self._take(self._first_prompt)
             await self._show_prompt()
             await anyio.sleep_forever()
 

@@ -23,8 +23,8 @@ from acp_tui.client.agents.process import running_agent
 from acp_tui.client.errors import AgentLost, AgentNotRunnable, AgentUnreachable
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import SandboxPlan
     from acp_tui.client.agents.remote_errors import RemoteStream  # imports http and email, for proxies
-    from acp_tui.client.sandbox.plan import SandboxPlan
     from acp_tui.client.sandbox.sandbox import Sandbox
 
 TOKEN_LIMIT_S: Final = 60.0

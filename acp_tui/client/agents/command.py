@@ -9,11 +9,19 @@ from enum import Enum
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal
 
+from acp_tui.client.errors import AgentNotRunnable
+from acp_tui.client.settings.settings import (
+    NO_SANDBOX,
+    READ_ONLY,
+    WORKSPACE,
+    RefusalRule,
+    SandboxProfile,
+    Settings,
+)
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.address import Address  # most agents are commands
-    from acp_tui.client.sandbox.plan import Sandboxes, SandboxPlan
 
 DEMO: Final = "demo"
 """The name of the agent that is part of acp-tui."""
@@ -73,6 +81,57 @@ class Package:
 
 
 @dataclass(frozen=True, slots=True)
+class SandboxPlan:
+    """What the user wants an agent to run in."""
+
+    profile: SandboxProfile
+    directories: tuple[Path, ...] = ()
+    """Where its sessions may work, besides the folder it starts in."""
+    refuse: tuple[RefusalRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sandboxes:
+    """What the user's settings say about sandboxes, and what holds in each of them."""
+
+    default: str = NO_SANDBOX
+    """The name of the one for agents that have none of their own."""
+    own: tuple[SandboxProfile, ...] = ()
+    directories: tuple[Path, ...] = ()
+    refuse: tuple[RefusalRule, ...] = ()
+
+    def plan_for(self, agent: str, wanted: str, *, is_elsewhere: bool) -> SandboxPlan | None:
+        """What the agent of that name is to run in; None for no sandbox. Raises AgentNotRunnable.
+
+        `wanted` is the name of its own sandbox, or "".
+        """
+        name = wanted or self.default
+        if name == NO_SANDBOX:
+            return None
+        if is_elsewhere:
+            if not wanted:
+                return None
+            raise AgentNotRunnable(
+                f"{agent} runs elsewhere, where acp-tui can't make a sandbox", hint="start it in one there"
+            )
+        if any(profile.name == READ_ONLY.name for profile in self.own):
+            raise AgentNotRunnable(
+                f"[sandbox.{READ_ONLY.name}] isn't yours to set: {READ_ONLY.name} is one of acp-tui's own",
+                hint="give it another name",
+            )
+        known = {profile.name: profile for profile in (READ_ONLY, WORKSPACE, *self.own)}
+        if name not in known:
+            names = ", ".join((NO_SANDBOX, *known))
+            raise AgentNotRunnable(f"there is no sandbox named {name!r}", hint=f"there are {names}")
+        return SandboxPlan(known[name], self.directories, self.refuse)
+
+
+def sandboxes_of(settings: Settings) -> Sandboxes:
+    directories = settings.workspace.additional_directories
+    return Sandboxes(settings.agent.sandbox, settings.sandbox, directories, settings.refuse)
+
+
+@dataclass(frozen=True, slots=True)
 class AgentCommand:
     """What to run or where to connect, and the agent's name."""
 
@@ -107,6 +166,8 @@ class AgentCommand:
     """Where it already runs; None if we start it."""
     sandbox: str = ""
     """The name of the sandbox it runs in; "" for what the settings say."""
+    options: tuple[tuple[str, str], ...] = ()
+    """What to choose in each new session: the category or ID of an option, and its value."""
     is_host: bool = False
     """An acp-tui host runs there, so its sessions outlive this terminal."""
     greeting: str = ""

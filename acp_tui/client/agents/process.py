@@ -26,7 +26,7 @@ from acp_tui.client.processes.guard import StartFailed
 from acp_tui.conversation.buffers import ByteRing
 
 if TYPE_CHECKING:
-    from acp_tui.client.sandbox.plan import SandboxPlan
+    from acp_tui.client.agents.command import SandboxPlan
 
 MAX_OPEN_CHARACTERS: Final = 4 << 10
 """The limit for an unfinished line, after which a new one begins. The line is rebuilt with each piece that arrives."""

@@ -23,7 +23,7 @@ from acp_tui.client.settings.location import cache_folder
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    from acp_tui.client.sandbox.plan import SandboxPlan
+    from acp_tui.client.agents.command import SandboxPlan
     from acp_tui.client.sandbox.sandbox import Sandbox
 
 # Agents rely on their starting folder: some run their commands there, whatever folder a session names.
@@ -166,7 +166,8 @@ def sandboxed(command: AgentCommand, folder: Path | None, plan: SandboxPlan | No
     start = start_of(command, folder)
     given = {name: start.env[name] for name in (*command.env, *_OF_NPX) if name in start.env}
     argv = (find_program(command, start.env.get("PATH")), *start.args)
-    return make_sandbox(plan, command.name, command.runner, folder or start.folder, argv, given)
+    folders = (folder or start.folder, *plan.directories)
+    return make_sandbox(plan.profile, command.name, command.runner, folders, plan.refuse, argv, given)
 
 
 def start(command: AgentCommand, folder: Path | None, sandbox: Sandbox | None) -> Started:

@@ -29,7 +29,7 @@ from acp_tui.client.processes.guard import Guarded, Order, StartFailed, guard
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    from acp_tui.client.sandbox.plan import SandboxPlan
+    from acp_tui.client.agents.command import SandboxPlan
 
 GRACE_S: Final = 0.5
 SIZE_EVERY_S: Final = 0.25

@@ -24,6 +24,7 @@ import select
 import sys
 import time
 
+from acp_tui.client.processes import landlock
 from acp_tui.client.processes.launcher import failure, launch
 from acp_tui.client.processes.table import (
     Process,
@@ -41,9 +42,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
     from collections.abc import Callable
-    from typing import Final
+    from typing import Final, TypeAlias
 
-    from acp_tui.client.processes.launcher import Confinement
+    Confinement: TypeAlias = tuple[list[bytes], bytes, list[tuple[bytes, bool]] | None, bool]
+    """See `guard`."""
 else:
     import _signal as signal
 
@@ -237,12 +239,30 @@ def _start(
     pid = os.fork()
     if pid == 0:
         try:
-            os.write(writing, launch(programs, environment, folder, streams, confinement, on_terminal=on_terminal))
+            way = lambda: _confine(confinement)  # noqa: E731 - `partial` would have to be loaded
+            os.write(writing, launch(programs, environment, folder, streams, way, on_terminal=on_terminal))
         finally:
             os._exit(127)
     os.close(writing)
     with os.fdopen(reading, "rb") as report:
         return pid, report.read()
+
+
+def _confine(confinement: Confinement | None) -> list[bytes]:
+    """Give up rights for good. Returns the words that lead into the sandbox. Raises OSError."""
+    if confinement is None:
+        return []
+    words, data, places, is_setuid = confinement
+    if not is_setuid:
+        landlock.leave_keyrings()
+        landlock.restrict(places)
+    if not data:
+        return words
+    file = os.memfd_create("sandbox", 0)  # inherited
+    with os.fdopen(os.dup(file), "wb") as opened:
+        opened.write(data)
+    os.lseek(file, 0, os.SEEK_SET)
+    return [word.replace(b"{fd}", b"%d" % file) for word in words]
 
 
 def tell(control: int, what: bytes) -> None:

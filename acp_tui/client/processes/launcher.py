@@ -10,18 +10,14 @@ import fcntl
 import os
 import termios
 
-from acp_tui.client.processes import landlock
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     Program: TypeAlias = tuple[bytes, tuple[int, ...] | None, list[bytes]]
     """What to execute: its path, its identity or None if any will do, and its words."""
-    Confinement: TypeAlias = tuple[list[bytes], bytes, list[tuple[bytes, bool]] | None, bool]
-    """See `guard`."""
 else:
     import _signal as signal
 
@@ -33,13 +29,14 @@ def launch(
     environment: dict[bytes, bytes],
     folder: int,
     streams: Sequence[int],
-    confinement: Confinement | None,
+    confine: Callable[[], Sequence[bytes]],
     *,
     on_terminal: bool,
 ) -> bytes:
     """Execute the first of `programs` that can be executed. Returns only if none can, with what `failure` says.
 
-    `streams` are stdin, stdout, and stderr. With `on_terminal`, the first is the controlling terminal from now on.
+    `confine` gives up rights, and returns the words that lead into a sandbox, or none. `streams` are stdin, stdout,
+    and stderr. With `on_terminal`, the first is the controlling terminal from now on.
     """
     try:
         os.setsid()
@@ -54,28 +51,11 @@ def launch(
         os.fchdir(folder)
     except OSError as error:
         return failure(b"directory", error)
-    if confinement is None:
-        return exec_first(programs, environment)
     try:
-        way = _confine(confinement)
-    except (OSError, ImportError) as error:
+        way = confine()
+    except OSError as error:
         return failure(b"sandbox", error)
     return exec_first(programs, environment, way)
-
-
-def _confine(confinement: Confinement) -> list[bytes]:
-    """Give up rights. Returns the words that lead into the sandbox."""
-    words, data, places, is_setuid = confinement
-    if not is_setuid:
-        landlock.leave_keyrings()
-        landlock.restrict(places)
-    if not data:
-        return words
-    file = os.memfd_create("sandbox", 0)  # inherited
-    with os.fdopen(os.dup(file), "wb") as opened:
-        opened.write(data)
-    os.lseek(file, 0, os.SEEK_SET)
-    return [word.replace(b"{fd}", b"%d" % file) for word in words]
 
 
 def exec_first(programs: list[Program], environment: dict[bytes, bytes], way: Sequence[bytes] = ()) -> bytes:

@@ -144,14 +144,15 @@ def _landlock(box: Box, why: str) -> Engine:
 
 def _why_refused(program: str) -> str:
     """Why the system lets bubblewrap make no user namespace; "" if nothing is known to be in the way. Blocks."""
-    if os.getuid() == 0 or _is_setuid(program) or not _may_be_refused():
+    if os.getuid() == 0 or _is_setuid(program) or not may_be_refused():
         return ""
     probe = (program, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true")
     done = subprocess.run(probe, capture_output=True, text=True, timeout=_PROBE_LIMIT_S, check=False)
     return "" if done.returncode == 0 else f"the system refuses user namespaces ({done.stderr.strip()})"
 
 
-def _may_be_refused() -> bool:
+def may_be_refused() -> bool:
+    """Whether the system has a setting by which it refuses user namespaces to some."""
     signs = {"kernel/apparmor_restrict_unprivileged_userns": "1", "kernel/unprivileged_userns_clone": "0"}
     return any(_system(name) == sign for name, sign in {**signs, "user/max_user_namespaces": "0"}.items())
 

@@ -13,9 +13,9 @@ from acp_tui.client.sandbox.box import Box, make_box
 from acp_tui.client.sandbox.engines import Engine, Way, engine_for
 from acp_tui.client.sandbox.masks import masks
 from acp_tui.client.sandbox.needs import needs_of
-from acp_tui.client.sandbox.plan import SandboxPlan
 from acp_tui.client.sandbox.refusals import refusals
 from acp_tui.client.settings.location import cache_folder
+from acp_tui.client.settings.settings import RefusalRule, SandboxProfile
 from acp_tui.values import dataclass
 
 
@@ -55,9 +55,15 @@ class Sandbox:
 
 
 def make_sandbox(
-    plan: SandboxPlan, agent: str, runner: str, folder: Path, argv: Sequence[str], given: Mapping[str, str]
+    profile: SandboxProfile,
+    agent: str,
+    runner: str,
+    folders: Sequence[Path],
+    refuse: Sequence[RefusalRule],
+    argv: Sequence[str],
+    given: Mapping[str, str],
 ) -> Sandbox:
-    """The sandbox of an agent that runs `argv` for sessions in `folder`. Blocks. Raises AgentNotRunnable.
+    """The sandbox of an agent that runs `argv` for sessions in `folders`. Blocks. Raises AgentNotRunnable.
 
     `runner` fetches it: `npx`, `uvx`, or "". `given` are variables that it gets besides those that every agent gets.
     """
@@ -68,12 +74,11 @@ def make_sandbox(
         variables = ("npm_config_cache",) if runner == "npx" else ("UV_CACHE_DIR", "UV_TOOL_DIR")
         needs = replace(needs, state=(*needs.state, str(fetched)))
         given = {**given, **dict.fromkeys(variables, str(fetched))}
-    folders = (folder, *plan.directories)
     try:
-        box = make_box(plan.profile, needs, folders, argv, inherited(), given, masks(plan.refuse, folders))
+        box = make_box(profile, needs, folders, argv, inherited(), given, masks(refuse, folders))
     except (OSError, SettingsError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise AgentNotRunnable(f"the sandbox {plan.profile.name} can't be made: {reason}") from error
+        raise AgentNotRunnable(f"the sandbox {profile.name} can't be made: {reason}") from error
     try:
         return Sandbox(box, engine_for(box))
     except BaseException:

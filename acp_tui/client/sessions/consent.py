@@ -14,8 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.sandbox.plan import Sandboxes, sandboxes_of
+from acp_tui.client.agents.command import AgentCommand, Sandboxes, sandboxes_of
 from acp_tui.client.settings.settings import RefusalRule, Settings
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field, replace
 from functools import partial
 from itertools import chain, repeat
@@ -16,7 +16,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.errors import AgentRefused, AgentUnreachable, AuthenticationRequired, SettingsError
+from acp_tui.client.errors import AgentRefused, AgentUnreachable, AuthenticationRequired, SettingsError, Unsupported
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.consent import policy_of
@@ -30,7 +30,7 @@ from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.facts import Fact, SessionId
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SessionId
 from acp_tui.conversation.updates import Reconnected
 from acp_tui.protocol.roles import AgentCapabilities, ClientOffer
 from acp_tui.rpc import Tap
@@ -223,9 +223,11 @@ class SessionDriver:
 
         `why_anew` says why that one can't continue.
         """
-        return await self._opened(
+        session = await self._opened(
             lambda agent, **added: agent.new_session(self._cwd, earlier=earlier, why_anew=why_anew, **added)
         )
+        await choose(session, self.agent.command.options)
+        return session
 
     async def fork(self, source: Session, title: str) -> Session:
         """Open another session that starts with what the agent knows from `source`, whose name is `title`."""
@@ -282,6 +284,44 @@ class SessionDriver:
             return await call(self.agent, additional_directories=added.directories, mcp_servers=added.servers)
 
         return await logged_in(call_agent, self._log_in)
+
+
+_SWITCHED = {"on": True, "true": True, "off": False, "false": False}
+
+
+async def choose(session: Session, chosen: Iterable[tuple[str, str]]) -> None:
+    """Set these options, which are named by category (`mode`, `model`) or ID. Values may be named as they are shown.
+
+    Raises Unsupported for what the agent doesn't offer; SessionClosed; AgentRefused; AgentLost.
+    """
+    for name, value in chosen:
+        option = _named(session.conversation.options, name)
+        wanted = _value(option, value)
+        if option.value != wanted:
+            await session.set_option(option.option_id, wanted)
+
+
+def _named(options: Sequence[ConfigOption], name: str) -> ConfigOption:
+    found = [option for option in options if option.option_id == name] or [
+        option for option in options if option.category == name
+    ]
+    if not found:
+        offered = ", ".join(option.option_id for option in options) or "none"
+        raise Unsupported(f"the agent has no {name} to choose", hint=f"its options: {offered}")
+    return found[0]
+
+
+def _value(option: ConfigOption, wanted: str) -> str | bool:
+    if isinstance(option, BooleanOption):
+        if wanted.lower() in _SWITCHED:
+            return _SWITCHED[wanted.lower()]
+        raise Unsupported(f"{option.option_id} can't be {wanted!r}", hint="it is on or off")
+    by_name = {choice.name.lower(): choice.value for choice in option.choices}
+    values = [choice.value for choice in option.choices]
+    value = wanted if wanted in values else by_name.get(wanted.lower())
+    if value is None:
+        raise Unsupported(f"{option.option_id} can't be {wanted!r}", hint=f"it is one of {', '.join(values)}")
+    return value
 
 
 def _put_back(earlier: Session, loaded: Session) -> str:

@@ -25,6 +25,7 @@ from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
+from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_AN_AGENT, preload_in_thread
@@ -104,6 +105,8 @@ class AcpTuiApp(BaseApp):
         """Where to write another recording, besides the default one."""
         self.opening: Opening | None = None
         """How the first tab opens its session, in the app's folder; None for a new session."""
+        self.first_prompt: str | None = None
+        """What to send in the first tab's session, unless the user edits it before."""
         self._follows = False
         self._asked_to_quit_at = -QUIT_AGAIN_S
         self._early_input: list[events.Key | events.Paste] | None = []
@@ -260,6 +263,9 @@ class AcpTuiApp(BaseApp):
             self.call_next(self._take_early_input)
 
     async def _take_early_input(self) -> None:
+        if self.first_prompt is not None and self.tabs.front is not None:
+            # Not by keys: a question may be on the screen, and nothing but the user's keys may answer it.
+            self.tabs.front.prompt.take_back(PromptInput.Submitted(self.first_prompt), for_later=True)
         early, self._early_input = self._early_input or (), None
         for event in early:
             await self.on_event(event)

@@ -19,10 +19,9 @@ from typing import Final, TypeVar
 import anyio
 from anyio import to_thread
 
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Sandboxes
 from acp_tui.client.agents.starting import CLOSE_GRACE_S
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, ClientError, UnsupportedProtocol
-from acp_tui.client.sandbox.plan import Sandboxes
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.driver import Refusing

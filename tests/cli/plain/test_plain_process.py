@@ -41,6 +41,17 @@ def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) 
     assert "\x1b" not in terminal.text, "a dumb terminal knows no marks"
 
 
+def test_a_prompt_of_the_command_line_is_sent_first(tmp_path: Path) -> None:
+    with line_terminal("run", "demo", "The tests fail", "--plain", cwd=tmp_path) as terminal:
+        terminal.shows("> The tests fail")
+        terminal.shows("Permission needed: Edit durations.py")
+        terminal.shows(CHOICE)
+        terminal.type("n" + ENTER)
+        terminal.shows("\n> ")
+        terminal.type(CTRL_D)
+        assert terminal.end() == 0
+
+
 @pytest.mark.parametrize(("channels", "bells"), [('["bell"]', 1), ('["command"]', 0)])
 def test_the_bell_rings_for_a_question_where_the_settings_want_it(tmp_path: Path, channels: str, bells: int) -> None:
     settings = tmp_path / ".config" / "acp-tui" / "settings.toml"

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.terminal_login import TerminalLogin
-from acp_tui.client.sandbox.plan import SandboxPlan
+from acp_tui.client.agents.command import SandboxPlan
 from acp_tui.client.settings.settings import WORKSPACE
 agent = AgentCommand("agent", ("/bin/sh", "-c", sys.argv[1]))
 login = agent.for_terminal(["login", "kindly"], {"HOW": "softly"})

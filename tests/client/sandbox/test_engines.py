@@ -79,7 +79,7 @@ def refusing(only: Path, monkeypatch: pytest.MonkeyPatch, abi: int) -> None:
     """A system that refuses user namespaces, with this version of Landlock."""
     program(only, "bwrap", "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
     monkeypatch.setattr(os, "getuid", lambda: 1000)
-    monkeypatch.setattr(engines, "_may_be_refused", lambda: True)
+    monkeypatch.setattr(engines, "may_be_refused", lambda: True)
     monkeypatch.setattr(landlock, "abi", lambda: abi)
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.address import read_address
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Sandboxes, sandboxes_of
 from acp_tui.client.errors import AgentNotRunnable
-from acp_tui.client.sandbox.plan import Sandboxes, sandboxes_of
 from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.settings import READ_ONLY, WORKSPACE, SandboxProfile
 

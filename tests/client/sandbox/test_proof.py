@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.agents.command import SandboxPlan
 from acp_tui.client.sandbox.access import Access
-from acp_tui.client.sandbox.plan import SandboxPlan
 from acp_tui.client.sandbox.proof import prove
 from acp_tui.client.sandbox.sandbox import Sandbox, make_sandbox
 from acp_tui.client.settings.location import state_folder

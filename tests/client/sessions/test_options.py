@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import Unsupported
+from acp_tui.client.sessions.driver import choose
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import BooleanOption, SelectOption
 from acp_tui.protocol.roles import ClientOffer
@@ -129,3 +130,38 @@ async def test_what_a_session_can_show_is_offered_exactly(offer: ClientOffer, se
     async with in_memory(offer) as (agent, wire):
         capabilities = (await shake_hands(agent, wire))["params"]["clientCapabilities"]
     assert capabilities.get("session") == session
+
+
+CHOSEN = [select("mode", "a", category="mode"), select("depth", "a", category="thought_level"), FAST]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sent"),
+    [("mode", "b", ("mode", "b")), ("depth", "B", ("depth", "b")), ("thought_level", "b", ("depth", "b"))],
+)
+async def test_what_was_chosen_before_is_set_by_id_or_category_and_value_or_name(
+    tmp_path: Path, name: str, value: str, sent: tuple[str, str]
+) -> None:
+    async with in_session(tmp_path, configOptions=CHOSEN) as (session, wire), anyio.create_task_group() as tasks:
+        tasks.start_soon(choose, session, [(name, value), ("fast", "off")])  # which is so already
+        setting = await wire.expect("session/set_config_option")
+        assert (setting["params"]["configId"], setting["params"]["value"]) == sent
+        await wire.answer(setting, {"configOptions": CHOSEN})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why", "hint"),
+    [
+        ("model", "x", "the agent has no model to choose", "its options: mode, depth, fast"),
+        ("mode", "c", "mode can't be 'c'", "it is one of a, b"),
+        ("fast", "maybe", "fast can't be 'maybe'", "it is on or off"),
+    ],
+)
+async def test_what_the_agent_does_not_offer_is_refused_with_what_it_does(
+    tmp_path: Path, name: str, value: str, why: str, hint: str
+) -> None:
+    async with in_session(tmp_path, configOptions=CHOSEN) as (session, wire):
+        with pytest.raises(Unsupported, match=why) as refused:
+            await choose(session, [(name, value)])
+        assert refused.value.hint == hint
+        assert await wire.receive_all() == []

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import anyio
+import pytest
 from textual import events
 
 from acp_tui.client.sessions.hub import open_hub
+from acp_tui.conversation.entries import Message
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.tab.screen import SessionScreen
@@ -36,3 +38,39 @@ async def test_what_is_typed_before_the_first_screen_stands_in_its_prompt(tmp_pa
                 await until_so(pilot, lambda: prompt.text == "hi there!")
                 await pilot.press("?")
                 assert prompt.text == "hi there!?"
+
+
+ANSWERS = "prompt = open_session(); end(prompt); serve_until_closed()"
+
+
+@pytest.mark.parametrize("prompt", ["fix the tests", "two\nlines"])
+async def test_a_prompt_of_the_command_line_is_sent_once_the_session_is_ready(tmp_path: Path, prompt: str) -> None:
+    with anyio.fail_after(LIMIT_S):
+        async with open_hub() as hub:
+            app = AcpTuiApp(hub, scripted(ANSWERS), tmp_path)
+            app.first_prompt = prompt
+            async with app.run_test() as pilot:
+                tab = app.tabs.front
+                assert tab is not None
+                await until_so(
+                    pilot, lambda: tab.session is not None and tab.session.conversation.last_stop_reason == "end_turn"
+                )
+                assert tab.session is not None
+                first = tab.session.conversation.entries[0]
+                assert isinstance(first, Message)
+                assert (first.role, first.text) == ("user", prompt)
+                assert tab.prompt.text == ""
+
+
+async def test_a_prompt_of_the_command_line_waits_if_it_is_edited(tmp_path: Path) -> None:
+    with anyio.fail_after(LIMIT_S):
+        async with open_hub() as hub:
+            app = TypedInto(hub, scripted(ANSWERS), tmp_path)
+            app.first_prompt = "fix the tests"
+            async with app.run_test() as pilot:
+                tab = app.tabs.front
+                assert tab is not None
+                await until_so(pilot, lambda: tab.session is not None and "hi there!" in tab.prompt.text)
+                assert "fix the tests" in tab.prompt.text
+                assert tab.session is not None
+                assert not tab.session.conversation.entries
