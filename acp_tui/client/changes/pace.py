@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from threading import Event
+from contextlib import contextmanager
+from threading import Condition
 from typing import Final, TypeVar
 
 FREE_S: Final = 0.1
 """Processor time that's used without waiting for a reason to hurry. Enough for some ten thousand files."""
+HURRIED_S: Final = 1.0
+"""Processor time in addition, once there is one. Enough for some hundred thousand files in a repository."""
 SLICE_S: Final = 0.005
 """Processor time between two rests."""
-REST_RATIO: Final = 1
+SHORT_REST: Final = 1
 """A rest is as long as the work before it, so that keys always come through."""
-LONG_REST_RATIO: Final = 200
-"""The same for what exceeds `FREE_S`, as long as there's no reason to hurry."""
+LONG_REST: Final = 20
+"""The same in a hurry, when `HURRIED_S` has been used."""
+IDLE_REST: Final = 200
+"""The same without a reason to hurry, when `FREE_S` has been used."""
 
 T = TypeVar("T")
 
@@ -27,18 +32,35 @@ class Pace:
     """The pace of all work on one folder. Any thread may use it."""
 
     def __init__(self, free_s: float = FREE_S) -> None:
-        self._free_s = free_s
-        self._hurries = Event()
-        self._is_stopped = False
+        self._left_s = free_s
+        self._is_hurried = self._is_stopped = False
+        self._waiting = 0
+        self._changed = Condition()
 
     def hurry(self) -> None:
-        """From now on, take only short rests, because the files may be changed or are asked for."""
-        self._hurries.set()
+        """From now on, work more, because the files may be changed."""
+        with self._changed:
+            if not self._is_hurried:
+                self._is_hurried = True
+                self._left_s += HURRIED_S
+                self._changed.notify_all()
+
+    @contextmanager
+    def awaited(self) -> Iterator[None]:
+        """Take only short rests within the block, because somebody waits for the result."""
+        with self._changed:
+            self._waiting += 1
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
 
     def stop(self) -> None:
         """Let all work end at its next step."""
-        self._is_stopped = True
-        self._hurries.set()
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify_all()
 
     def spread(self, items: Iterable[T]) -> Iterator[T]:
         """The same items, with rests in between. Blocks. Raises: Stopped."""
@@ -53,8 +75,9 @@ class Pace:
                 began_s = time.thread_time()
 
     def _rest_after(self, used_s: float) -> None:
-        self._free_s -= used_s
-        if self._hurries.is_set() or self._free_s > 0:
-            time.sleep(REST_RATIO * used_s)
+        self._left_s -= used_s
+        if self._waiting or self._left_s > 0:
+            time.sleep(SHORT_REST * used_s)
         else:
-            self._hurries.wait(LONG_REST_RATIO * used_s)
+            with self._changed:
+                self._changed.wait((LONG_REST if self._is_hurried else IDLE_REST) * used_s)

@@ -145,9 +145,9 @@ class ChangeTracker:
 
     async def rescan(self) -> None:
         """Examine the whole workspace now. `changes` is current when this returns."""
-        self.hurry()
-        await self._captured.wait()
-        await self._refresh(None)
+        with self._pace.awaited():
+            await self._captured.wait()
+            await self._refresh(None)
 
     async def review(self, path: str) -> Review:
         """Both states of a file at this moment, and where they differ."""
