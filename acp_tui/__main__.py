@@ -10,9 +10,12 @@ def main() -> int:
     if sys.argv[1:] in (["--version"], ["-V"]):  # scripts ask for it often
         sys.stdout.write(f"acp-tui {__version__}\n")
         return 0
+    from acp_tui.cli.main import leave_stuck_threads
     from acp_tui.cli.main import main as run
 
-    return run()
+    status = run()
+    leave_stuck_threads(status)
+    return status
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ class ChangeTracker:
         """Both states of a file at this moment, and where they differ."""
         baseline = await self._held()
         before = (await baseline.states([path]))[path]
-        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
+        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before, abandon_on_cancel=True)
 
     async def revert_file(self, shown: Review) -> Swapped:
         """Restore a file's earlier state; remove it if it didn't exist.
@@ -182,7 +182,7 @@ class ChangeTracker:
         async with self._one_at_a_time:
             paths = tuple(self._changes)
             last = self._moments[-1].states if self._moments else {}
-            states = await to_thread.run_sync(self._kept_now, baseline, paths, last)
+            states = await to_thread.run_sync(self._kept_now, baseline, paths, last, abandon_on_cancel=True)
         moment = Moment(MappingProxyType(states))
         self._moments.append(moment)
         return moment
@@ -202,8 +202,8 @@ class ChangeTracker:
         kept = moment.states.get(path)
         if kept is None:  # at that moment, it was as when the session began
             return await self.review(path)
-        before = await to_thread.run_sync(kept.state, baseline.copies)
-        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
+        before = await to_thread.run_sync(kept.state, baseline.copies, abandon_on_cancel=True)
+        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before, abandon_on_cancel=True)
 
     def _kept_now(self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, Entry]) -> dict[str, Entry]:
         states: dict[str, Entry] = {}
@@ -339,7 +339,7 @@ class ChangeTracker:
 
     async def _compare(self, baseline: Baseline, paths: Sequence[str]) -> None:
         before = await baseline.states(paths)
-        found = await to_thread.run_sync(self._compared, baseline.tree, before)
+        found = await to_thread.run_sync(self._compared, baseline.tree, before, abandon_on_cancel=True)
         for path, change in found.items():
             if change is None:
                 self._changes.pop(path, None)
