@@ -32,6 +32,9 @@ DEFAULT_LIMITS: Final = ChangeLimits()
 
 STILL_READING: Final = "Not all files have been read yet, so changes may be missing."
 
+WATCHES_USED_UP: Final = "The system's watch limit is used up, so acp-tui can't watch this folder."
+_USED_UP: Final = ("watch limit reached", "Too many open files")
+
 _MAX_WATCH_FAILURES: Final = 3
 _WATCH_AGAIN_S: Final = 0.5
 _BATCH_FILES: Final = 256
@@ -271,7 +274,8 @@ class ChangeTracker:
                 await anyio.sleep(_WATCH_AGAIN_S)
             directories = await baseline.areas.directories(self._pace)
         self._mark(None)
-        self._note(f"Changes are no longer detected automatically: {reason}. Rescan to see them.")
+        why = WATCHES_USED_UP if any(words in reason for words in _USED_UP) else f"{reason}."
+        self._note(f"Changes are noticed only in files that tool calls name; refresh the list to see all. {why}")
 
     async def _watch(self, below_root: Sequence[str]) -> str:
         """Follow these directories. Returns "" when there are new ones, otherwise why it can't continue."""
