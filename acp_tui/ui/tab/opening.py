@@ -27,7 +27,7 @@ SHORT_PATIENCE_S: Final = 0.1
 """If an agent takes longer to open a session, there is time to load what draws it."""
 PATIENCE_S: Final = 0.5
 """If it takes still longer, there is time to load what only a session needs."""
-STOCK_LIMIT_S: Final = 0.1
+STOCK_LIMIT_S: Final = 0.05
 """How long a prompt waits until the files are read. What isn't read by then counts only if it's provably older."""
 STILL_STARTING: Final = "The session is still being opened."
 
