@@ -10,9 +10,11 @@ def main() -> int:
     if sys.argv[1:] in (["--version"], ["-V"]):  # scripts ask for it often
         sys.stdout.write(f"acp-tui {__version__}\n")
         return 0
-    from acp_tui.cli.main import main as run
+    from acp_tui.cli import main as command_line
 
-    return run()
+    status = command_line.main()
+    command_line.leave_stuck_threads(status)
+    return status
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import os
 import pwd
 import signal
 import sys
+import threading
+import time
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final, TextIO, cast
@@ -86,6 +88,25 @@ def _give_up_stdout() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+STUCK_S: Final = 0.5
+"""How long the process waits for its threads when all else is done."""
+
+
+def leave_stuck_threads(status: int) -> None:
+    """End the process now if there are threads that don't end, for example on a mount whose server is gone.
+
+    Python would wait for them, and nothing can cancel a system call. Returns if there are none.
+    """
+    until = time.monotonic() + STUCK_S
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(max(0.0, until - time.monotonic()))
+            if thread.is_alive():
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(status)
 
 
 # Fix the environment before anything else

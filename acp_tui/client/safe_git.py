@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -33,15 +34,18 @@ from acp_tui.values import dataclass
 
 MAX_OUTPUT_BYTES: Final = 256 << 20
 LIMIT_S: Final = 15.0
+LEAST_PRIORITY: Final = 19
 
 _ALLOWED: Final[Mapping[str, frozenset[str]]] = {
     "rev-parse": frozenset(
-        {"--is-inside-work-tree", "--show-prefix", "--git-path", "--show-toplevel", "--verify", "--quiet"}
+        {
+            *("--is-inside-work-tree", "--show-prefix", "--show-toplevel", "--verify", "--quiet"),
+            *("--git-path", "--shared-index-path", "--show-object-format"),
+        }
     ),
     "ls-files": frozenset(
         {
-            *("-z", "-v", "--stage", "--debug"),
-            *("--cached", "--others", "--ignored", "--directory", "--exclude-standard"),
+            *("-z", "--cached", "--others", "--ignored", "--directory", "--exclude-standard", "--exclude="),
         }
     ),
     "check-ignore": frozenset({"-z", "--stdin"}),
@@ -101,9 +105,14 @@ class GitResult:
 
 
 async def ask_git(
-    directory: Path, command: str, *words: str, question: bytes = b"", most_bytes: int = MAX_OUTPUT_BYTES
+    directory: Path,
+    command: str,
+    *words: str,
+    question: bytes = b"",
+    most_bytes: int = MAX_OUTPUT_BYTES,
+    is_urgent: bool = True,
 ) -> GitResult:
-    """Call git in an untrusted directory, with `question` as its input.
+    """Call git in an untrusted directory, with `question` as its input. If it isn't urgent, others come first.
 
     Raises: GitFailed if it can't run or takes longer than `LIMIT_S`; ValueError for anything not allowed.
     """
@@ -121,6 +130,9 @@ async def ask_git(
                 start_new_session=True,
             )
             async with process:
+                if not is_urgent:
+                    with suppress(OSError):  # it has ended
+                        os.setpriority(os.PRIO_PROCESS, process.pid, LEAST_PRIORITY)
                 output, is_cut = await _output(process, most_bytes)
                 code = await process.wait()
             return GitResult(code, output, is_cut, _first_line(complaint))
@@ -145,7 +157,10 @@ def ask_git_global(key: str, environ: Mapping[str, str]) -> str:
 def _call(command: str, words: tuple[str, ...], environ: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment. Raises: ValueError, GitFailed."""
     options = (word for word in words[: words.index("--") if "--" in words else None] if word.startswith("-"))
-    refused = [option for option in options if option not in _ALLOWED.get(command, ())]
+    allowed = _ALLOWED.get(command, frozenset())
+    refused = [
+        option for option in options if option not in allowed and "".join(option.partition("=")[:2]) not in allowed
+    ]
     if command not in _ALLOWED or refused:
         raise ValueError(f"git must not be called like this: {command} {' '.join(refused)}")
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]

@@ -20,11 +20,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from own_home import own_home
+from workspaces import WORKSPACES, made
 
 ROOT: Final = Path(__file__).parent.parent.parent
 HOSTILE: Final = Path(__file__).parent / "hostile_agent.py"
@@ -64,6 +66,11 @@ class Goal(NamedTuple):
         return f"{'>=' if self.is_least else '<='} {self.limit:g}"
 
 
+EMPTY: Final = "empty"
+HELD: Final = "prompt held longer than in an empty folder, s"
+CPU: Final = "CPU in 25 s / in an empty folder"
+RSS: Final = "RSS beyond an empty folder, MB"
+ECHO: Final = "echo p90 / in an empty folder"
 GOALS: Final[Mapping[str, Goal]] = {
     "first frame / bare Textual app": Goal(1.2),
     "ready / first frame": Goal(1.4),
@@ -84,6 +91,12 @@ GOALS: Final[Mapping[str, Goal]] = {
     "history 2500, loops": Goal(27),
     "history 2500, RSS in MB": Goal(150),
     "bigdiff 20000, loops": Goal(9),
+    **{
+        f"{name}: {figure}": Goal(limit)
+        for name in WORKSPACES
+        if name != EMPTY
+        for figure, limit in ((HELD, 0.1), (CPU, 1.5), (RSS, 15), (ECHO, 1.5))
+    },
 }
 Figures = dict[str, float]
 
@@ -113,19 +126,24 @@ class Side:
         with own_home() as env, tempfile.TemporaryDirectory(prefix="acp-tui-benchmark-") as folder:
             yield {"env": {**env, "PYTHONPATH": str(self._tree)}, "cwd": folder}
 
-    def in_terminal(self, command: list[str], *options: str) -> dict[str, Any]:
-        """What ptybench measures of a client, whose command begins with Python's arguments."""
+    def in_terminal(self, command: list[str], *options: str, cwd: Path | None = None) -> dict[str, Any]:
+        """What ptybench measures of a client in `cwd` or an empty folder. `command` begins with Python's arguments."""
         words = [sys.executable, str(self._bench / "ptybench.py"), *options, "--", sys.executable, *command]
         with self.place() as place:
+            place |= {} if cwd is None else {"cwd": cwd}
             done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True, **place)
         figures: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
         return figures
 
-    def turn(self, prompt: str, *options: str, agent: Path | None = None, ready: str = "Scripted") -> dict[str, Any]:
+    def turn(
+        self, prompt: str, *options: str, agent: Path | None = None, ready: str = "Scripted", cwd: Path | None = None
+    ) -> dict[str, Any]:
         """The same for a turn with an agent that plays `prompt`."""
         agent = agent or self._bench / "bench_agent.py"
         command = ["-m", "acp_tui", "--", sys.executable, str(agent)]
-        return self.in_terminal(command, "--prompt", prompt, "--ready", ready, "--exclude", agent.stem, *options)
+        return self.in_terminal(
+            command, "--prompt", prompt, "--ready", ready, "--exclude", agent.stem, *options, cwd=cwd
+        )
 
     def note(self, work: Work) -> None:
         """Run it once."""
@@ -237,6 +255,43 @@ def bigdiff(side: Side, loop: float) -> Figures:
     return {"bigdiff 20000, loops": side.turn("bigdiff 20000")["turn_s"] / loop}
 
 
+def workspaces(side: Side, _: float) -> Figures:
+    """The first prompt, sent as soon as the agent is ready, and the 25 seconds after the start, in each workspace."""
+    turns, echoes = {}, {}
+    for name in WORKSPACES:
+        folder = _kept(name)
+        if folder is not None:
+            turns[name] = side.turn("stream 1", "--settle", "0.2", "--linger", "24", cwd=folder)
+            echoes[name] = side.turn("paced 100 20", "--settle", "0.2", cwd=folder)["echo_ms"]["p90"]
+    empty, echo = turns.pop(EMPTY), echoes[EMPTY]
+    figures: Figures = {}
+    for name, turn in turns.items():
+        figures[f"{name}: {HELD}"] = turn["turn_s"] - empty["turn_s"]
+        figures[f"{name}: {CPU}"] = _turn_cpu_s(turn) / _turn_cpu_s(empty)
+        figures[f"{name}: {RSS}"] = turn["peak_rss_mb"] - empty["peak_rss_mb"]
+        figures[f"{name}: {ECHO}"] = echoes[name] / echo
+    return figures
+
+
+def _turn_cpu_s(turn: Mapping[str, Any]) -> float:
+    return float(turn["ready_cpu_s"] + turn["turn_cpu_s"] + turn["after_cpu_s"])
+
+
+_until_the_end: Final = ExitStack()
+
+
+@cache
+def _kept(name: str) -> Path | None:
+    """A workspace that's kept until the end; None if it can't be made here."""
+    try:
+        return _until_the_end.enter_context(made(name))
+    except subprocess.CalledProcessError as error:
+        print(f"{name}: not measured: {error}", file=sys.stderr)
+        return None
+
+
+SLOW: Final[tuple[Work, ...]] = (workspaces,)
+"""Only run if named."""
 WORKS: Final[tuple[Work, ...]] = (
     *(start, stream, paced, terminal, paragraph, version, exec_start, tools, history, bigdiff),
 )
@@ -285,13 +340,13 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--against", metavar="COMMIT", help="the commit to compare with")
     parser.add_argument("--bench", type=Path, default=ROOT.parent / "shared" / "bench")
-    parser.add_argument("works", nargs="*", metavar="WORK", help=", ".join(work.__name__ for work in WORKS))
+    parser.add_argument("works", nargs="*", metavar="WORK", help=", ".join(work.__name__ for work in (*WORKS, *SLOW)))
     given = parser.parse_args()
     if not (given.bench / "ptybench.py").exists():
         print(f"there is no ptybench.py in {given.bench}", file=sys.stderr)
         return 2
-    works = [work for work in WORKS if not given.works or work.__name__ in given.works]
-    with sides_of(given.against, given.bench) as sides:
+    works = [work for work in (*WORKS, *SLOW) if work.__name__ in given.works] or WORKS
+    with _until_the_end, sides_of(given.against, given.bench) as sides:
         for number in range(given.rounds):
             for work in works:
                 for side in sides if number % 2 else sides[::-1]:

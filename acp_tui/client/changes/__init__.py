@@ -1,7 +1,7 @@
 """What changed in a workspace since its session began: a list, a review of each file, and a way back.
 
-Run a `tracker.ChangeTracker` for each session, and send no prompt before it has started. It never says who changed a
-file.
+Run a `tracker.ChangeTracker` for each session, and `release` it before a prompt is sent. It never says who changed a
+file, and nothing wrong: what it hasn't read in time is unknown.
 """
 
 from acp_tui.client.changes.model import (

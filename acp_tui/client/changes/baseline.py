@@ -2,133 +2,228 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import time
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 from anyio import to_thread
 
 from acp_tui.client.changes.git import Git, blob_id
+from acp_tui.client.changes.git_index import GitIndex, IndexEntry
 from acp_tui.client.changes.model import ChangeLimits, FileState
+from acp_tui.client.changes.pace import Pace
+from acp_tui.client.changes.records import IN_INDEX, NOTHING, Copied, Entry, Records, unknown
 from acp_tui.client.changes.tree import FolderListing, Tree, is_within, join, signature, too_large
 from acp_tui.client.safe_git import GitFailed
 from acp_tui.client.spill import Copies
 
-
-class Copied(NamedTuple):
-    """Where `Copies` has the content."""
-
-    place: int
-    size: int
-
-
-Source: TypeAlias = bytes | Copied | str
-"""Where the content is: the ID of a git blob, a copy, or why there is none."""
-
 # File system clocks are coarse: a write soon after another may leave the timestamps unchanged.
 _SETTLED_NS: Final = 100_000_000
 
-
-class Entry(NamedTuple):
-    """One path at some moment. A tuple, because up to 100,000 of them are created while the user waits."""
-
-    mode: int
-    size: int
-    signature: int
-    """0 if it proves nothing, because the file was too recent."""
-    source: Source
-
-    def state(self, copies: Copies) -> FileState | None:
-        """The state if git needn't be asked for it; None if nothing existed there. Blocks."""
-        if self == NOTHING:
-            return None
-        if not isinstance(self.source, Copied):
-            assert isinstance(self.source, str)
-            return _unknown(self.mode, self.size, self.source)
-        try:
-            return FileState(self.mode, self.size, copies.get(*self.source))
-        except OSError as error:
-            return _unknown(self.mode, self.size, f"its copy can't be read: {error.strerror}")
-
-
-NOTHING: Final = Entry(0, 0, 0, "")
-"""Nothing existed there."""
+NOT_READ: Final = "acp-tui had not read it yet"
+CHANGED_EARLY: Final = "it changed before acp-tui had read it"
 
 
 class Baseline:
-    """The state at the start, for one workspace and one session."""
+    """The state at the start, for one workspace and one session.
 
-    def __init__(self, tree: Tree, areas: Areas, limits: ChangeLimits) -> None:
+    Until `release`, a file is as the session found it. From then on, others may change files, so a file that is read
+    only later counts only if it provably hasn't changed since. For files that git knows, the index is the baseline.
+    """
+
+    def __init__(self, tree: Tree, limits: ChangeLimits) -> None:
         self.tree = tree
-        self.areas = areas
+        self.areas = Areas(tree, 2 * limits.max_files)
         self.limits = limits
         self.copies = Copies(limits.max_total_bytes)
         self.doubt = ""
         """Why a path without an entry may have existed; "" if all paths were examined."""
         self.ignored: set[str] = set()
         """What git ignored at the start. For a directory ignored as a whole, only the directory."""
+        self.unsure: set[str] = set()
+        """Directories that changed before their files were listed."""
+        self._listed: frozenset[str] = frozenset()
+        """All directories, if some are unsure."""
         self.began_ns = time.time_ns()
-        self.entries: dict[str, Entry] = {}
-        self._sorted: list[str] = []
+        self.entries = Records()
+        """Of all files except those that are as git's index says."""
+        self.is_complete = False
+        """Whether all files have been examined."""
+        self._released_ns: int | None = None
+        self._modes: dict[int, int] = {}
+        """The permissions that most files with a mode of git's have."""
 
-    def remember(self, path: str, blob: bytes | None = None, *, is_sure: bool = False) -> None:
-        """Add an entry for the file at a path.
+    def release(self, at_ns: int) -> None:
+        """From this time on, others may change files."""
+        if self._released_ns is None:
+            self._released_ns = at_ns - _SETTLED_NS
 
-        Its content is this blob if that's certain or confirmed, otherwise a copy.
-        """
-        status = self.tree.status(path)
+    def is_from_before(self, index: GitIndex) -> bool:
+        """Whether an index can't have been written by those who may change files."""
+        return self._released_ns is None or index.written_ns < self._released_ns
+
+    @property
+    def is_released(self) -> bool:
+        return self._released_ns is not None
+
+    def is_settled(self, path: str, status: os.stat_result | None) -> bool:
+        """Whether what is at this path is what was there when the session began. `status` is None if nothing is."""
+        if self._released_ns is None:
+            return True
+        directory = path.rpartition("/")[0]
         if status is None:
+            return self.is_listing_settled(self._nearest(directory))
+        return status.st_ctime_ns < self._released_ns and not self._may_have_moved(directory)
+
+    def is_listing_settled(self, directory: str) -> bool:
+        """Whether nothing that was in a directory when the session began can be missing from it."""
+        found = self.tree.status(directory)
+        if self._released_ns is None or found is None:
+            return self._released_ns is None
+        return found.st_mtime_ns < self._released_ns and not self._may_have_moved(directory)
+
+    def _nearest(self, directory: str) -> str:
+        """The directory, or the nearest one above it that exists."""
+        while directory and self.tree.status(directory) is None:
+            directory = directory.rpartition("/")[0]
+        return directory
+
+    def _may_have_moved(self, directory: str) -> bool:
+        """Whether another directory may be here now, whose files have kept their times.
+
+        Moving a directory changes its own time, and that of the one it's in.
+        """
+        assert self._released_ns is not None
+        while directory:
+            above = directory.rpartition("/")[0]
+            own, outer = self.tree.status(directory), self.tree.status(above)
+            if own is None or outer is None:
+                return True
+            if own.st_ctime_ns >= self._released_ns <= outer.st_mtime_ns:
+                return True
+            directory = above
+        return False
+
+    def remember(self, path: str, tracked: IndexEntry | None = None) -> None:
+        """Add an entry for what is at a path, unless there is one.
+
+        Its content is that of the index if these are the same bytes, otherwise a copy.
+        """
+        kept = self.entries.get(path)
+        if kept is not None and (kept.source != IN_INDEX or tracked is None or tracked.is_plain):
             return
-        if len(self.entries) >= self.limits.max_files:
+        status = self.tree.status(path)
+        if status is not None and stat.S_ISDIR(status.st_mode):
+            status = None
+        if status is None and (tracked is None or tracked.is_skipped):
+            return
+        if tracked is None and len(self.entries) >= self.limits.max_files:
             self.doubt = f"more than {self.limits.max_files:,} files existed when the session began"
             return
-        settled = status.st_mtime_ns < self.began_ns - _SETTLED_NS
-        mark = signature(status)
-        if blob is not None and is_sure:
-            self.entries[path] = Entry(status.st_mode, status.st_size, mark if settled else 0, blob)
+        self.entries.put(path, self._examined(path, status, tracked))
+
+    def _examined(self, path: str, status: os.stat_result | None, tracked: IndexEntry | None) -> Entry:
+        entry = NOTHING if status is None else self._look(path, status, tracked)
+        if self._released_ns is None:
+            return entry
+        after = self.tree.status(path)
+        if self.is_settled(path, after) and (status is None) == (after is None):
+            return entry
+        if status is None or after is None or after.st_ctime_ns >= self._released_ns:
+            return Entry(0, 0, 0, CHANGED_EARLY)
+        # Nobody has written to this file, but it may not be the one that was here.
+        return Entry(after.st_mode, after.st_size, signature(after), CHANGED_EARLY)
+
+    def look_first(self, path: str) -> None:
+        """Examine a path before others do. Something may be about to change it."""
+        if self.is_complete or path in self.entries:
             return
+        area = self.areas.area_of(path)
+        index = self.areas.indexes.get(area)
+        tracked = None if index is None else index.find(below(area, path))
+        if tracked is not None:
+            tracked = tracked._replace(is_plain=False)  # it isn't known yet whether git converts it
+        status = self.tree.status(path)
+        if status is not None and stat.S_ISDIR(status.st_mode):
+            return
+        entry = self._examined(path, status, tracked)
+        if entry.source != CHANGED_EARLY:
+            self.entries.put(path, entry)
+
+    def _look(self, path: str, status: os.stat_result, tracked: IndexEntry | None) -> Entry:
+        is_old = status.st_mtime_ns < self.began_ns - _SETTLED_NS
+        mark = signature(status)
+        if tracked is not None and tracked.is_still(status) and status.st_size == tracked.size:
+            return Entry(status.st_mode, status.st_size, mark if is_old else 0, IN_INDEX)
+        if tracked is None and self._has_no_room(status):
+            return Entry(status.st_mode, status.st_size, mark, _NO_ROOM)
         state = self.tree.read(path, self.limits.max_file_bytes)
-        if state is not None:
-            source = blob if blob is not None and _is_blob(state, blob) else self._copied(state)
-            trusted = settled or isinstance(source, str)  # there's no other evidence
-            self.entries[path] = Entry(state.mode, state.size, mark if trusted else 0, source)
+        if state is None:
+            return NOTHING
+        source = IN_INDEX if tracked is not None and _is_blob(state, tracked.blob) else self._copied(state)
+        trusted = is_old or isinstance(source, str)  # there's no other evidence
+        return Entry(state.mode, state.size, mark if trusted else 0, source)
+
+    def _has_no_room(self, status: os.stat_result) -> bool:
+        return stat.S_ISREG(status.st_mode) and self.copies.room < status.st_size <= self.limits.max_file_bytes
+
+    def note_mode(self, tracked: IndexEntry, status: os.stat_result) -> bool:
+        """Whether an unchanged file has the usual permissions, so that it needs no entry."""
+        return self._modes.setdefault(tracked.mode, status.st_mode) == status.st_mode and status.st_size == tracked.size
 
     def keep(self, state: FileState | None, mark: int) -> Entry:
         """Keep the state of a file, with its current signature."""
         return NOTHING if state is None else Entry(state.mode, state.size, mark, self._copied(state))
 
-    def complete(self) -> None:
-        """Declare that all entries have been made."""
-        self._sorted = sorted(self.entries)
-
     def close(self) -> None:
         """Delete the copies."""
         self.copies.close()
+        self.areas.close()
+
+    def entry(self, path: str) -> Entry | None:
+        """What was there; None if nothing was, or if that isn't known. Blocks."""
+        kept = self.entries.get(path)
+        if kept is not None and kept.source != IN_INDEX:
+            return kept
+        tracked = self.areas.tracked(path)
+        if kept is not None:
+            return kept._replace(source="git's index can't be read" if tracked is None else tracked.blob)
+        if tracked is None:
+            return None
+        if self.areas.area_of(path) not in self.areas.examined:
+            return Entry(0, 0, 0, NOT_READ)
+        mode = self._modes.get(tracked.mode, tracked.mode)
+        return NOTHING if tracked.is_skipped else Entry(mode, tracked.size, 0, tracked.blob)
 
     def under(self, path: str) -> Iterator[str]:
-        prefix = f"{path}/"
-        for index in range(bisect_left(self._sorted, prefix), len(self._sorted)):
-            if not self._sorted[index].startswith(prefix):
-                return
-            yield self._sorted[index]
+        """The paths below this one at which something existed, some of them twice. Blocks."""
+        yield from self.entries.under(path)
+        yield from self.areas.tracked_under(path)
 
     def is_untouched(self, path: str) -> bool:
         """Whether the file is certainly unchanged. A quick check: False may mean nothing."""
-        entry, status = self.entries.get(path), self.tree.status(path)
+        status = self.tree.status(path)
         if status is None:
             return False
-        if entry is None:
-            return self._doubt_about(path) != "" and status.st_ctime_ns < self.began_ns
-        return entry.signature != 0 and signature(status) == entry.signature
+        if not self.is_complete and self.is_released and self.is_settled(path, status):
+            return True
+        kept = self.entries.get(path)
+        if kept is not None:
+            return kept.signature != 0 and signature(status) == kept.signature
+        tracked = self.areas.tracked(path)
+        if tracked is not None:
+            return tracked.is_still(status) and self._modes.get(tracked.mode) == status.st_mode
+        return self._doubt_about(path) != "" and status.st_ctime_ns < self.began_ns
 
     async def states(self, paths: Iterable[str]) -> dict[str, FileState | None]:
         """The states at these paths; None if nothing existed there."""
-        entries = {path: self.entries.get(path) for path in paths}
-        states = await to_thread.run_sync(self._kept, entries)
+        entries = await to_thread.run_sync(self._entries_at, paths, abandon_on_cancel=True)
+        states = await to_thread.run_sync(self._kept, entries, abandon_on_cancel=True)
         wanted: dict[str, dict[str, Entry]] = {}
         for path, entry in entries.items():
             if entry is not None and path not in states:
@@ -139,17 +234,36 @@ class Baseline:
             states |= await _from_git(git, group)
         return states
 
+    def _entries_at(self, paths: Iterable[str]) -> dict[str, Entry | None]:
+        return {path: self.entry(path) for path in paths}
+
     def _doubt_about(self, path: str) -> str:
         """Why a path without an entry may have existed; "" if it didn't."""
+        if not self.is_complete:
+            return NOT_READ
+        if self.unsure and self._is_in_unsure(path):
+            return CHANGED_EARLY
         if self.doubt or not is_within(path, self.ignored):
             return self.doubt
         return "git ignored it when the session began"
+
+    def note_unsure(self, directories: Sequence[str]) -> None:
+        """Note which of all directories changed before they were listed. Files that were deleted are unknown."""
+        if self.is_released:
+            self.unsure.update(path for path in directories if not self.is_listing_settled(path))
+            self._listed = frozenset(directories) if self.unsure else frozenset()
+
+    def _is_in_unsure(self, path: str) -> bool:
+        directory = path.rpartition("/")[0]
+        while directory and directory not in self._listed:
+            directory = directory.rpartition("/")[0]
+        return directory in self.unsure
 
     def _copied(self, state: FileState) -> Copied | str:
         if state.data is None:
             return state.unknown
         if state.size > self.copies.room:
-            return "acp-tui's copies had reached their size limit"
+            return _NO_ROOM
         try:
             return Copied(self.copies.put(state.data), len(state.data))
         except OSError as error:
@@ -161,16 +275,15 @@ class Baseline:
         for path, entry in entries.items():
             if entry is None:
                 doubt = self._doubt_about(path)
-                states[path] = _unknown(0, 0, doubt) if doubt else None
+                states[path] = unknown(0, 0, doubt) if doubt else None
             elif not isinstance(entry.source, bytes):
                 states[path] = entry.state(self.copies)
             elif entry.size > self.limits.max_review_bytes:
-                states[path] = _unknown(entry.mode, entry.size, too_large(self.limits.max_review_bytes))
+                states[path] = unknown(entry.mode, entry.size, too_large(self.limits.max_review_bytes))
         return states
 
 
-def _unknown(mode: int, size: int, reason: str) -> FileState:
-    return FileState(mode, size, None, reason)
+_NO_ROOM: Final = "acp-tui's copies had reached their size limit"
 
 
 def _is_blob(state: FileState, blob: bytes) -> bool:
@@ -188,7 +301,7 @@ async def _from_git(git: Git, entries: dict[str, Entry]) -> dict[str, FileState 
     try:
         blobs = await git.blobs({entry.source for entry in entries.values() if isinstance(entry.source, bytes)})
     except GitFailed as failure:
-        return {path: _unknown(entry.mode, entry.size, str(failure)) for path, entry in entries.items()}
+        return {path: unknown(entry.mode, entry.size, str(failure)) for path, entry in entries.items()}
     states: dict[str, FileState | None] = {}
     for path, entry in entries.items():
         assert isinstance(entry.source, bytes)
@@ -196,7 +309,7 @@ async def _from_git(git: Git, entries: dict[str, Entry]) -> dict[str, FileState 
         if data is not None and len(data) != entry.size:
             data = _LONE_LINE_FEED.sub(b"\r\n", data)
         if data is None or len(data) != entry.size:
-            states[path] = _unknown(entry.mode, entry.size, "git doesn't return it unchanged")
+            states[path] = unknown(entry.mode, entry.size, "git doesn't return it unchanged")
         else:
             states[path] = FileState(entry.mode, entry.size, data)
     return states
@@ -213,8 +326,21 @@ class Areas:
         self._max_walked = max_walked
         self.gits: dict[str, Git | None] = {}
         """By path, "" for the root; None if there is no git."""
+        self.indexes: dict[str, GitIndex] = {}
+        """The indexes of repositories at the start."""
+        self.examined: set[str] = set()
+        """The repositories of which all differences from their index are known."""
         self.shortfall = ""
         """Why the list is incomplete; "" if it isn't."""
+
+    def close(self) -> None:
+        for index in self.indexes.values():
+            index.close()
+
+    def forget_git(self, area: str) -> None:
+        """Treat a repository as a part without git, because git's answers can't be had."""
+        self.gits[area] = None
+        self.indexes.pop(area).close()
 
     def area_of(self, path: str) -> str:
         """The innermost part that a path belongs to."""
@@ -222,18 +348,33 @@ class Areas:
             path = path.rpartition("/")[0]
         return path
 
-    async def files(self, under: Sequence[str] | None = None) -> list[str]:
-        """Files that aren't ignored, all or only those at or below these paths. Some may not exist."""
-        wanted: dict[str, list[str]] = {area: [] for area in self.gits} if under is None else self._by_area(under)
-        return [file for area, paths in wanted.items() for file in await self._files(area, paths)]
+    def tracked(self, path: str) -> IndexEntry | None:
+        """The file that git tracked at this path when the session began. Blocks."""
+        area = self.area_of(path)
+        index = self.indexes.get(area)
+        found = None if index is None else index.find(below(area, path))
+        return None if found is None or found.is_repository else found
 
-    async def directories(self) -> list[str]:
+    def tracked_under(self, path: str) -> Iterator[str]:
+        """The files that git tracked below this path. Blocks."""
+        own = self.area_of(path)
+        for area, index in self.indexes.items():
+            if area == own or is_within(area, (path,)):
+                inside = below(area, path) if area == own else ""
+                files = (entry.path for entry in index.entries(inside) if not entry.is_repository)
+                yield from (join(area, file) for file in files if file != inside)
+
+    async def files(self, under: Sequence[str]) -> list[str]:
+        """Files that aren't ignored, at or below these paths. Some may not exist."""
+        return [file for area, paths in self._by_area(under).items() for file in await self._files(area, paths)]
+
+    async def directories(self, pace: Pace) -> list[str]:
         """Every directory that can be listed and isn't ignored."""
         pruned = set(self.gits)
         for area, git in self.gits.items():
             if git is not None:
                 pruned |= {join(area, path) for path in await _ignored(git)}
-        return await to_thread.run_sync(partial(self._walked_directories, pruned), abandon_on_cancel=True)
+        return await to_thread.run_sync(partial(self._walked_directories, pruned, pace), abandon_on_cancel=True)
 
     async def without_ignored(self, directories: Sequence[str]) -> list[str]:
         """Those of these directories that aren't ignored as a whole."""
@@ -253,19 +394,24 @@ class Areas:
     async def _files(self, area: str, under: list[str]) -> list[str]:
         git = self.gits[area]
         if git is None:
-            walk = partial(self._walked_files, under or [area])
-            return await to_thread.run_sync(walk, abandon_on_cancel=True)
+            return await self.walked_files(*under)
         inside = [] if area in under else [below(area, path) for path in under]
         try:
             listed = await git.not_ignored(inside)
         except GitFailed as failure:
             self.shortfall = f"can't read git's ignored files: {failure}"
-            walk = partial(self._walked_files, under or [area])
-            return await to_thread.run_sync(walk, abandon_on_cancel=True)
-        return await to_thread.run_sync(partial(self._expanded, area, listed), abandon_on_cancel=True)
+            return await self.walked_files(*under)
+        return await self.expanded(area, listed)
 
-    def _expanded(self, area: str, listed: list[str]) -> list[str]:
-        """Git's list, plus the files of repositories that were created since."""
+    async def walked_files(self, *under: str) -> list[str]:
+        """All files at or below these paths, ignored ones, too."""
+        return await to_thread.run_sync(self._walked_files, under, abandon_on_cancel=True)
+
+    async def expanded(self, area: str, listed: Sequence[str]) -> list[str]:
+        """Git's list of files in a part, plus the files of repositories that were created since."""
+        return await to_thread.run_sync(self._expanded, area, listed, abandon_on_cancel=True)
+
+    def _expanded(self, area: str, listed: Sequence[str]) -> list[str]:
         files: list[str] = []
         for name in listed:
             path = join(area, name.removesuffix("/"))
@@ -276,21 +422,28 @@ class Areas:
         return files
 
     def _walked_files(self, under: Sequence[str]) -> list[str]:
-        pruned = set(self.gits)
         files = [*under]  # in case one isn't a directory; reading a directory as a file does no harm
         for start in under:
-            for listing in self._walk(start, pruned):
+            for listing in self.walked(start):
                 files += (join(listing.path, name) for name in listing.others)
-                if len(files) > self._max_walked:
-                    self.shortfall = f"there are more than {self._max_walked:,} files to look at"
-                    return files
         return files
 
-    def _walked_directories(self, pruned: set[str]) -> list[str]:
-        listings = (listing for area in self.gits for listing in self._walk(area, pruned))
+    def walked(self, start: str) -> Iterator[FolderListing]:
+        """The directories from `start` down, without repositories, until there have been too many files. Blocks."""
+        count = 0
+        for listing in self.walk(start, set(self.gits)):
+            yield listing
+            count += len(listing.others)
+            if count > self._max_walked:
+                self.shortfall = f"there are more than {self._max_walked:,} files to look at"
+                return
+
+    def _walked_directories(self, pruned: set[str], pace: Pace) -> list[str]:
+        listings = pace.spread(listing for area in list(self.gits) for listing in self.walk(area, pruned))
         return [listing.path for listing in islice(listings, self._max_walked) if not listing.unreadable]
 
-    def _walk(self, start: str, pruned: set[str]) -> Iterator[FolderListing]:
+    def walk(self, start: str, pruned: Container[str]) -> Iterator[FolderListing]:
+        """The directories from `start` down, without these. Blocks."""
         for listing in self._tree.walk(start):
             listing.directories[:] = [name for name in listing.directories if join(listing.path, name) not in pruned]
             yield listing

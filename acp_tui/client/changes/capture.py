@@ -1,188 +1,180 @@
-"""Examines a workspace once, before the agent starts, and remembers it as a baseline.
+"""Examines a workspace once, when a session begins, and remembers it as a baseline.
 
 It compares nothing. For each repository in the workspace, and for the files outside repositories:
 
-- With git, it asks for the index, the untracked files, and the ignored files at the same time. A file that hasn't been
-  written to since git saw it, or that consists of exactly the bytes of its blob, needs no copy. Untracked files are
-  copied, and so are tracked ones that differ, including because of a content filter (LFS), another encoding, or
-  `ident`. We never ask git what differs, because it would run the filters that the repository configures.
+- With git, the index is the baseline, from the moment it's opened. A file that hasn't been written to since git saw it,
+  or that consists of exactly the bytes of its blob, needs no copy. Untracked files are copied, and so are tracked ones
+  that differ, including because of a content filter (LFS), another encoding, or `ident`. We never ask git what
+  differs, because it would run the filters that the repository configures.
 - Without git, it walks the directories and copies every file, shallow ones first, until a limit is reached. It doesn't
   follow links. It leaves out only the stores of git, Mercurial, Subversion, and Jujutsu.
+
+The prompt doesn't wait for it (`Baseline.release`), and it takes its time (`Pace`).
 """
 
-import time
-from collections.abc import Callable, Container, Iterable
-from dataclasses import field
-from pathlib import Path
-from threading import Event
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import islice
 from typing import Final, TypeVar
 
-import anyio
 from anyio import to_thread
 
-from acp_tui.client.changes.baseline import Areas, Baseline
-from acp_tui.client.changes.git import Git, IndexEntry
-from acp_tui.client.changes.model import ChangeLimits
-from acp_tui.client.changes.tree import Tree, join
+from acp_tui.client.changes.baseline import Baseline, below
+from acp_tui.client.changes.git import Git
+from acp_tui.client.changes.pace import Pace
+from acp_tui.client.changes.survey import not_in_index
+from acp_tui.client.changes.tree import join
 from acp_tui.client.safe_git import GitFailed
-from acp_tui.values import dataclass
 
 MAX_REPOSITORIES: Final = 64
 """Repositories inside the workspace that are asked. Others are walked."""
+ASKED_AT_ONCE: Final = 10_000
+"""Paths whose attributes are asked for at once."""
+ATTRIBUTES: Final = ".gitattributes"
 
 T = TypeVar("T")
+Note = Callable[[str], None]
 
 
-async def capture(root: Path, limits: ChangeLimits, note: Callable[[str], None]) -> Baseline:
-    """Remember the content of a directory. The calling task may be cancelled. The caller closes the result."""
-    tree = Tree(root)
-    baseline = Baseline(tree, Areas(tree, 2 * limits.max_files), limits)
+async def capture(baseline: Baseline, pace: Pace, note: Note) -> list[str]:
+    """Remember the content of the directory, whose root has been opened. The calling task may be cancelled.
+
+    Returns all directories to watch.
+    """
+    taking = _Capture(baseline, pace, note)
     try:
-        await _Capture(baseline, note).run()
-    except BaseException:
-        baseline.close()
-        raise
-    return baseline
+        return await taking.run()
+    finally:
+        if baseline.doubt:
+            known = len(baseline.entries) + sum(index.count for index in baseline.areas.indexes.values())
+            note(f"Of {known:,} files have a known earlier state; {baseline.doubt}.")
 
 
-@dataclass(slots=True)
-class _Answers:
-    """What git says about a repository, each question asked at the same time as the others."""
-
-    index: list[IndexEntry] = field(default_factory=list)
-    converted: set[str] = field(default_factory=set)
-    """Tracked paths whose content on disk differs from their blob even if no one wrote to them."""
-    untracked: list[str] = field(default_factory=list)
-    ignored: set[str] = field(default_factory=set)
-
-    async def ask(self, git: Git) -> None:
-        """Ask everything. Raises: GitFailed."""
-        try:
-            async with anyio.create_task_group() as questions:
-                for question in (self._index, self._untracked, self._ignored):
-                    questions.start_soon(question, git)
-        except ExceptionGroup as failures:
-            # A task group wraps even a single failure. Callers expect a bare GitFailed.
-            refused, others = failures.split(GitFailed)
-            if refused is None or others is not None:
-                raise
-            raise _first(refused) from failures
-
-    async def _index(self, git: Git) -> None:
-        self.index = await git.index()
-        self.converted = await git.converted(entry.path for entry in self.index)
-
-    async def _untracked(self, git: Git) -> None:
-        self.untracked = await git.untracked()
-
-    async def _ignored(self, git: Git) -> None:
-        self.ignored = await git.ignored()
+async def open_area(baseline: Baseline, area: str, note: Note) -> None:
+    """Keep what git knows of a part of the workspace ("" is the root) when its content isn't known yet."""
+    baseline.areas.gits[area] = None
+    try:
+        git = await _git_for(baseline, area)
+        if git is not None:
+            index = await git.open_index()
+            if not baseline.is_from_before(index):
+                raise GitFailed("its index changed before it was read")
+            baseline.areas.indexes[area] = index
+            baseline.areas.gits[area] = git
+    except GitFailed as failure:
+        _without_git(area, failure, note)
 
 
-def _first(failures: ExceptionGroup[GitFailed]) -> GitFailed:
-    first = failures.exceptions[0]
-    return first if isinstance(first, GitFailed) else _first(first)
+async def _git_for(baseline: Baseline, area: str) -> Git | None:
+    tree = baseline.tree
+    borders = [below(area, border) for border in tree.borders if not area or border.startswith(f"{area}/")]
+    if not area:
+        return await Git.at(tree.root, borders)
+    if len(baseline.areas.gits) > MAX_REPOSITORIES or tree.status(join(area, ".git")) is None:
+        return None
+    git = await Git.at(tree.root / area, borders)
+    return git if git is not None and git.is_top else None  # otherwise its own .git isn't a repository
+
+
+def _without_git(area: str, failure: GitFailed, note: Note) -> None:
+    note(f"{area or 'The workspace'} is read without git: {failure}.")
 
 
 class _Capture:
-    def __init__(self, baseline: Baseline, note: Callable[[str], None]) -> None:
+    def __init__(self, baseline: Baseline, pace: Pace, note: Note) -> None:
         self._baseline = baseline
+        self._areas = baseline.areas
+        self._pace = pace
         self._note = note
-        self._deadline = time.monotonic() + baseline.limits.max_capture_s
-        self._stopped = Event()
 
-    async def run(self) -> None:
-        areas = self._baseline.areas
+    async def run(self) -> list[str]:
         waiting = [""]
-        try:
-            while waiting:
-                area = waiting.pop(0)
-                areas.gits[area] = None
-                waiting += [found for found in await self._area(area) if found not in areas.gits]
-            await self._in_thread(self._baseline.complete)
-        finally:
-            self._stopped.set()
-        if self._baseline.doubt:
-            self._note(f"Of {len(self._baseline.entries):,} files have a known earlier state; {self._baseline.doubt}.")
+        while waiting:
+            area = waiting.pop(0)
+            if area not in self._areas.gits:
+                await open_area(self._baseline, area, self._note)
+            waiting += [found for found in await self._area(area) if found not in self._areas.gits]
+        directories = await self._areas.directories(self._pace)
+        await self._in_thread(self._baseline.note_unsure, directories)
+        self._baseline.is_complete = True
+        if unsure := len(self._baseline.unsure):
+            folders = "A folder" if unsure == 1 else f"{unsure:,} folders"
+            self._note(f"{folders} changed before all files were read, so what was deleted there may be missing.")
+        return directories
 
     async def _area(self, area: str) -> list[str]:
         """Remember one part of the workspace. Returns the repositories found inside it."""
-        try:
-            git = await self._git_for(area)
-            if git is not None:
+        git = self._areas.gits[area]
+        if git is not None:
+            try:
                 return await self._repository(area, git)
-        except GitFailed as failure:
-            self._note(f"{area or 'The workspace'} is read without git: {failure}.")
+            except GitFailed as failure:
+                self._areas.forget_git(area)
+                _without_git(area, failure, self._note)
         return await self._in_thread(self._walk, area)
 
-    async def _git_for(self, area: str) -> Git | None:
-        tree = self._baseline.tree
-        if not area:
-            return await Git.at(tree.root)
-        if len(self._baseline.areas.gits) > MAX_REPOSITORIES or tree.status(join(area, ".git")) is None:
-            return None
-        git = await Git.at(tree.root / area)
-        return git if git is not None and git.is_top else None  # otherwise its own .git isn't a repository
-
     async def _repository(self, area: str, git: Git) -> list[str]:
-        answers = _Answers()
-        await answers.ask(git)
-        self._baseline.areas.gits[area] = git
-        return await self._in_thread(self._remember_repository, area, answers)
-
-    def _remember_repository(self, area: str, answers: _Answers) -> list[str]:
-        """Remember git's answers. Files that have no other copy come first, while there is room."""
-        self._baseline.ignored.update(join(area, path) for path in answers.ignored)
-        inside = [entry.path for entry in answers.index if entry.is_repository]
-        inside += [path.removesuffix("/") for path in answers.untracked if path.endswith("/")]
-        files = [entry for entry in answers.index if not entry.is_repository]
-        sure, doubtful = self._told_apart(area, files, answers.converted)
-        untracked = (path for path in answers.untracked if not path.endswith("/"))
-        only_here = {**{entry.path: entry.blob for entry in doubtful}, **dict.fromkeys(untracked)}
-        self._remember(((join(area, path), only_here[path]) for path in sorted(only_here)), is_sure=False)
-        self._remember(((join(area, entry.path), entry.blob) for entry in sure), is_sure=True)
+        """Files that have no other copy come first, while there is room."""
+        inside, attributes = await self._in_thread(self._compare, area)
+        untracked = await not_in_index(self._areas.indexes[area], git, self._pace)
+        ignored = await git.ignored()
+        self._baseline.ignored.update(join(area, path) for path in ignored)
+        loose = [path for path in untracked if not path.endswith("/")]
+        await self._in_thread(self._remember, area, loose)
+        attributes += (path for path in (*loose, *ignored) if path.rpartition("/")[2] == ATTRIBUTES)
+        if await git.may_convert(attributes):
+            await self._remember_converted(area, git)
+        self._areas.examined.add(area)
+        inside += (path.removesuffix("/") for path in untracked if path.endswith("/"))
         return [join(area, path) for path in inside]
 
-    def _told_apart(
-        self, area: str, files: Iterable[IndexEntry], converted: Container[str]
-    ) -> tuple[list[IndexEntry], list[IndexEntry]]:
-        """Files whose content on disk is certainly their blob's, apart from line endings; and the others."""
-        sure: list[IndexEntry] = []
-        doubtful: list[IndexEntry] = []
-        for entry in files:
-            status = self._baseline.tree.status(join(area, entry.path))
-            is_sure = (
-                status is not None
-                and entry.is_plain
-                and entry.seen is not None
-                and entry.seen.is_still(status)
-                and entry.path not in converted
-            )
-            (sure if is_sure else doubtful).append(entry)
-        return sure, doubtful
+    def _compare(self, area: str) -> tuple[list[str], list[str]]:
+        """Remember what isn't as the index says. Returns the submodules and the files with attributes."""
+        inside: list[str] = []
+        attributes: list[str] = []
+        for entry in self._pace.spread(self._areas.indexes[area].entries()):
+            path = join(area, entry.path)
+            if entry.is_repository:
+                inside.append(entry.path)
+                continue
+            if entry.path.endswith(ATTRIBUTES):
+                attributes.append(entry.path)
+            status = self._baseline.tree.status(path)
+            if status is None or not entry.is_still(status) or not self._baseline.note_mode(entry, status):
+                self._baseline.remember(path, entry)
+        return inside, attributes
+
+    def _remember(self, area: str, paths: Iterable[str]) -> None:
+        for path in self._pace.spread(paths):
+            if self._baseline.doubt:
+                return
+            self._baseline.remember(join(area, path))
+
+    async def _remember_converted(self, area: str, git: Git) -> None:
+        """Copy the files whose content on disk differs from their blob even if no one wrote to them."""
+        entries = self._areas.indexes[area].entries()
+        while batch := await self._in_thread(lambda: [*islice(self._pace.spread(entries), ASKED_AT_ONCE)]):
+            converted = await git.converted(entry.path for entry in batch)
+            for entry in batch:
+                if entry.path in converted:
+                    path = join(area, entry.path)
+                    await self._in_thread(self._baseline.remember, path, entry._replace(is_plain=False))
 
     def _walk(self, area: str) -> list[str]:
         inside: list[str] = []
-        for listing in self._baseline.tree.walk(area):
+        for listing in self._pace.spread(self._areas.walk(area, ())):
             if listing.holds_repository and listing.path != area:
                 listing.directories.clear()
                 inside.append(listing.path)
                 continue
-            others = ((join(listing.path, name), None) for name in listing.others)
-            if not self._remember(others, is_sure=False):
+            for name in self._pace.spread(listing.others):
+                self._baseline.remember(join(listing.path, name))
+            if not self._baseline.is_listing_settled(listing.path):
+                self._baseline.unsure.add(listing.path)
+            if self._baseline.doubt:
                 break
         return inside
 
-    def _remember(self, files: Iterable[tuple[str, bytes | None]], *, is_sure: bool) -> bool:
-        """Remember files as long as there is time. False once there is no time or no room."""
-        for path, blob in files:
-            if time.monotonic() > self._deadline:
-                self._baseline.doubt = "there was no time to read more files before the session began"
-            if self._baseline.doubt or self._stopped.is_set():
-                return False
-            self._baseline.remember(path, blob, is_sure=is_sure)
-        return True
-
     async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:
-        """Run `work` in a thread. Cancelling abandons the thread, which notices at the next file."""
-        return await to_thread.run_sync(work, *arguments, abandon_on_cancel=True)
+        """Run `work` in a thread. Cancelling abandons the thread, which notices when the pace is stopped."""
+        return await to_thread.run_sync(partial(work, *arguments), abandon_on_cancel=True)

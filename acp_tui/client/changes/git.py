@@ -8,52 +8,23 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from anyio import to_thread
 
+from acp_tui.client.changes.git_index import GitIndex
+from acp_tui.client.files import read_regular
 from acp_tui.client.safe_git import GitFailed, GitResult, ask_git
 from acp_tui.values import dataclass
 
 MAX_PATH_ARGUMENTS: Final = 500
 """With more paths than this, ask about the whole directory, because command lines have a length limit."""
 
+# Git before version 2.25 knows only one kind of ID, and repeats the question.
+_ID_BYTES: Final = {b"sha1": 20, b"sha256": 32, b"--show-object-format": 20}
 _CONVERTING_ATTRIBUTES: Final = ("filter", "ident", "working-tree-encoding")
-
-
-class Seen(NamedTuple):
-    """Shows whether a file has been written to since. Times are in nanoseconds, 0 if git has none."""
-
-    ctime_ns: int
-    mtime_ns: int
-    inode: int
-    size: int
-
-    def is_still(self, status: os.stat_result) -> bool:
-        """Whether the file is certainly unchanged. Git keeps 32 bits of inode and size."""
-        return (
-            status.st_mtime_ns == self.mtime_ns
-            and status.st_size & 0xFFFFFFFF == self.size
-            and self.ctime_ns in (0, status.st_ctime_ns)
-            and self.inode in (0, status.st_ino & 0xFFFFFFFF)
-        )
-
-
-class IndexEntry(NamedTuple):
-    """A path that git tracks. A tuple, because up to 100,000 of them are created while the user waits."""
-
-    path: str
-    mode: int
-    blob: bytes
-    is_plain: bool
-    """Not in conflict, not sparse, not assumed unchanged."""
-    seen: Seen | None
-    """What git saw of the file when it last knew it to be this blob; None if git doesn't say."""
-
-    @property
-    def is_repository(self) -> bool:
-        """Whether it's a submodule."""
-        return self.mode == 0o160000
+_CONVERSION: Final = re.compile("|".join(_CONVERTING_ATTRIBUTES).encode())
+_MAX_ATTRIBUTES_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +32,52 @@ class Git:
     """Questions to git in one directory. All paths are relative to it, and all methods raise GitFailed."""
 
     directory: Path
-    is_top: bool = True
-    """Whether it's the top of the repository."""
+    prefix: str = ""
+    """The path below the top of the repository, with a slash at the end; "" at the top."""
+    index_file: Path = Path()
+    attributes_file: Path = Path()
+    """The repository's own, which isn't in its tree."""
+    id_bytes: int = 20
+    borders: frozenset[str] = frozenset()
+    """Directories below that belong to other file systems. Git isn't asked to look into them."""
 
     @classmethod
-    async def at(cls, directory: Path) -> Self | None:
+    async def at(cls, directory: Path, borders: Iterable[str] = ()) -> Self | None:
         """Git for this directory; None if it's in no repository, or ignored by one. Raises: GitFailed."""
+        questions = ("--is-inside-work-tree", "--show-prefix", "--show-object-format")
+        places = ("--git-path", "index", "--git-path", "info/attributes", "--shared-index-path")
         try:
-            answer = await cls(directory)._run("rev-parse", "--is-inside-work-tree", "--show-prefix")
+            answer = await cls(directory)._run("rev-parse", *questions, *places)
         except _NoRepository:
             return None
-        inside, _, prefix = answer.partition(b"\n")
-        git = cls(directory, is_top=not prefix.strip())
+        inside, prefix, form, index, attributes, *shared = answer.removesuffix(b"\n").split(b"\n")
+        if inside != b"true":
+            return None
+        if shared or form not in _ID_BYTES:  # a newline in a folder's name makes more lines, too
+            raise GitFailed("git has an index that acp-tui can't read")
+        git = cls(
+            directory,
+            os.fsdecode(prefix),
+            directory / os.fsdecode(index),
+            directory / os.fsdecode(attributes),
+            _ID_BYTES[form],
+            frozenset(borders),
+        )
         # In a home directory under git, everything that wasn't explicitly added is typically ignored.
-        ignored = inside != b"true" or (not git.is_top and await git._run("check-ignore", "./", ok=(0, 1)))
+        ignored = prefix and await git._run("check-ignore", "./", ok=(0, 1))
         return None if ignored else git
 
-    async def index(self) -> list[IndexEntry]:
-        # Find the index before reading it: if it's newer than the answers, that only makes more files doubtful.
-        told = await self._run("rev-parse", "--git-path", "index")
-        listed = await self._run("ls-files", "-z", "-v", "--stage", "--debug")
-        index = self.directory / os.fsdecode(told.removesuffix(b"\n"))
-        return await to_thread.run_sync(_parse_index, listed, index)
+    @property
+    def is_top(self) -> bool:
+        """Whether it's the top of the repository."""
+        return not self.prefix
+
+    async def open_index(self) -> GitIndex:
+        """The index in its current state."""
+        index = await to_thread.run_sync(GitIndex, self.index_file, self.prefix, self.id_bytes)
+        if index.is_missing and await self._run("ls-files", "-z", "--cached"):
+            raise GitFailed("git has an index that acp-tui can't read")
+        return index
 
     async def untracked(self) -> list[str]:
         """The paths that git neither tracks nor ignores. A repository inside ends with a slash."""
@@ -104,6 +99,23 @@ class Git:
         answer = await self._run("check-ignore", "-z", "--stdin", question=_joined(directories), ok=(0, 1))
         return files.union(_paths(answer))
 
+    async def may_convert(self, attributes: Iterable[str]) -> bool:
+        """Whether any attributes may be set that make content differ from its blob, apart from line endings.
+
+        `attributes` are the files with attributes in the directory.
+        """
+        told = await self._run("config", "--get", "core.attributesFile", ok=(0, 1))
+        own = Path(os.fsdecode(told.rstrip(b"\n")) or "~/.config/git/attributes")
+        inside = [self.directory / path for path in attributes]
+        configured = os.environ.get("XDG_CONFIG_HOME")
+        files = [self.attributes_file, own, Path("/etc/gitattributes")]
+        files += [Path(configured, "git/attributes")] if configured else []
+        above = self.directory
+        for _ in range(self.prefix.count("/")):
+            above = above.parent
+            files.append(above / ".gitattributes")
+        return await to_thread.run_sync(_mention_conversion, inside, files, abandon_on_cancel=True)
+
     async def converted(self, paths: Iterable[str]) -> set[str]:
         """Paths whose attributes make their content differ from their blob, apart from line endings."""
         question = await to_thread.run_sync(_joined, paths)
@@ -118,11 +130,12 @@ class Git:
 
     async def _listed(self, *options: str, under: Sequence[str] = ()) -> list[str]:
         few = under if len(under) <= MAX_PATH_ARGUMENTS else ()
-        listed = await self._run("ls-files", "-z", "--exclude-standard", *options, "--", *few)
+        beyond = [f"--exclude={_as_pattern(self.prefix + path)}" for path in sorted(self.borders)]
+        listed = await self._run("ls-files", "-z", "--exclude-standard", *beyond, *options, "--", *few)
         return await to_thread.run_sync(_paths, listed)
 
     async def _run(self, command: str, *words: str, question: bytes = b"", ok: Sequence[int] = (0,)) -> bytes:
-        answer = await ask_git(self.directory, command, *words, question=question)
+        answer = await ask_git(self.directory, command, *words, question=question, is_urgent=False)
         if answer.is_cut:
             raise GitFailed(f"git {command} printed too much")
         if answer.code not in ok:
@@ -157,43 +170,29 @@ def _stays_below(path: str) -> bool:
     return _LEADS_OUT.isdisjoint(path.removesuffix("/").split("/"))
 
 
+def _as_pattern(path: str) -> str:
+    """What makes git leave out this path below the top of the repository."""
+    return "/" + re.sub(r"([\\*?\[\s])", r"\\\1", path)
+
+
 def _joined(paths: Iterable[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
-_ENTRY: Final = re.compile(
-    rb"(.) (\d+) ([0-9a-f]+) (\d)\t([^\0]*)\0"
-    # Git may change this part at any time (git-ls-files, --debug). Without it, a file is only doubtful.
-    rb"(?:  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n"
-    rb"  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: [0-9a-f]+\n)?"
-)
-_NS: Final = 1_000_000_000
+def _mention_conversion(inside: Iterable[Path], others: Iterable[Path]) -> bool:
+    """Git takes the attributes of a file that's gone from its index, so they can't be read here."""
+    return any(_may_mention(file, if_gone=True) for file in inside) or any(_may_mention(file) for file in others)
 
 
-def _parse_index(listed: bytes, index: Path) -> list[IndexEntry]:
-    """The output of `ls-files --stage --debug`. For a path in conflict, one stage is kept."""
+def _may_mention(file: Path, *, if_gone: bool = False) -> bool:
     try:
-        written_ns = index.stat().st_mtime_ns
-    except OSError:
-        written_ns = 0
-    found = _ENTRY.findall(listed)
-    if len(found) != listed.count(b"\0"):
-        raise GitFailed("git's index has an unknown format")
-    entries: dict[str, IndexEntry] = {}
-    for tag, mode, blob, stage, path, ctime, ctime_ns, mtime, mtime_ns, inode, size in found:
-        name = os.fsdecode(path)
-        if not _stays_below(name):
-            continue
-        written_at = int(mtime) * _NS + int(mtime_ns) if mtime else written_ns
-        # A file as recent as the index may have been written to since then with the same timestamps.
-        seen = (
-            Seen(int(ctime) * _NS + int(ctime_ns), written_at, int(inode), int(size))
-            if written_at < written_ns
-            else None
-        )
-        is_plain = tag == b"H" and stage == b"0"
-        entries[name] = IndexEntry(name, int(mode, 8), bytes.fromhex(blob.decode()), is_plain, seen)
-    return list(entries.values())
+        place = file.expanduser()
+    except RuntimeError:  # no home
+        return True
+    found = read_regular(place, _MAX_ATTRIBUTES_BYTES)
+    if found is None:
+        return if_gone or os.path.lexists(place)
+    return len(found) == _MAX_ATTRIBUTES_BYTES or _CONVERSION.search(found) is not None
 
 
 def _parse_attributes(answer: bytes) -> set[str]:

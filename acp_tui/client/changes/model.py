@@ -17,18 +17,16 @@ ChangeKind: TypeAlias = Literal["added", "modified", "deleted", "mode", "type"]
 
 @dataclass(frozen=True, slots=True)
 class ChangeLimits:
-    """How much to keep and read, and how long to wait. What exceeds the limits is reported as unknown."""
+    """How much to keep and read. What exceeds the limits is reported as unknown."""
 
     max_file_bytes: int = 1 << 20
-    """Larger files aren't copied before the first prompt."""
+    """Larger files aren't copied."""
     max_total_bytes: int = 64 << 20
     """All copies together."""
     max_files: int = 100_000
     """Files to remember, and changes to list."""
     max_review_bytes: int = 16 << 20
     """Larger files are listed with their size, but neither compared nor reverted."""
-    max_capture_s: float = 5.0
-    """How long examining files may delay the first prompt."""
 
 
 @dataclass(frozen=True, slots=True)

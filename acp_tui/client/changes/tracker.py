@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -15,14 +17,23 @@ import anyio
 from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
-from acp_tui.client.changes.baseline import Baseline, Entry
-from acp_tui.client.changes.capture import capture
+from acp_tui.client.changes.baseline import Baseline
+from acp_tui.client.changes.capture import capture, open_area
 from acp_tui.client.changes.model import ChangeLimits, FileChange, FileState, Review, Swapped, review, without_hunk
+from acp_tui.client.changes.pace import Pace
+from acp_tui.client.changes.records import Entry
+from acp_tui.client.changes.survey import possibly_changed
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
 from acp_tui.client.line_comparison import LineChange
+from acp_tui.client.safe_git import GitFailed
 from acp_tui.values import dataclass
 
 DEFAULT_LIMITS: Final = ChangeLimits()
+
+STILL_READING: Final = "Not all files have been read yet, so changes may be missing."
+
+WATCHES_USED_UP: Final = "The system's watch limit is used up, so acp-tui can't watch this folder."
+_USED_UP: Final = ("watch limit reached", "Too many open files")
 
 _MAX_WATCH_FAILURES: Final = 3
 _WATCH_AGAIN_S: Final = 0.5
@@ -44,7 +55,11 @@ class ChangeTracker:
     """What changed in one workspace in one session."""
 
     def __init__(
-        self, root: Path, on_change: Callable[[], None] = lambda: None, limits: ChangeLimits = DEFAULT_LIMITS
+        self,
+        root: Path,
+        on_change: Callable[[], None] = lambda: None,
+        limits: ChangeLimits = DEFAULT_LIMITS,
+        pace: Pace | None = None,
     ) -> None:
         self.root = root.resolve()
         self.is_live = False
@@ -55,6 +70,10 @@ class ChangeTracker:
         self._notes: dict[str, None] = {}
         self._baseline: Baseline | None = None
         self._ready = anyio.Event()
+        self._captured = anyio.Event()
+        self._pace = pace or Pace()
+        self._released_ns: int | None = None
+        self._has_compared_all = False
         self._one_at_a_time = anyio.Lock()
         self._marked: set[str] | None = set()  # None means everything
         self._added: set[str] = set()
@@ -70,36 +89,74 @@ class ChangeTracker:
     @property
     def notes(self) -> Sequence[str]:
         """What the list can't know, in sentences for the user."""
-        return tuple(self._notes)
+        return tuple(self._notes) if self._has_compared_all else (*self._notes, STILL_READING)
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Remember the current workspace, then follow its changes until cancelled.
 
-        When it has started (`await tasks.start(tracker.run)`), the workspace is remembered. Start the agent only then.
+        When it has started (`await tasks.start(tracker.run)`), it knows what git knows, and reads the rest. Call
+        `release` before the agent can change anything.
         """
         try:
-            self._baseline = await capture(self.root, self._limits, self._note)
+            tree = await to_thread.run_sync(Tree, self.root, abandon_on_cancel=True)
+            self._baseline = Baseline(tree, self._limits)
+            if self._released_ns is not None:
+                self._baseline.release(self._released_ns)
+            await open_area(self._baseline, "", self._note)
             self._ready.set()
             task_status.started()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._keep_current)
                 tasks.start_soon(self._keep_watching)
         finally:
+            self._pace.stop()
             self._ready.set()  # tell tasks that wait for a baseline that never comes
+            self._captured.set()
             self.is_live = False
             if self._baseline is not None:
                 self._baseline.close()
                 self._baseline = None
 
+    async def captured(self) -> None:
+        """Wait until all files have been read."""
+        await self._captured.wait()
+
+    def release(self) -> None:
+        """From now on, the agent may change files. Those that haven't been read yet are known only if they're older."""
+        if self._released_ns is None:
+            self._released_ns = time.time_ns()
+        if self._baseline is not None:
+            self._baseline.release(self._released_ns)
+
+    def hurry(self) -> None:
+        """Read files without long rests, because somebody needs to know."""
+        self._pace.hurry()
+
+    async def look_first(self, paths: Iterable[str]) -> None:
+        """Read these files before all others, because the agent names them: it may be about to change them."""
+        self.hurry()
+        baseline = await self._held()
+        below = self._below_root(paths)
+        await to_thread.run_sync(self._look_first, baseline, below, abandon_on_cancel=True)
+        if below:
+            self._mark(below)
+
+    def _look_first(self, baseline: Baseline, paths: Iterable[str]) -> None:
+        for path in paths:
+            with suppress(GitFailed):
+                baseline.look_first(path)
+
     async def rescan(self) -> None:
         """Examine the whole workspace now. `changes` is current when this returns."""
-        await self._refresh(None)
+        with self._pace.awaited():
+            await self._captured.wait()
+            await self._refresh(None)
 
     async def review(self, path: str) -> Review:
         """Both states of a file at this moment, and where they differ."""
         baseline = await self._held()
         before = (await baseline.states([path]))[path]
-        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
+        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before, abandon_on_cancel=True)
 
     async def revert_file(self, shown: Review) -> Swapped:
         """Restore a file's earlier state; remove it if it didn't exist.
@@ -128,7 +185,7 @@ class ChangeTracker:
         async with self._one_at_a_time:
             paths = tuple(self._changes)
             last = self._moments[-1].states if self._moments else {}
-            states = await to_thread.run_sync(self._kept_now, baseline, paths, last)
+            states = await to_thread.run_sync(self._kept_now, baseline, paths, last, abandon_on_cancel=True)
         moment = Moment(MappingProxyType(states))
         self._moments.append(moment)
         return moment
@@ -148,8 +205,8 @@ class ChangeTracker:
         kept = moment.states.get(path)
         if kept is None:  # at that moment, it was as when the session began
             return await self.review(path)
-        before = await to_thread.run_sync(kept.state, baseline.copies)
-        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
+        before = await to_thread.run_sync(kept.state, baseline.copies, abandon_on_cancel=True)
+        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before, abandon_on_cancel=True)
 
     def _kept_now(self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, Entry]) -> dict[str, Entry]:
         states: dict[str, Entry] = {}
@@ -200,22 +257,30 @@ class ChangeTracker:
         self._anything_marked.set()
 
     async def _keep_watching(self) -> None:
-        """Watch again whenever there are new directories or the watch fails. Give up if it can't even begin."""
+        """Read all files. Then watch, again whenever there are new directories or the watch fails.
+
+        Gives up if it can't even begin.
+        """
+        baseline = await self._held()
+        directories = await capture(baseline, self._pace, self._note)
+        self._captured.set()
+        self._on_change()
         failures = 0
         while failures < _MAX_WATCH_FAILURES:
             self.is_live = False
-            reason = await self._watch()
+            reason = await self._watch(directories)
             failures = failures + 1 if reason and not self.is_live else 0
             if reason and self.is_live:  # a name that isn't UTF-8 causes this, perhaps repeatedly
                 await anyio.sleep(_WATCH_AGAIN_S)
+            directories = await baseline.areas.directories(self._pace)
         self._mark(None)
-        self._note(f"Changes are no longer detected automatically: {reason}. Rescan to see them.")
+        why = WATCHES_USED_UP if any(words in reason for words in _USED_UP) else f"{reason}."
+        self._note(f"Changes are noticed only in files that tool calls name; refresh the list to see all. {why}")
 
-    async def _watch(self) -> str:
-        """Follow all directories. Returns "" when there are new ones, otherwise why it can't continue."""
-        baseline = await self._held()
+    async def _watch(self, below_root: Sequence[str]) -> str:
+        """Follow these directories. Returns "" when there are new ones, otherwise why it can't continue."""
         with anyio.CancelScope() as self._watching:
-            directories = [_absolute(self.root, path) for path in await baseline.areas.directories()]
+            directories = [_absolute(self.root, path) for path in below_root]
             encodable = [path for path in directories if _is_encodable(path)]
             if len(encodable) < len(directories):
                 self._note("Folders whose names aren't UTF-8 are only read by a rescan.")
@@ -250,32 +315,35 @@ class ChangeTracker:
     async def _refresh(self, marked: set[str] | None) -> None:
         """Compare what is at or below these paths, or everything, with the baseline."""
         baseline = await self._held()
-        async with self._one_at_a_time:
-            paths = await self._in_question(baseline, marked)
-            outdated = {path for path in self._changes if marked is None or is_within(path, marked)}
-            touched = await to_thread.run_sync(_without_untouched, baseline, paths)
-            for batch in _batches(baseline, touched):
+        listed = {path for path in self._changes if marked is None or is_within(path, marked)}
+        try:
+            touched = await self._touched(baseline, marked)
+            batches = await to_thread.run_sync(_batches, baseline, touched, abandon_on_cancel=True)
+        except GitFailed as failure:
+            self._note(f"The list may be wrong: {failure}.")
+            return
+        for batch in batches:
+            async with self._one_at_a_time:
                 await self._compare(baseline, batch)
-            for path in outdated.difference(touched):
-                del self._changes[path]
-        self._on_change()
-
-    async def _in_question(self, baseline: Baseline, marked: set[str] | None) -> set[str]:
-        """The files at or below these paths that existed at the start or exist now."""
-        if marked is None:
-            paths = {*baseline.entries, *await baseline.areas.files()}
-        else:
-            new = await to_thread.run_sync(_possibly_new, baseline, marked)
-            below = (path for directory in marked for path in baseline.under(directory))
-            known = {path for path in marked if path in baseline.entries}
-            paths = known.union(below, await baseline.areas.files(new) if new else ())
+        for path in listed.difference(touched):
+            self._changes.pop(path, None)
         if baseline.areas.shortfall:
             self._note(f"The list may be wrong: {baseline.areas.shortfall}.")
-        return paths
+        self._has_compared_all = self._has_compared_all or marked is None
+        self._on_change()
+
+    async def _touched(self, baseline: Baseline, marked: set[str] | None) -> list[str]:
+        """The files at or below these paths that aren't certainly as at the start."""
+        if marked is None:
+            paths = await possibly_changed(baseline, self._pace)
+        else:
+            known, new = await to_thread.run_sync(_known_and_new, baseline, marked, abandon_on_cancel=True)
+            paths = known.union(await baseline.areas.files(new) if new else ())
+        return await to_thread.run_sync(_without_untouched, baseline, paths, abandon_on_cancel=True)
 
     async def _compare(self, baseline: Baseline, paths: Sequence[str]) -> None:
         before = await baseline.states(paths)
-        found = await to_thread.run_sync(self._compared, baseline.tree, before)
+        found = await to_thread.run_sync(self._compared, baseline.tree, before, abandon_on_cancel=True)
         for path, change in found.items():
             if change is None:
                 self._changes.pop(path, None)
@@ -292,27 +360,35 @@ class ChangeTracker:
         return review(path, before, tree.read(path, self._limits.max_review_bytes))
 
 
-def _possibly_new(baseline: Baseline, paths: set[str]) -> list[str]:
-    """Paths at or below which there may be files that didn't exist at the start."""
-    return sorted(path for path in paths if path not in baseline.entries or _is_directory(baseline.tree, path))
+def _known_and_new(baseline: Baseline, paths: set[str]) -> tuple[set[str], list[str]]:
+    """The files at or below these paths that existed at the start, and the paths where there may be others."""
+    entries = {path: baseline.entry(path) for path in paths}
+    known = {path for path, entry in entries.items() if entry is not None}
+    below = {
+        file
+        for path in paths
+        if path not in known or _is_directory(baseline.tree, path)
+        for file in baseline.under(path)
+    }
+    return known | below, sorted(path for path in paths if path not in known or _is_directory(baseline.tree, path))
 
 
 def _without_untouched(baseline: Baseline, paths: Iterable[str]) -> list[str]:
     return sorted(path for path in paths if not baseline.is_untouched(path))
 
 
-def _batches(baseline: Baseline, paths: Iterable[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
+def _batches(baseline: Baseline, paths: Sequence[str]) -> list[list[str]]:
+    """The paths, in parts whose content may be in memory at the same time."""
+    batches: list[list[str]] = [[]]
     size = 0
     for path in paths:
-        entry = baseline.entries.get(path)
-        batch.append(path)
+        if len(batches[-1]) >= _BATCH_FILES or size >= _BATCH_BYTES:
+            batches.append([])
+            size = 0
+        batches[-1].append(path)
+        entry = baseline.entry(path)
         size += entry.size if entry else 0
-        if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    return batches
 
 
 def _is_directory(tree: Tree, path: str) -> bool:

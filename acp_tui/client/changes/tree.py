@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections import deque
@@ -46,6 +47,8 @@ class Tree:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
+        self.borders = _mounted_below(self.root)
+        """Directories in which another file system begins. They aren't entered."""
 
     def status(self, path: str) -> os.stat_result | None:
         """The result of `lstat`; None if nothing exists there or it can't be reached.
@@ -90,9 +93,29 @@ class Tree:
     def _list(self, path: str) -> FolderListing:
         try:
             with self._open([*filter(None, path.split("/"))], _LIST) as directory, os.scandir(directory) as entries:
-                return _listing(path, list(entries))
+                return self._listing(path, list(entries), os.fstat(directory).st_dev)
         except OSError as error:
             return FolderListing(path, [], [], False, _reason(error))
+
+    def _listing(self, path: str, entries: list[os.DirEntry[str]], device: int) -> FolderListing:
+        directories = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+        others = {entry.name for entry in entries}.difference(entry.name for entry in directories)
+        entered = (entry for entry in directories if entry.name not in SKIPPED_DIRECTORIES)
+        return FolderListing(
+            path,
+            [entry.name for entry in entered if not self._is_border(join(path, entry.name), entry, device)],
+            sorted(others - SKIPPED_DIRECTORIES),
+            holds_repository=any(entry.name == ".git" for entry in entries),
+        )
+
+    def _is_border(self, path: str, directory: os.DirEntry[str], device: int) -> bool:
+        """Whether another file system begins there. A stuck one isn't even asked for its status."""
+        if path in self.borders:
+            return True
+        try:
+            return directory.stat(follow_symlinks=False).st_dev != device
+        except OSError:
+            return False
 
     @contextmanager
     def _open(self, names: list[str], flags: int) -> Iterator[int]:
@@ -106,17 +129,6 @@ class Tree:
             yield directory
         finally:
             os.close(directory)
-
-
-def _listing(path: str, entries: list[os.DirEntry[str]]) -> FolderListing:
-    directories = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    others = {entry.name for entry in entries}.difference(directories)
-    return FolderListing(
-        path,
-        [name for name in directories if name not in SKIPPED_DIRECTORIES],
-        sorted(others - SKIPPED_DIRECTORIES),
-        holds_repository=any(entry.name == ".git" for entry in entries),
-    )
 
 
 def read_at(directory: int, name: str, max_bytes: int) -> FileState | None:
@@ -175,6 +187,24 @@ def is_within(path: str, places: Container[str]) -> bool:
             return True
         path = path.rpartition("/")[0]
     return False
+
+
+def _mounted_below(root: Path) -> frozenset[str]:
+    """Where other file systems are mounted, also parts of the same one; empty where the system doesn't say (macOS)."""
+    prefix = os.fsencode(root).rstrip(b"/") + b"/"
+    try:
+        lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
+    except OSError:
+        return frozenset()
+    places = (_unescaped(line.split(b" ")[4]) for line in lines if line.count(b" ") > 4)
+    return frozenset(
+        os.fsdecode(place[len(prefix) :]) for place in places if place.startswith(prefix) and place != prefix
+    )
+
+
+def _unescaped(place: bytes) -> bytes:
+    r"""A path from the kernel, which writes white space as octal numbers, such as `\040`."""
+    return re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found[1], 8)]), place)
 
 
 def name_of(path: str) -> str:

@@ -1,20 +1,23 @@
 """The files of a workspace, indexed for a search at every key. The owner decides when to read them again.
 
-All paths form one text, short ones first, so a single call searches thousands and finds the short ones first.
+All paths are lines in one buffer, short ones first, so a single call searches thousands and finds the short ones first.
+There is no object for each path.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
 import time
+from array import array
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -42,27 +45,30 @@ class PathIndex:
 
     def __init__(self, files: Iterable[str]) -> None:
         """Slow for many files, so use a thread. Omits paths with newlines, because they can't be mentioned."""
-        found = dict.fromkeys(path for path in files if "\n" not in path)
-        self.paths: Sequence[str] = sorted({**found, **dict.fromkeys(_folders_of(found))}, key=len)
-        self._known = frozenset(self.paths)
+        by_length: dict[int, bytearray] = {}
+        for path in _with_folders(files):
+            by_length.setdefault(len(path), bytearray()).extend(b"\n" + _encoded(path))
+        self._exact = _Haystack(b"".join(by_length[length] for length in sorted(by_length)) + b"\n")
 
     def __contains__(self, path: str) -> bool:
-        return path in self._known
+        return self._exact.has_line(path)
 
     def search(self, query: str, is_stale: IsStale = lambda: False) -> list[Match]:
         """The best matching paths, best first. Without a query, those at the top level."""
-        if not query or (query.endswith("/") and query in self._known):
+        if not query or (query.endswith("/") and query in self):
             return self._children(query)
         lines = dict.fromkeys(self._with_runs(query))
         if len(lines) < MAX_MATCHES:
             lines.update(dict.fromkeys(self._scattered(query, is_stale)))
         if is_stale():
             return []
-        return best([match for line in lines if (match := fit(query, self.paths[line])) is not None])
+        return best([match for line in lines if (match := fit(query, self._exact.line(line))) is not None])
 
     def _with_runs(self, query: str) -> Iterator[int]:
         """Lines that contain all letters as one run."""
         haystack = self._haystack(query)
+        if not any(True for _ in haystack.holding(query)):
+            return  # one look at all lines instead of three
         yield from islice(haystack.beginning(query), MAX_SCORED)
         yield from islice(haystack.holding(query), MAX_SCORED)
 
@@ -77,7 +83,7 @@ class PathIndex:
         search = re.compile(_in_order(letters), flags).match
 
         def is_not_in_name(line: int) -> bool:
-            path = self.paths[line]
+            path = self._exact.line(line)
             return search(path, path.rfind("/", 0, -1) + 1) is None
 
         return is_not_in_name
@@ -85,8 +91,7 @@ class PathIndex:
     def _children(self, folder: str) -> list[Match]:
         """The content of a folder, "" for the top level; folders first."""
         start = len(folder)
-        here = (path for path in self.paths if path.startswith(folder) and len(path) > start)
-        children = [path for path in here if path.find("/", start, -1) < 0]
+        children = [self._exact.line(line) for line in self._exact.right_in(folder)]
         children.sort(key=lambda path: (not path.endswith("/"), path.lower()))
         return [Match(path, places=tuple(range(start))) for path in children]
 
@@ -95,11 +100,7 @@ class PathIndex:
 
     @cached_property
     def _lowered(self) -> _Haystack:
-        return _Haystack("\n".join(self.paths).lower())
-
-    @cached_property
-    def _exact(self) -> _Haystack:
-        return _Haystack("\n".join(self.paths))
+        return self._exact.lowered()
 
 
 def best(fits: list[Match]) -> list[Match]:
@@ -108,9 +109,15 @@ def best(fits: list[Match]) -> list[Match]:
     return fits[:MAX_MATCHES]
 
 
-def _folders_of(paths: Iterable[str]) -> Iterator[str]:
+def _with_folders(files: Iterable[str]) -> Iterator[str]:
+    """The files, and once each folder that contains one. Equal files that follow each other count once."""
     seen: set[str] = set()
-    for path in paths:
+    last = ""
+    for path in files:
+        if "\n" in path or path == last:
+            continue
+        last = path
+        yield path
         end = path.rfind("/", 0, -1) + 1
         while end and (folder := path[:end]) not in seen:
             seen.add(folder)
@@ -118,14 +125,35 @@ def _folders_of(paths: Iterable[str]) -> Iterator[str]:
             end = path.rfind("/", 0, end - 1) + 1
 
 
-class _Haystack:
-    """Lines in one text."""
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
-    def __init__(self, text: str) -> None:
-        self._text = f"\n{text}\n"
-        lengths = (len(line) + 1 for line in text.split("\n"))
-        self._starts = [*accumulate(lengths, initial=1)]
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+class _Haystack:
+    """Lines in one buffer, which begins and ends with a newline."""
+
+    def __init__(self, buffer: bytes) -> None:
+        self._buffer = buffer
+        self._starts = array("Q", (found.end() for found in re.finditer(rb"\n", buffer)))
         """The start of each line, plus the start of a line after the last."""
+
+    def lowered(self) -> _Haystack:
+        """The same lines in lowercase."""
+        if self._buffer.isascii():
+            lowered = self._buffer.lower()
+        else:
+            lowered = _encoded(_decoded(self._buffer).lower())
+        return self if lowered == self._buffer else _Haystack(lowered)
+
+    def line(self, number: int) -> str:
+        return _decoded(self._buffer[self._starts[number] : self._starts[number + 1] - 1])
+
+    def has_line(self, text: str) -> bool:
+        return b"\n" + _encoded(text) + b"\n" in self._buffer
 
     def beginning(self, needle: str) -> Iterator[int]:
         """The lines that begin with it, or contain a path component that does."""
@@ -134,22 +162,36 @@ class _Haystack:
 
     def holding(self, needle: str) -> Iterator[int]:
         at = 0
+        sought = _encoded(needle)
         inner = needle[0] == "\n"
-        while (at := self._text.find(needle, at)) >= 0:
+        while (at := self._buffer.find(sought, at)) >= 0:
             line = bisect_right(self._starts, at + inner) - 1
             yield line
             at = self._starts[line + 1] - 1
 
+    def right_in(self, folder: str) -> Iterator[int]:
+        """The lines that are one component longer than this folder, which ends with a slash; "" for the top."""
+        sought = b"\n" + _encoded(folder)
+        at = -1
+        while (at := self._buffer.find(sought, at + 1)) >= 0:
+            start, stop = at + len(sought), self._buffer.find(b"\n", at + 1)
+            if 0 <= start < stop and self._buffer.find(b"/", start, stop - 1) < 0:
+                yield bisect_right(self._starts, start) - 1
+            elif stop < 0:
+                return
+            at = stop - 1
+
     def scattered(self, letters: str, is_stale: IsStale) -> Iterator[int]:
-        pattern = re.compile(rf"\n{_in_order(letters)}")
+        pattern = re.compile(b"\n" + _bytes_in_order(letters))
+        needed = [_encoded(letter) for letter in letters]
         for line in range(0, len(self._starts) - 1, LINES_AT_ONCE):
             if is_stale():
                 return
             begin = self._starts[line] - 1
             end = self._starts[min(line + LINES_AT_ONCE, len(self._starts) - 1)]
-            if any(self._text.find(letter, begin, end) < 0 for letter in letters):
+            if any(self._buffer.find(letter, begin, end) < 0 for letter in needed):
                 continue
-            for found in pattern.finditer(self._text, begin, end):
+            for found in pattern.finditer(self._buffer, begin, end):
                 yield bisect_right(self._starts, found.start() + 1) - 1
 
 
@@ -159,6 +201,16 @@ def _in_order(letters: str) -> str:
     It's possessive: it never backtracks over what precedes a letter, so each line is read once.
     """
     return "".join(rf"[^\n{letter}]*+{letter}" for letter in map(re.escape, letters))
+
+
+def _bytes_in_order(letters: str) -> bytes:
+    """The same for encoded text. A letter of several bytes is found by its first one, and all of them then match."""
+    parts = []
+    for letter in letters:
+        data = re.escape(_encoded(letter))
+        between = rb"[^\n" + data + rb"]*+" if letter.isascii() else rb"(?:(?!" + data + rb")[^\n])*+"
+        parts.append(between + data)
+    return b"".join(parts)
 
 
 MAX_ENTRIES: Final = 10_000
@@ -248,6 +300,8 @@ def _range(lines: str, count: int) -> tuple[int, int]:
 
 FRESH_S: Final = 3.0
 """How long the list of files stays valid."""
+FRESH_RATIO: Final = 20
+"""If reading it takes long, it stays valid for so many times as long."""
 MAX_NEWEST: Final = 8
 MAX_EXAMINED_FILES: Final = 20_000
 """In a larger workspace, the newest files aren't determined, because that would take too long."""
@@ -259,10 +313,12 @@ class WorkspaceFiles:
     def __init__(self, root: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.root = root
         self._clock = clock
-        self._listed: list[str] | None = None
+        self._listed: bytes | None = None
+        """A digest of the list of files."""
         self._index: PathIndex | None = None
         self._newest: list[str] = []
         self._read_at = 0.0
+        self._fresh_s = FRESH_S
 
     @property
     def is_read(self) -> bool:
@@ -271,23 +327,26 @@ class WorkspaceFiles:
 
     @property
     def is_old(self) -> bool:
-        return self._index is None or self._clock() - self._read_at > FRESH_S
+        return self._index is None or self._clock() - self._read_at > self._fresh_s
 
     async def read(self) -> bool:
         """Read the list of files. True if it has changed."""
+        began_s = self._clock()
         listed = await list_files(self.root)
         self._newest = await to_thread.run_sync(self._find_newest, listed, abandon_on_cancel=True)
-        is_other = listed != self._listed
+        digest = await to_thread.run_sync(_digest, listed, abandon_on_cancel=True)
+        is_other = digest != self._listed
         if is_other:
-            self._index = await to_thread.run_sync(PathIndex, listed, abandon_on_cancel=True)
-            self._listed = listed
+            self._index = await to_thread.run_sync(PathIndex, _paths_in(listed), abandon_on_cancel=True)
+            self._listed = digest
         self._read_at = self._clock()
+        self._fresh_s = max(FRESH_S, FRESH_RATIO * (self._read_at - began_s))
         return is_other
 
-    def _find_newest(self, listed: list[str]) -> list[str]:
-        if len(listed) > MAX_EXAMINED_FILES:
+    def _find_newest(self, listed: bytes) -> list[str]:
+        if listed.count(b"\0") > MAX_EXAMINED_FILES:
             return []
-        times = {path: found.st_mtime for path in listed if (found := self._status(path)) is not None}
+        times = {path: found.st_mtime for path in _paths_in(listed) if (found := self._status(path)) is not None}
         return sorted(times, key=lambda path: -times[path])[:MAX_NEWEST]
 
     def find(self, path: str, recent: Iterable[str] = (), is_stale: IsStale = lambda: False) -> list[Match]:
@@ -328,7 +387,7 @@ class WorkspaceFiles:
             return None
 
 
-MAX_FILES: Final = 200_000
+MAX_FILES: Final = 1_000_000
 MAX_GIT_BYTES: Final = 64 << 20
 WALK_LIMIT_S: Final = 5.0
 
@@ -336,12 +395,27 @@ _SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "target", "v
 """Folders that are rarely meant and often large. Hidden folders are skipped, too."""
 
 
-async def list_files(root: Path) -> list[str]:
-    """The files below `root`, relative to it; at most `MAX_FILES`, without those that can't be read."""
+async def list_files(root: Path) -> bytes:
+    """The files below `root`, relative to it and each followed by NUL, without those that can't be read."""
     listed = await _listed_by_git(root)
     if listed is not None:
-        return await to_thread.run_sync(_parse, listed)
+        return listed
     return await to_thread.run_sync(_walked, root, abandon_on_cancel=True)
+
+
+def _paths_in(listed: bytes) -> Iterator[str]:
+    """At most `MAX_FILES` of them. The last one may be cut off."""
+    start = 0
+    for _ in range(MAX_FILES):
+        end = listed.find(b"\0", start)
+        if end < 0:
+            return
+        yield os.fsdecode(listed[start:end])
+        start = end + 1
+
+
+def _digest(listed: bytes) -> bytes:
+    return hashlib.sha256(listed).digest()
 
 
 async def _listed_by_git(root: Path) -> bytes | None:
@@ -355,19 +429,20 @@ async def _listed_by_git(root: Path) -> bytes | None:
     return answer.output or None if answer.code == 0 or answer.is_cut else None
 
 
-def _parse(listed: bytes) -> list[str]:
-    """From NUL-terminated paths, the last of which may be cut off."""
-    names = os.fsdecode(listed[: listed.rfind(b"\0") + 1]).split("\0")[:-1]
-    return names[:MAX_FILES]
-
-
-def _walked(root: Path) -> list[str]:
-    return list(islice(_walk(root, time.monotonic() + WALK_LIMIT_S), MAX_FILES))
+def _walked(root: Path) -> bytes:
+    listed = bytearray()
+    for path in islice(_walk(root, time.monotonic() + WALK_LIMIT_S), MAX_FILES):
+        listed += os.fsencode(path) + b"\0"
+    return bytes(listed)
 
 
 def _walk(root: Path, until: float) -> Iterator[str]:
-    """Files, shallow ones first. Doesn't follow links to folders."""
+    """Files, shallow ones first. Doesn't follow links to folders, or enter other file systems."""
     folders = deque([""])
+    try:
+        device = root.stat().st_dev
+    except OSError:
+        return
     while folders and time.monotonic() < until:
         folder = folders.popleft()
         try:
@@ -377,8 +452,17 @@ def _walk(root: Path, until: float) -> Iterator[str]:
         for entry in entries:
             if not _is_folder(entry):
                 yield folder + entry.name
-            elif not entry.name.startswith(".") and entry.name not in _SKIPPED_FOLDERS:
+            elif _is_entered(entry, device):
                 folders.append(f"{folder}{entry.name}/")
+
+
+def _is_entered(folder: os.DirEntry[str], device: int) -> bool:
+    if folder.name.startswith(".") or folder.name in _SKIPPED_FOLDERS:
+        return False
+    try:
+        return folder.stat(follow_symlinks=False).st_dev == device
+    except OSError:
+        return False
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

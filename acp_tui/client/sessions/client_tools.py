@@ -189,6 +189,8 @@ class ClientTools:
         """`until_room` waits while the agent hasn't read what it was sent. `sandbox` is for its commands, too."""
         self.terminal_size = (120, 30)
         """Columns and rows of terminals opened from now on."""
+        self.before_write: Callable[[Sequence[str]], Awaitable[None]] | None = None
+        """Called with the path of each file just before it's written."""
         self._roots = (cwd, *additional_directories)
         self._quirks = quirks
         self._policy = policy
@@ -249,6 +251,8 @@ class ClientTools:
                     )
                     async with self._consent.permit(request, self._policy.write, shown.place):
                         self._require_same(files)
+                        if self.before_write is not None:
+                            await self.before_write([str(shown.place.path)])
                         try:
                             await files.write_text_file(path, content, allowed_at=shown.place.path, shown=shown.state)
                         except errors.PathChanged as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -22,9 +22,10 @@ from textual.worker import Worker
 
 from acp_tui.client import line_comparison
 from acp_tui.client.changes import ChangeLimits, ChangesError, FileChange, Review, Swapped
-from acp_tui.client.changes.tracker import ChangeTracker, Moment
+from acp_tui.client.changes.tracker import STILL_READING, ChangeTracker, Moment
 from acp_tui.client.settings.settings import Changes
-from acp_tui.conversation.entries import EntryId
+from acp_tui.conversation.entries import EntryId, ToolCallEntry
+from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.editor import edit
 
@@ -70,6 +71,7 @@ class FolderChanges:
         self._limits = limits
         self._now = now
         self._tracker: ChangeTracker | None = None
+        self._has_begun = anyio.Event()
         self._ready = anyio.Event()
         self.following: Worker[None] | None = None
         self._failure = ""
@@ -89,16 +91,33 @@ class FolderChanges:
             self.following.cancel()
 
     async def ready(self) -> None:
-        """Wait until all files are read, or reading failed. After that, the agent may start."""
+        """Wait until all files are read, or reading failed."""
         await self._ready.wait()
+
+    def release(self) -> None:
+        """Tell that the agent may change files from now on, whether or not all are read."""
+        if self._tracker is not None:
+            self._tracker.release()
 
     def is_listed_or_say(self) -> bool:
         """Whether there is a list. If not, tell the user why."""
-        if not self._ready.is_set():
+        if not self._has_begun.is_set():
             self._say(f"Still {TAKING_STOCK}.")
         elif self._failure:
             self._say(self._failure, severity="warning")
-        return self._ready.is_set() and not self._failure
+        elif self._tracker is not None:
+            self._tracker.hurry()
+        return self._has_begun.is_set() and not self._failure
+
+    @property
+    def misses_some(self) -> bool:
+        """Whether there may be changes that aren't known, so that the paths in tool calls matter."""
+        return self._tracker is not None and not (self._failure or self._tracker.is_live)
+
+    async def look_first(self, paths: Sequence[str]) -> None:
+        """Read these files before all others, because the agent names them."""
+        if self._tracker is not None and not self._failure:
+            await self._tracker.look_first(paths)
 
     # What is known
 
@@ -116,9 +135,9 @@ class FolderChanges:
     @property
     def notes(self) -> Sequence[str]:
         """What the list can't include."""
-        if self._tracker is None:
-            return ()
-        return (*self._tracker.notes, *filter(None, [self._failure]))
+        if self._failure or self._tracker is None:
+            return tuple(filter(None, [self._failure]))
+        return self._tracker.notes
 
     async def rescan(self) -> None:
         """Read all files now. Raises ChangesError."""
@@ -179,12 +198,14 @@ class FolderChanges:
     # Following
 
     async def _follow(self) -> None:
+        tracker = self._tracker = ChangeTracker(self.root, self._mark, self._limits or ChangeLimits())
         try:
             await to_thread.run_sync(import_module, WATCHER)
-            self._tracker = ChangeTracker(self.root, self._mark, self._limits or ChangeLimits())
             async with anyio.create_task_group() as tasks:
-                await tasks.start(self._tracker.run)
+                await tasks.start(tracker.run)
                 self.since = self._now().strftime("%H:%M")
+                self._has_begun.set()
+                await tracker.captured()
                 self._ready.set()
                 self._mark()
         except Exception as error:  # the session works without the list of changes
@@ -194,6 +215,7 @@ class FolderChanges:
             self._failure = f"Changes aren't listed: {str(first) or type(first).__name__}"
             self._mark()
         finally:
+            self._has_begun.set()
             self._ready.set()
 
     def _mark(self) -> None:
@@ -206,7 +228,7 @@ class FolderChanges:
     def _tell(self) -> None:
         self._is_telling = False
         for note in self.notes:
-            if note not in self._said:
+            if note != STILL_READING and note not in self._said:
                 self._said.add(note)
                 self._say(note, severity="warning")
         for screen in self._app.screen_stack:
@@ -240,7 +262,15 @@ def _first(error: BaseException) -> BaseException:
 
 
 MAX_MOMENTS: Final = 200
+LOOK_LIMIT_S: Final = 0.5
+"""How long a write may wait for its file to be read."""
 ONLY_FILES: Final = "Only files are listed, including those others changed. The agent still remembers the turn."
+
+
+def paths_of(call: ToolCall) -> Iterator[str]:
+    """The files that a tool call names."""
+    yield from (location.path for location in call.locations)
+    yield from (item.path for item in call.content if isinstance(item, TextDiff))
 
 
 class TurnMoments:
@@ -255,17 +285,37 @@ class TurnMoments:
         self._session = session
         self._last: EntryId | None = session.conversation.turn_start
         self._moments: dict[EntryId, Moment] = {}
-        self.end = session.subscribe(self._hear)
+        self._unsubscribe = session.subscribe(self._hear)
+        session.client_tools.before_write = self._look_at
+
+    def end(self) -> None:
+        self._unsubscribe()
+        self._session.client_tools.before_write = None
 
     def is_of(self, session: Session) -> bool:
         return self._session.conversation is session.conversation
 
-    def _hear(self, _: Change) -> None:
+    def _hear(self, change: Change) -> None:
+        if self._changes.misses_some:
+            self._look_at_calls(change)
         start = self._session.conversation.turn_start
         if start != self._last:
             self._last = start
             if start is not None:
+                self._changes.release()
                 self._run(self._remember(start))
+
+    def _look_at_calls(self, change: Change) -> None:
+        """Read what tool calls name, which comes before the call changes it, or note that it may have changed."""
+        entries = (self._session.conversation.entries[entry_id] for entry_id in change.entries)
+        calls = [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]
+        paths = [path for call in calls for path in paths_of(call)]
+        if calls:
+            self._run(self._look_at(paths))
+
+    async def _look_at(self, paths: Sequence[str]) -> None:
+        with anyio.move_on_after(LOOK_LIMIT_S):
+            await self._changes.look_first(paths)
 
     async def _remember(self, prompt: EntryId) -> None:
         moment = await self._changes.remember()

@@ -136,9 +136,11 @@ class ChangesScreen(ModalScreen[None]):
         since = self._folder.since
         self._title.update(f"Changes  {self._folder.summary()}" if changes else "Changes")
         who = f"since {since}, by anyone"
-        self._since.update(who if changes else f"Nothing has changed since {since}.")
-        self._notes.update(make_visible("\n".join(self._folder.notes)))
-        self._notes.display = bool(self._folder.notes)
+        notes = self._folder.notes
+        nothing = f"No change is known since {since}." if notes else f"Nothing has changed since {since}."
+        self._since.update(who if changes else nothing)
+        self._notes.update(make_visible("\n".join(notes)))
+        self._notes.display = bool(notes)
         if not self._is_saying:
             self._show_about()
 

@@ -27,10 +27,8 @@ SHORT_PATIENCE_S: Final = 0.1
 """If an agent takes longer to open a session, there is time to load what draws it."""
 PATIENCE_S: Final = 0.5
 """If it takes still longer, there is time to load what only a session needs."""
-STOCK_LIMIT_S: Final = 6.0
-"""How long a prompt waits for the scan of the files."""
-SAY_SO_S: Final = 0.5
-"""If a prompt waits longer, the user is told."""
+STOCK_LIMIT_S: Final = 0.05
+"""How long a prompt waits until the files are read. What isn't read by then counts only if it's provably older."""
 STILL_STARTING: Final = "The session is still being opened."
 
 
@@ -159,20 +157,14 @@ class Opener:
             await is_painted.wait()
 
     async def stock_taken(self) -> None:
-        """Return once the files are scanned, so that the agent can change them, or at the time limit."""
+        """Return once the files are read, or very soon. From then on, the agent can change them."""
         if not self._tab.link.can_start:
             return
-        with move_on_after(STOCK_LIMIT_S):
-            with move_on_after(SAY_SO_S) as short:
-                await self._await_stock()
-            if short.cancelled_caught:
-                self._tab.say("Your prompt will be sent after the workspace has been checked for changes.")
-                await self._await_stock()
-
-    async def _await_stock(self) -> None:
         await self._takes_stock.wait()
         if self._tab.changes is not None:
-            await self._tab.changes.ready()
+            with move_on_after(STOCK_LIMIT_S):
+                await self._tab.changes.ready()
+            self._tab.changes.release()
 
     def note_phase(self, phase: Phase) -> None:
         """Show the agent's phase."""

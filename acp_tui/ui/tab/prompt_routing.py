@@ -348,7 +348,7 @@ async def _attached(prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], 
 
     from acp_tui.client.attachments import attach, from_bytes
 
-    attached = await to_thread.run_sync(attach, prompt.text, cwd)
+    attached = await to_thread.run_sync(attach, prompt.text, cwd, abandon_on_cancel=True)
     pictures = [await to_thread.run_sync(from_bytes, image.data, image.name) for image in prompt.images]
     text = () if pictures and not prompt.text.strip() else attached.blocks
     return (*text, *pictures), attached.problems

@@ -34,6 +34,7 @@ async def following(root: Path, *, live: bool = True) -> AsyncIterator[Seen]:
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             await tasks.start(seen.tracker.run)
+            await seen.tracker.captured()
             if live:
                 await seen.until(lambda tracker: tracker.is_live)
             yield seen
@@ -121,19 +122,30 @@ async def test_a_link_to_a_directory_is_not_watched(
         assert sorted(watched) == [str(workspace), str(workspace / "sub")]
 
 
-async def test_where_nothing_can_be_watched_a_rescan_shows_the_changes(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
+REFUSALS = [
+    OSError('OS file watch limit reached. about ["/a"] (Error { kind: MaxFilesWatch, paths: ["/a"] })'),
+    RuntimeError("Error creating recommended watcher: Too many open files (os error 24)"),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_where_nothing_can_be_watched_that_is_said_and_named_files_are_noticed(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, refusal: Exception
 ) -> None:
     def watch(*paths: str, **options: object) -> Iterator[object]:
-        raise OSError("OS file watch limit reached")
+        raise refusal
 
     monkeypatch.setattr(watchfiles, "watch", watch)
     async with following(workspace, live=False) as seen:
-        await seen.until(lambda tracker: any("watch limit" in note for note in tracker.notes))
+        await seen.until(lambda tracker: any("watch limit is used up" in note for note in tracker.notes))
+        assert not any("Error" in note or "/a" in note for note in seen.tracker.notes)
         assert not seen.tracker.is_live
         (workspace / "clean").write_bytes(b"x\n")
+        (workspace / "sub/clean").write_bytes(b"x\n")
+        await seen.tracker.look_first([str(workspace / "clean")])
+        await seen.until(lambda tracker: "clean" in tracker.changes)
         await seen.tracker.rescan()
-        assert set(seen.tracker.changes) == {"clean"}
+        assert set(seen.tracker.changes) == {"clean", "sub/clean"}
 
 
 async def test_a_look_at_the_workspace_can_be_cancelled(workspace: Path) -> None:

@@ -129,3 +129,14 @@ def test_a_path_that_is_written_out_is_looked_up_where_it_leads(
 def test_the_places_in_a_path_that_is_written_out_are_those_of_the_name(elsewhere: Path) -> None:
     (match,) = WorkspaceFiles(elsewhere / "work").find("../other/rs.py")
     assert "".join(match.text[at] for at in match.places) == "rs.py"
+
+
+async def test_letters_beyond_ascii_are_found_in_any_case_and_names_of_any_bytes(tmp_path: Path) -> None:
+    write(tmp_path, "Жук/один.py", "naïve.py")
+    (tmp_path / os.fsdecode(b"\xff.py")).write_text("x")
+    files = await files_of(tmp_path)
+    assert found(files, "жук")[0] == "Жук/"
+    assert found(files, "жди") == ["Жук/один.py"]
+    assert found(files, "nïv") == ["naïve.py"]
+    assert found(files, "Жук/") == ["Жук/один.py"]
+    assert found(files, os.fsdecode(b"\xff")) == [os.fsdecode(b"\xff.py")]

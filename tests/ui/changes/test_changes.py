@@ -42,7 +42,7 @@ async def test_nothing_has_changed_at_first(root: Path) -> None:
     async with open_changes(root) as page:
         assert page.desk.summary() == ""
         await page.open_list()
-        assert "Nothing has changed since 14:03." in page.words
+        await page.until_shown("Nothing has changed since 14:03.")
 
 
 async def test_each_kind_of_change_has_its_letter_and_its_counts(root: Path) -> None:
@@ -105,14 +105,15 @@ async def test_what_was_not_captured_is_said_and_cannot_be_reverted(root: Path) 
 
 
 async def test_notes_are_said_once_and_stand_in_the_list(root: Path) -> None:
-    limits = ChangeLimits(max_files=2)
+    write(root, {"untracked.py": b"u\n", "another.py": b"u\n"})
+    limits = ChangeLimits(max_files=1)
     async with open_changes(root, limits=limits) as page:
         await page.change({"a.py": b"x\n"})
         await page.until(lambda: len(page.app._notifications) == 1)
         await page.change({"a.py": b"y\n"})
         await page.open_list()
         assert len(page.app._notifications) == 1
-        assert "Of 2 files have a known earlier state" in page.words
+        assert "Of 5 files have a known earlier state" in page.words
 
 
 async def test_where_files_cannot_be_followed_there_is_a_session_without_a_list(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from acp_tui.ui.prompt import PromptInput
 from support.desks import SESSION, Desk, OpenDesk
 
@@ -38,6 +41,21 @@ async def test_a_turn_is_undone_after_its_changes_were_shown(open_desk: OpenDesk
         assert "Fork the session" not in desk.words  # the agent offers no forks
         await desk.press("enter")
         await desk.until(lambda: desk.draft == "second prompt")
+
+
+async def test_a_prompt_does_not_wait_for_files_that_never_answer(open_desk: OpenDesk, tmp_path: Path) -> None:
+    """Git waits for the other end of a pipe for as long as it may."""
+    (tmp_path / ".git").mkdir()
+    os.mkfifo(tmp_path / ".git/HEAD")
+    (tmp_path / ".git/objects").mkdir()
+    (tmp_path / ".git/refs").mkdir()
+    async with open_desk(SESSION, TURN + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("prompt")
+        await desk.gets("session/prompt")
+        assert "will be sent after" not in desk.words
+        await desk.press("f5")
+        await desk.shows("Still reading the files.")
 
 
 FORKING = """

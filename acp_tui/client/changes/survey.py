@@ -1,0 +1,114 @@
+"""Finds the files of a workspace that may differ from its baseline, without reading any.
+
+The result is small unless much has changed: what is certainly unchanged is left out while walking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from anyio import to_thread
+
+from acp_tui.client.changes.baseline import Areas, Baseline
+from acp_tui.client.changes.git import Git
+from acp_tui.client.changes.git_index import GitIndex
+from acp_tui.client.changes.pace import Pace
+from acp_tui.client.changes.records import NOTHING
+from acp_tui.client.changes.tree import join, signature
+from acp_tui.client.safe_git import GitFailed
+
+TRIES: Final = 5
+"""How often git is asked again because its index has changed meanwhile."""
+
+
+async def possibly_changed(baseline: Baseline, pace: Pace) -> set[str]:
+    """The paths at which something may have changed, including where something is new or gone."""
+    areas = baseline.areas
+    found = await to_thread.run_sync(_remembered, baseline, pace, abandon_on_cancel=True)
+    for area, git in list(areas.gits.items()):
+        if git is not None:
+            found |= await to_thread.run_sync(_tracked, baseline, area, pace, abandon_on_cancel=True)
+            found |= await _new_in_repository(areas, area, git, pace)
+        else:
+            found |= await to_thread.run_sync(_new_in, baseline, area, pace, abandon_on_cancel=True)
+    return found
+
+
+def _remembered(baseline: Baseline, pace: Pace) -> set[str]:
+    """Those that have an entry."""
+    found: set[str] = set()
+    for folder in pace.spread(baseline.entries.folders()):
+        for name, entry in baseline.entries.in_folder(folder).items():
+            path = join(folder, name)
+            status = baseline.tree.status(path)
+            is_same = entry == NOTHING if status is None else signature(status) == entry.signature != 0
+            if not is_same:
+                found.add(path)
+    return found
+
+
+def _tracked(baseline: Baseline, area: str, pace: Pace) -> set[str]:
+    """Those that have none, because they were as git's index says."""
+    found: set[str] = set()
+    for entry in pace.spread(baseline.areas.indexes[area].entries()):
+        path = join(area, entry.path)
+        status = baseline.tree.status(path)
+        is_same = entry.is_skipped if status is None else entry.is_still(status) and baseline.note_mode(entry, status)
+        if not is_same and not entry.is_repository and path not in baseline.entries:
+            found.add(path)
+    return found
+
+
+async def _new_in_repository(areas: Areas, area: str, git: Git, pace: Pace) -> set[str]:
+    """What git knew nothing of when the session began. Some may have been ignored."""
+    try:
+        return set(await areas.expanded(area, await not_in_index(areas.indexes[area], git, pace)))
+    except GitFailed as failure:
+        areas.shortfall = f"can't read git's files: {failure}"
+        return set(await areas.walked_files(area))
+
+
+async def not_in_index(index: GitIndex, git: Git, pace: Pace) -> list[str]:
+    """The paths that git tracks or doesn't ignore now, but that an earlier index doesn't have.
+
+    A repository inside ends with a slash. Raises: GitFailed.
+    """
+    for _ in range(TRIES):
+        now = await git.open_index()
+        try:
+            listed = await git.untracked()
+            if index.is_current(git.index_file):
+                return listed
+            if now.is_current(git.index_file):  # otherwise, `listed` may lack what git tracks since then
+                return listed + await to_thread.run_sync(_added, index, now, pace, abandon_on_cancel=True)
+        finally:
+            now.close()
+    raise GitFailed("its index changes all the time")
+
+
+def _added(before: GitIndex, now: GitIndex, pace: Pace) -> list[str]:
+    """The paths that another index has in addition. Both are in the same order."""
+    earlier = (entry.path for entry in before.entries())
+    found: list[str] = []
+    known = next(earlier, None)
+    for entry in pace.spread(now.entries()):
+        while known is not None and _in_order(known) < _in_order(entry.path):
+            known = next(earlier, None)
+        if known != entry.path:
+            found.append(f"{entry.path}/" if entry.is_repository else entry.path)
+    return found
+
+
+def _in_order(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
+
+
+def _new_in(baseline: Baseline, area: str, pace: Pace) -> set[str]:
+    return {path for path in _unremembered(baseline, area, pace) if not baseline.is_untouched(path)}
+
+
+def _unremembered(baseline: Baseline, area: str, pace: Pace) -> Iterator[str]:
+    for listing in pace.spread(baseline.areas.walked(area)):
+        known = baseline.entries.in_folder(listing.path)
+        yield from (join(listing.path, name) for name in listing.others if name not in known)
