@@ -36,8 +36,8 @@ def frame(at: float, direction: str, message: dict[str, Any]) -> bytes:
     return f'{{"t":{at:.6f},"type":"{direction}","frame":{data}}}\n'.encode()
 
 
-def lines_of(number: int, folder: str, chunks: int, words_a_chunk: int) -> Iterator[bytes]:
-    """A recording of one session with one prompt, and of so many chunks."""
+def lines_of(number: int, folder: str, chunks: int, words_a_chunk: int, output_lines: int) -> Iterator[bytes]:
+    """A recording of one session with one prompt, and of so many chunks. Each tenth is a tool call with its output."""
     rng = random.Random(number)
     header = {
         "format": "acp-tui-recording",
@@ -67,7 +67,7 @@ def lines_of(number: int, folder: str, chunks: int, words_a_chunk: int) -> Itera
         said = {"sessionUpdate": "agent_message_chunk", "content": block}
         if at % 10 == 9:
             call: dict[str, Any] = {"toolCallId": f"c{at}", "title": f"Read file {at}", "kind": "read"}
-            text = "line of a file\n" * words_a_chunk
+            text = "line of a file\n" * output_lines
             content = [{"type": "content", "content": {"type": "text", "text": text}}]
             said = {"sessionUpdate": "tool_call", **call, "status": "completed", "content": content}
         yield frame(1 + at / 100, "in", {"method": "session/update", "params": {"sessionId": session, "update": said}})
@@ -80,13 +80,13 @@ def make_many(home: Path, count: int) -> None:
     folder.mkdir(parents=True)
     for number in range(count):
         name = f"2026{1 + number % 12:02}{1 + number % 28:02}T000000.{number:06}Z-gemini-{number:06x}.jsonl"
-        (folder / name).write_bytes(b"".join(lines_of(number, f"/tmp/project-{number % 20}", CHUNKS, 5)))
+        (folder / name).write_bytes(b"".join(lines_of(number, f"/tmp/project-{number % 20}", CHUNKS, 5, 5)))
 
 
 def make_long(file: Path, megabytes: int) -> None:
     """One recording of about this size."""
     with file.open("wb") as long:
-        for line in lines_of(1, "/tmp", 1 << 40, 25):
+        for line in lines_of(1, "/tmp", 1 << 40, 25, 1_500):
             long.write(line)
             if long.tell() > megabytes * 1_000_000:
                 return
@@ -156,15 +156,27 @@ def command_json() -> Callable[[], object]:
     return run
 
 
+def open_long() -> Callable[[], object]:
+    """A long recording as `acp-tui replay` opens it: its timeline."""
+    from acp_tui.ui.replay.timeline import Timeline, open_playable
+
+    def run() -> object:
+        timeline = Timeline(open_playable(Path(os.environ["LONG"])))
+        timeline.read_on()
+        return timeline.length
+
+    return run
+
+
 def read_long() -> Callable[[], object]:
-    """A long recording read again, as `acp-tui replay` does."""
+    """The conversations at the end of a long recording."""
     from acp_tui.client.transcript.replay import replayed
 
     return lambda: {name: len(each.entries) for name, each in replayed(Path(os.environ["LONG"])).items()}
 
 
 MANY: Final = (first_index, list_again, search_common, search_rare, search_none, search_short, command_json)
-LONG: Final = (read_long,)
+LONG: Final = (open_long, read_long)
 
 
 def run_here(name: str) -> None:

@@ -73,7 +73,7 @@ class Player:
     @property
     def gap_s(self) -> float:
         """The time from there to the next event."""
-        return 0.0 if self.is_at_end else self.timeline.events[self.moment].at - self.at_s
+        return 0.0 if self.is_at_end else self.timeline.events.times[self.moment] - self.at_s
 
     def step(self) -> Step:
         """Apply the next event."""
@@ -99,6 +99,10 @@ class Player:
 
 SLICE_S: Final = 0.01
 """How long to apply events before keys and frames are handled."""
+FAR: Final = 1_000
+"""Events. Drawing what scrolls by takes longer than drawing only where it leads."""
+READING_PAUSE_S: Final = 0.05
+"""How long to wait for more to be read."""
 MAX_LATE_S: Final = 0.5
 """If playing falls further behind than this, it doesn't catch up."""
 
@@ -107,7 +111,7 @@ class Projector:
     """Moves a player. Only one of its coroutines may run at a time; cancel it at any point."""
 
     def __init__(self, player: Player, pace: Pace, on_step: Callable[[Step], None]) -> None:
-        """`on_step` is called for each event, except those applied again to go back."""
+        """`on_step` is called for each event, except while it goes back, or far ahead until the last one."""
         self.player = player
         self.pace = pace
         self.plays = True
@@ -116,6 +120,8 @@ class Projector:
         """The moment at which it pauses."""
         self.goal: int | None = None
         """The target of a move in progress."""
+        self.is_news = False
+        """Whether events were applied without `on_step`, so that everything has to be shown again."""
         self._on_step = on_step
 
     @property
@@ -131,9 +137,10 @@ class Projector:
         is_back = self.goal < player.moment
         if is_back:
             player.restart()
+        self.is_news = self.is_news or is_back or self.goal - player.moment > FAR
         while player.moment < min(self.goal, player.timeline.length):
             step = player.step()
-            if not is_back:
+            if not self.is_news or (not is_back and player.moment == self.goal):
                 self._on_step(step)
             await turn.give()
         self.goal = None
@@ -142,7 +149,12 @@ class Projector:
         """Play each event at its time, until the end or `stop_at`."""
         loop, turn = asyncio.get_running_loop(), _Turn()
         due = loop.time()
-        while not self.player.is_at_end and self.player.moment != self.stop_at:
+        while self.player.moment != self.stop_at:
+            if self.player.is_at_end:
+                if not self.player.timeline.is_being_read:
+                    break
+                await asyncio.sleep(READING_PAUSE_S)
+                continue
             due = max(due + self.pace.wait_s(self.player.gap_s), loop.time() - MAX_LATE_S)
             if due > loop.time():
                 await asyncio.sleep(due - loop.time())

@@ -314,15 +314,15 @@ async def _written(studio: Studio, columns: int, until: int, pace: Pace) -> Asyn
 
 def _cuts(studio: Studio, until: int, pace: Pace, frame_s: float) -> Iterator[tuple[float, int]]:
     """Which moment to show at which time of the film. The last is `until`."""
-    events = studio.player.timeline.events[:until]
-    film_s, cut_s, recorded_s = 0.0, 0.0, events[0].at if events else 0.0
-    for moment, event in enumerate(events):
-        film_s += pace.wait_s(event.at - recorded_s)
-        recorded_s = event.at
+    times = studio.player.timeline.events.times[:until]
+    film_s, cut_s, recorded_s = 0.0, 0.0, times[0] if times else 0.0
+    for moment, at_s in enumerate(times):
+        film_s += pace.wait_s(at_s - recorded_s)
+        recorded_s = at_s
         if film_s - cut_s >= frame_s:
             yield cut_s, moment  # before this event
             cut_s = film_s
-    yield cut_s, len(events)
+    yield cut_s, len(times)
 
 
 def _changed(rows: Sequence[str], before: Sequence[str]) -> Iterator[str]:

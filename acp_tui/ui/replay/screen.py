@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Final
 
-from anyio import to_thread
+from anyio import create_task_group, move_on_after, to_thread
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -50,6 +52,10 @@ NEEDS_A_SESSION: Final = {
     "f8": "a running command",
 }
 """Keys of a session that do nothing in a replay, and what they would need."""
+
+READING: Final = "reading the recording"
+ENOUGH_S: Final = 0.5
+"""What is read by then is enough to begin playing."""
 
 _ALIVE: Final = frozenset(command.follows for command in REPLAY_COMMANDS) - {"interrupt"}
 _PLACES: Final = ("app", "dialog", "find", "replay")
@@ -145,7 +151,8 @@ class ReplayScreen(Screen[None]):
         self._settings = settings or Settings()
         self._chosen: SessionId | None = None
         """The session that stays on the screen; None: the one that the user turned to last."""
-        self._note = "reading the recording"
+        self._note = READING
+        self._is_read = asyncio.Event()
         self._panel = self._new_panel()
         self._bar = ReplayBar()
 
@@ -172,9 +179,18 @@ class ReplayScreen(Screen[None]):
 
     @work
     async def _begin(self) -> None:
-        await self._read_on()
-        self._note = ""
+        needs_all = self._is_followed or self._until is not None or self.projector.pace.speed == 0
+        async with create_task_group() as reading:
+            reading.start_soon(self._read_all)
+            with move_on_after(math.inf if needs_all else ENOUGH_S):
+                await self._is_read.wait()
+            self._note = ""
+            if is_long := not self._is_read.is_set():
+                self._move()  # its beginning plays meanwhile
         self._tell_problems()
+        self._tell()
+        if is_long:
+            return
         if self._is_followed:
             self.projector.plays = False
             self._go_to(self.timeline.length)
@@ -186,9 +202,13 @@ class ReplayScreen(Screen[None]):
                 self.notify(f"In this recording {self._until.shown}.", severity="warning", markup=False)
         self._move()
 
+    async def _read_all(self) -> None:
+        await self._read_on()
+        self._is_read.set()
+
     async def _read_on(self) -> None:
         try:
-            await to_thread.run_sync(self.timeline.read_on)
+            await to_thread.run_sync(self.timeline.read_on, abandon_on_cancel=True)
         except OSError as error:
             self.notify(f"It can't be read to its end: {error.strerror}", severity="error", markup=False)
 
@@ -228,7 +248,8 @@ class ReplayScreen(Screen[None]):
 
     async def _moving(self) -> None:
         await self.projector.go_to_goal()
-        self._show_session()
+        self._show_session(is_news=self.projector.is_news)
+        self.projector.is_news = False
         if self.projector.plays:
             await self.projector.play()
         self._tell()
@@ -257,9 +278,9 @@ class ReplayScreen(Screen[None]):
         self._note = _note_on(step.event)
         self._tell_position()
 
-    def _show_session(self) -> None:
+    def _show_session(self, *, is_news: bool = False) -> None:
         conversation = self._player.conversation(self.shown)
-        if conversation is not self._panel.conversation:
+        if is_news or conversation is not self._panel.conversation:
             self._panel.show(conversation)
         self._tell()
 
@@ -294,6 +315,8 @@ class ReplayScreen(Screen[None]):
         """The position in words, if there is no other note."""
         if self._is_followed:
             return "following"
+        if self.timeline.is_being_read:
+            return READING
         return "the end" if self.timeline.events and self._player.is_at_end else ""
 
     # Keys
@@ -319,7 +342,10 @@ class ReplayScreen(Screen[None]):
     def action_to_start(self) -> None:
         self._go_to(0)
 
-    def action_to_end(self) -> None:
+    @work(group="moving", exclusive=True)
+    async def action_to_end(self) -> None:
+        """Go to the end, once it is read."""
+        await self._is_read.wait()
         self._go_to(self.timeline.length)
 
     def action_change_speed(self, step: int) -> None:

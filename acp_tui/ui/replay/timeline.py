@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import watchfiles
 
@@ -37,6 +38,38 @@ class RecordedAnswer:
     after_s: float
 
 
+class RecordedEvents(Sequence[Event]):
+    """The events of a recording, read from the file when they are needed: it may be larger than the memory."""
+
+    def __init__(self, recording: Recording, edit: Callable[[Event], Event]) -> None:
+        self.times = array("d")
+        """When each of them happened."""
+        self._recording = recording
+        self._edit = edit
+        self._starts, self._sizes = array("Q"), array("Q")
+
+    def note(self, event: Event) -> None:
+        """Add the recording's last event."""
+        self._starts.append(self._recording.place.start)
+        self._sizes.append(len(self._recording.place))
+        self.times.append(event.at)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        start = self._starts[index]
+        return self._edit(self._recording.event_in(range(start, start + self._sizes[index])))
+
+
 @dataclass(eq=False)
 class Timeline:
     """The recording as far as it's read. A moment is the number of events before it."""
@@ -44,12 +77,13 @@ class Timeline:
     recording: Recording
     edit: Callable[[Event], Event] = lambda event: event
     """Replaces an event with another, at the same time."""
-    events: list[Event] = field(default_factory=list)
+    events: RecordedEvents = field(init=False)
     agent: str = ""
     """The agent's title or name, or its command's name."""
     answers: dict[Question, RecordedAnswer] = field(default_factory=dict)
     replies: dict[Question, RecordedReply] = field(default_factory=dict)
     """The user's answers to forms and pages."""
+    is_being_read: bool = False
     _changes: list[int] = field(default_factory=list)
     _prompts: list[int] = field(default_factory=list)
     _asked: dict[Question, tuple[PermissionRequest, float]] = field(default_factory=dict)
@@ -62,6 +96,7 @@ class Timeline:
     def __post_init__(self) -> None:
         self.agent = self.header.agent
         self._scan = Replay(self.recording)
+        self.events = RecordedEvents(self.recording, self.edit)
 
     @property
     def header(self) -> Header:
@@ -81,16 +116,20 @@ class Timeline:
         return self._scan.position_s
 
     def read_on(self) -> None:
-        """Read the events recorded so far. Blocks."""
-        for step in self._scan.events:
-            self.events.append(self.edit(step.event))
-            self._note(step)
+        """Read the events recorded so far. Blocks. What is read can be played meanwhile."""
+        self.is_being_read = True
+        try:
+            for step in self._scan.events:
+                self.events.note(step.event)
+                self._note(step)
+        finally:
+            self.is_being_read = False
 
     # Where something happens
 
     def moment_at(self, seconds: float) -> int:
         """The moment after everything up to this time."""
-        return bisect_right(self.events, seconds, key=lambda event: event.at)
+        return bisect_right(self.events.times, seconds)
 
     def change_after(self, moment: int) -> int:
         """The moment after the next change; the end if there isn't one."""

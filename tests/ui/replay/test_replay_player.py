@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.transcript.replay import Replay
+from acp_tui.client.transcript.replay import Replay, Step
 from acp_tui.conversation.facts import RequestKey, SessionId
-from acp_tui.ui.replay.player import Pace, Player, Spot, moment_of, read_spot
+from acp_tui.ui.replay import player as player_module
+from acp_tui.ui.replay.player import Pace, Player, Projector, Spot, moment_of, read_spot
 from acp_tui.ui.replay.timeline import Timeline
 from support.timelines import begun, prompted, said, timeline_of, two_turns
 
@@ -69,6 +70,19 @@ def test_the_session_that_was_prompted_last_is_in_front(tmp_path: Path) -> None:
     timeline = timeline_of(tmp_path, events)
     assert played(timeline, 4).front == "other"
     assert played(timeline, timeline.length).front == "s"
+
+
+@pytest.mark.parametrize(("far", "is_told"), [(100, True), (3, False)])
+async def test_what_a_far_move_leads_past_is_not_told_one_by_one(
+    timeline: Timeline, monkeypatch: pytest.MonkeyPatch, far: int, is_told: bool
+) -> None:
+    monkeypatch.setattr(player_module, "FAR", far)
+    told: list[Step] = []
+    projector = Projector(Player(timeline), Pace(), told.append)
+    projector.goal = timeline.length
+    await projector.go_to_goal()
+    assert (len(told), projector.is_news) == (timeline.length if is_told else 1, not is_told)
+    assert projector.player.is_at_end
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ import anyio
 from textual.pilot import Pilot
 
 from acp_tui.client.settings.settings import KeyChoice, Settings
-from acp_tui.client.transcript.events import Dropped, Event
+from acp_tui.client.transcript.events import Dropped, Event, UnknownEvent
+from acp_tui.client.transcript.lines import Recording
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.replay.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.replay.panel import RecordedCard
 from acp_tui.ui.replay.player import Pace, Spot
 from acp_tui.ui.replay.screen import ReplayApp, ReplayScreen
+from acp_tui.ui.replay.timeline import Timeline
 from support.screens import rows, settled
 from support.settling import until_so
 from support.timelines import begun, form, prompted, said, timeline_of, two_turns, unread_timeline_of
@@ -221,6 +224,50 @@ async def test_a_recording_without_a_session_says_so(tmp_path: Path) -> None:
     async with projected(tmp_path, []) as replay:
         await replay.until(lambda: "Nothing was recorded." in replay.text)
         assert "no session with agent yet" in replay.text
+
+
+class HeldRecording(Recording):
+    """A recording of which only some events can be read until `rest` is set."""
+
+    def __init__(self, folder: Path, events: Iterable[Event], count: int) -> None:
+        whole = unread_timeline_of(folder, events).recording
+        file = whole.path.open("rb")
+        file.readline()
+        super().__init__(whole.path, file, whole.header)
+        self.rest = threading.Event()
+        self._count = count
+
+    def with_messages(self, skip: Callable[[bytes], bool] = lambda _: False) -> Iterator[tuple[Event, Any]]:
+        for number, each in enumerate(super().with_messages(skip)):
+            if number == self._count:
+                assert self.rest.wait(TEST_LIMIT_S)
+            yield each
+
+
+async def test_a_long_recording_plays_while_it_is_read_and_its_end_waits_for_that(tmp_path: Path) -> None:
+    recording = HeldRecording(tmp_path, two_turns(), 5)
+    app = ReplayApp(Timeline(recording), pace=Pace(speed=16, max_wait_s=0.1))
+    with anyio.fail_after(TEST_LIMIT_S):
+        async with app.run_test(size=(100, 30), notifications=True) as pilot:
+            replay = Projection(pilot)
+            await replay.until(lambda: "I look at it." in replay.text)
+            assert "reading the recording" in replay.text
+            await pilot.press("end")
+            assert replay.screen.timeline.length == 5
+            recording.rest.set()
+            await replay.until(lambda: "You are welcome." in replay.text)
+            await replay.until(lambda: "the agent's process exited" in replay.text)
+            assert replay.position.share == 1.0
+
+
+async def test_the_events_of_a_recording_are_read_again_from_its_file(tmp_path: Path) -> None:
+    timeline = timeline_of(tmp_path, two_turns())
+    again = list(timeline.recording.path.read_bytes().splitlines(keepends=True))
+    assert list(timeline.events) == two_turns()
+    assert all(one is not other for one, other in zip(timeline.events, timeline.events, strict=True))
+
+    timeline.recording.path.write_bytes(b"".join([again[0], *(b"?" * (len(line) - 1) + b"\n" for line in again[1:])]))
+    assert {type(event) for event in timeline.events} == {UnknownEvent}
 
 
 async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:
