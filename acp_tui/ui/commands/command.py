@@ -95,33 +95,50 @@ class Command:
 
     id: str
     """Its name in `[keys]`. It never changes."""
-    title: str
-    help: str
-    keys: str = ""
+    keys: str
     """Textual's names, separated by commas. The first key is the one that is shown."""
-    action: str = ""
-    """The action of the screen; "" if only a widget can do it."""
-    widget_action: str = ""
-    """The action of the focused widget."""
+    run: Run | None
+    """What a command of a tab does; None for others, which have an action."""
+    title: str
+    help: str = ""
     where: Place = "session"
-    has_priority: bool = False
-    """Whether it works whatever has the focus."""
-    slash: str = ""
-    """The slash command for it, without the slash."""
-    slash_argument: str = ""
-    """What may follow the slash command; "" if nothing."""
-    fixed_characters: str = ""
-    """Fixed characters to type for it. They aren't keys, so the user can't change them."""
-    works_above_questions: bool = False
-    """Whether it also works while the agent asks something: no form or other question may block it."""
-    run: Run = lambda do, words: None
-    """What a command of a tab does."""
     when: Condition = lambda do: True
     """Whether the command of a tab would do anything now: the palette offers it only then."""
     keys_wait: bool = False
     """Whether the next keys wait until it has run, because they go to what it shows."""
+    screen_action: str = ""
+    """The action of the screen."""
+    own_action: str = ""
+    """The action of the focused widget, if only that can do it."""
+    has_priority: bool = False
+    """Whether it works whatever has the focus."""
+    typed: str = ""
+    """The slash command for it, without the slash, and what may follow that."""
+    fixed_characters: str = ""
+    """Fixed characters to type for it. They aren't keys, so the user can't change them."""
+    works_above_questions: bool = False
+    """Whether it also works while the agent asks something: no form or other question may block it."""
     follows: str = ""
     """The session command it corresponds to in another place. A key that the user sets for that one works here too."""
+
+    @property
+    def action(self) -> str:
+        """The action of the screen; "" if only a widget can do it."""
+        return self.screen_action if self.run is None else f"do({self.id!r})"
+
+    @property
+    def widget_action(self) -> str:
+        """The action of the focused widget."""
+        return f"screen.{self.action}" if self.where == "conversation" and self.run else self.own_action
+
+    @property
+    def slash(self) -> str:
+        return self.typed.partition(" ")[0]
+
+    @property
+    def slash_argument(self) -> str:
+        """What may follow the slash command; "" if nothing."""
+        return self.typed.partition(" ")[2]
 
 
 def own(
@@ -142,11 +159,12 @@ def own(
     """
     return Command(
         id_,
+        keys,
+        None,
         title,
         about,
-        keys,
-        widget_action=widget_action,
-        where=where,
+        where,
+        own_action=widget_action,
         has_priority=has_priority,
         fixed_characters=fixed_characters,
         follows=follows,

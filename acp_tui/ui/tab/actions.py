@@ -72,7 +72,7 @@ class Actions:
 
     async def do(self, command: Command, words: str) -> None:
         """Run a command; `words` is what follows its slash command. What waits for the user goes on in a worker."""
-        doing = command.run(self, words)
+        doing = command.run(self, words) if command.run is not None else None
         if isinstance(doing, Coroutine):
             if command.keys_wait:
                 await doing
