@@ -133,3 +133,27 @@ def test_without_a_box_it_would(attempt: Attempt, runner: Runner) -> None:
     if attempt.needs_keyrings and not answer["has_keyrings"]:
         pytest.skip("the kernel keeps no keys for this user")
     assert answer["alarms"], answer["output"]
+
+
+WORKS: Final = (
+    Attempt("its login", 'read(W["state"] + "/login.json")\nprint("done")'),
+    Attempt("a login behind a link", 'read(W["home"] + "/.linked/login.json")\nprint("done")'),
+    Attempt("writing its state behind a link", 'write(W["home"] + "/.linked/new")\nprint("done")'),
+    Attempt("the workspace", 'write("new")\nos.rename("new", "newer")\nos.unlink("newer")\nprint("done")'),
+    Attempt("a commit", 'subprocess.run(["git", "commit", "--allow-empty", "-m", "x"], check=True)\nprint("done")'),
+    Attempt(
+        "a commit in a worktree",
+        'subprocess.run(["git", "commit", "--allow-empty", "-m", "x"], check=True)\nprint("done")',
+        folder="worktree",
+    ),
+    Attempt("a file in /tmp", 'write("/tmp/x")\nwrite("/var/tmp/x")\nprint("done")'),
+    Attempt("a cache", 'os.makedirs(W["home"] + "/.cache/tool")\nwrite(W["home"] + "/.cache/tool/x")\nprint("done")'),
+    Attempt("a terminal", 'import pty\npty.spawn(["true"])\nprint("done")'),
+    Attempt("a socket of its own", 'socket.socket(socket.AF_UNIX).bind("/tmp/own.sock")\nprint("done")'),
+)
+
+
+@pytest.mark.parametrize("attempt", WORKS, ids=lambda attempt: attempt.name)
+def test_what_agents_need_works(attempt: Attempt, runner: Runner) -> None:
+    answer = runner.ask(attempt, boxed=True)
+    assert answer["output"].endswith("done\n")

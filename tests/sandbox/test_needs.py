@@ -70,6 +70,19 @@ def test_what_an_agent_runs_later_is_read_only_even_if_it_was_missing(tmp_path: 
     assert box.access(tmp_path / ".claude/projects/x.jsonl") is Access.WRITABLE
 
 
+def test_no_agent_could_lead_another_ones_folder_elsewhere() -> None:
+    folders = {folder for needs in NEEDS.values() for folder in needs.state}
+    assert not [(one, other) for one in folders for other in folders if one.startswith(f"{other}/")]
+
+
+def test_what_an_agent_runs_later_may_be_no_link(tmp_path: Path) -> None:
+    settings = tmp_path / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.symlink_to(tmp_path / "kept.json")
+    with pytest.raises(OSError, match="is a link, which an agent could replace"):
+        _box(tmp_path, needs_of("claude"))
+
+
 def test_what_an_agent_runs_later_keeps_what_is_in_it(tmp_path: Path) -> None:
     settings = tmp_path / ".codex/config.toml"
     settings.parent.mkdir()

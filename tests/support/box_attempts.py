@@ -903,7 +903,7 @@ BEYOND_LANDLOCK: Final = frozenset(
         *("see other processes", "change the priority of a process outside"),
         *("move a process outside to one processor", "limit a process outside"),
         *("make a user namespace", "make a user namespace by clone", "make a sandbox in the sandbox"),
-        *("have any capability", "see devices", "outlive its box"),
+        *("have any capability", "see devices", "outlive its box", "take another terminal"),
     }
 )
 """Attempts that Landlock can't stop. It leaves more to the user who runs it: it knows files, signals, and tracing."""

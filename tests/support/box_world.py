@@ -24,7 +24,9 @@ from typing import Any, Final
 
 from acp_tui.client.sandbox.needs import Needs
 
-NEEDS: Final = Needs(state=("~/.agent",), fixed=("~/.agent/settings.json", "~/.agent/hooks/"), env=("AGENT_*",))
+NEEDS: Final = Needs(
+    state=("~/.agent", "~/.linked"), fixed=("~/.agent/settings.json", "~/.agent/hooks/"), env=("AGENT_*",)
+)
 """Of the agent that is in the box."""
 SECRET_FILES: Final = (
     *(".ssh/id_ed25519", ".aws/credentials", ".netrc", ".gnupg/private.key", ".npmrc", ".docker/config.json"),
@@ -66,6 +68,8 @@ class World:
         _write(self.state / "settings.json", "{}")
         _write(self.state / "hooks/before", "the user's")
         _write(self.outside / "file", "unchanged")
+        _write(self.home / "dotfiles/linked/login.json", "the user's")
+        (self.home / ".linked").symlink_to(self.home / "dotfiles/linked")
         self._make_project()
         self._temporary = Path(tempfile.mkdtemp(prefix="acp-tui-box-sockets-"))
         self._connected: list[str] = []

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -37,6 +38,8 @@ class Box:
     """What is gone with it."""
     note: str = ""
     """What is different for this agent."""
+    links: Mapping[Path, Path] = field(default_factory=dict)
+    """Other names of places, which what is hidden would hide, too."""
 
     @property
     def tmp(self) -> Path:
@@ -89,7 +92,8 @@ def make_box(
     for name in [name for name in environment if name in ("TMP", "TEMP")]:
         environment[name] = "/tmp"
     roots = tuple(Path(os.path.realpath(folder)) for folder in folders)
-    for path in (*map(str, folders[1:]), *profile.readable, *profile.writable, *profile.hidden):
+    named_by_user = (*map(str, folders[1:]), *profile.readable, *profile.writable, *profile.hidden)
+    for path in (*named_by_user, *needs.state, *needs.readable):
         _refuse_links_within(paths.spelled(path), roots)
     places: dict[Path, Access] = {}
     # What comes later replaces the access of the same path.
@@ -132,7 +136,9 @@ def make_box(
             _hide(places, mask)
         elif _above(places, mask) is Access.WRITABLE:
             places[mask] = left
-    box = Box(profile, roots, places, environment, TemporaryFolder("acp-tui-box-"), needs.note)
+    spelled = ("~", *TOOLS, *needs.readable, *needs.state, *profile.readable, *profile.writable)
+    links = dict(_links(paths, spelled, places))
+    box = Box(profile, roots, places, environment, TemporaryFolder("acp-tui-box-"), needs.note, links)
     box.tmp.mkdir(mode=0o700)
     return box
 
@@ -205,8 +211,23 @@ def _state(paths: _Paths, path: str) -> Iterator[Path]:
         yield real
 
 
+def _links(paths: _Paths, spelled: Iterable[str], places: Mapping[Path, Access]) -> Iterator[tuple[Path, Path]]:
+    """What leads by another name to a place, if that name would be hidden: a folder of settings kept elsewhere."""
+    found = set[Path]()
+    for path in spelled:
+        link, real = paths.spelled(path), paths.real(path)
+        if link == real or real not in places or not link.is_absolute() or not found.isdisjoint((link, *link.parents)):
+            continue
+        if _above(places, link.parent) not in (Access.HIDDEN, Access.SCRATCH):
+            continue
+        found.add(link)
+        yield link, real
+
+
 def _fixed(paths: _Paths, path: str) -> Iterator[Path]:
     """The same for what is read-only in it: a missing one could be made, with anything in it."""
+    if paths.spelled(path).is_symlink():
+        raise OSError(0, f"{paths.spelled(path)} is a link, which an agent could replace; put the file itself there")
     real = paths.real(path)
     if not real.exists():
         with suppress(OSError):

@@ -51,5 +51,7 @@ def _mounts(box: Box) -> Iterator[str]:
             covers.append(name)
         else:
             yield from ("--ro-bind", _NOTHING, name)
+    for link, target in sorted(box.links.items()):
+        yield from ("--symlink", str(target), str(link))
     for name in covers:  # when all is mounted that they hold
         yield from ("--remount-ro", name)

@@ -48,6 +48,8 @@ SECRETS: Final = (
     *("~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.local/share/fish", "~/.Xauthority"),
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
     *("/etc/ssl/private", "/etc/krb5.keytab", "/etc/wireguard", "/etc/NetworkManager/system-connections"),
+    *("~/.local/share/uv/credentials", "~/.config/mise/age.txt", "~/.fly/config.yml", "~/.pulumi/credentials.json"),
+    *("/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key"),
     *("/var/lib/incus", "/var/lib/lxd", "/var/snap"),
     *("/etc/letsencrypt", "/var/lib/docker", "/var/lib/containerd", "/var/spool/cron", "/var/mail", "/var/spool/mail"),
 )

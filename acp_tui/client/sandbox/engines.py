@@ -122,6 +122,7 @@ _LANDLOCK_GAPS: Final = (
     "It can connect to the sockets of services, such as Docker's, if you can.",
     "It sees your other processes and can limit them, but not read their memory, variables, and files.",
     "It can change who may use your files, and when they were changed, but not what is in them.",
+    "It can read what you type in your terminals, and write to them.",
     "It shares the memory that other programs share by System V's calls.",
     "It can change what runs later: git's settings and hooks, settings of editors, and its own.",
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import PurePath
 from typing import Final
 
@@ -155,7 +155,8 @@ NEEDS: Final[Mapping[str, Needs]] = {
     **dict.fromkeys(("qwen", "qwen-code"), _QWEN),
     # From their documentation
     "amp-acp": Needs(_xdg("amp"), env=("AMP_*",)),
-    "antigravity": _documented("~/.gemini/antigravity-cli", "GEMINI_*", "GOOGLE_*", "ANTIGRAVITY_*"),
+    # Its folder is in Gemini's: a Gemini in a sandbox could lead it elsewhere if it had only that.
+    "antigravity": replace(_GEMINI, env=(*_GEMINI.env, "ANTIGRAVITY_*"), note=""),
     "auggie": _documented("~/.augment", "AUGMENT_*"),
     "autohand": _documented("~/.autohand", "AUTOHAND_*"),
     "cline": _documented("${CLINE_DIR:-~/.cline}", "CLINE_*", *_MODELS),
