@@ -11,6 +11,8 @@ from acp_tui.client.sandbox.box import Box
 from acp_tui.client.sandbox.engines import Engine
 from acp_tui.conversation.wording import from_home
 
+MAX_LISTED: Final = 2
+"""Of the agent's own places on a card, which has little room."""
 PRIVATE: Final = "a private /tmp and empty caches, which go with it"
 
 
@@ -40,7 +42,12 @@ def network_of(box: Box) -> str:
 
 def unasked_words(box: Box, engine: Engine) -> str:
     """What its agent can do without asking, for the first question of a session."""
-    can = [f"change {_listed(_tops(box, Access.WRITABLE)) or 'no file of yours'}", "read what isn't hidden"]
+    tops = _tops(box, Access.WRITABLE)
+    others = [path for path in tops if path not in box.folders]
+    listed = [path for path in tops if path in box.folders or len(others) <= MAX_LISTED]
+    more = f"{len(others)} places of its own (F4)" if len(others) > MAX_LISTED else ""
+    places = " and ".join(filter(None, (_listed(listed), more)))
+    can = [f"change {places or 'no file of yours'}", "read what isn't hidden"]
     can += ["use the network"] if box.profile.network else []
     gaps = " F4 lists what the sandbox can't prevent here." if engine.gaps else ""
     return (

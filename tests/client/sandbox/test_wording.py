@@ -66,3 +66,9 @@ def test_the_first_question_leads_to_what_the_sandbox_cannot_prevent(home: Path)
         "it can change ~/work, and read what isn't hidden."
         " The rest of your home folder is hidden. F4 lists what the sandbox can't prevent here."
     )
+
+
+def test_the_first_question_counts_an_agents_own_places_if_they_are_many(home: Path) -> None:
+    own = dict.fromkeys((home / name for name in (".a", ".b", ".c")), Access.WRITABLE)
+    told = sandbox_of(home / "work", own).unasked_words
+    assert "it can change ~/work and 3 places of its own (F4), read what isn't hidden, and" in told
