@@ -18,6 +18,7 @@ def sandbox_of(
     places: Mapping[Path, Access],
     profile: SandboxProfile = WORKSPACE,
     *,
+    engine: str = "bubblewrap",
     gaps: tuple[str, ...] = (),
     note: str = "",
 ) -> Sandbox:
@@ -27,4 +28,4 @@ def sandbox_of(
     own = TemporaryFolder("acp-tui-test-box-")
     own.remove()  # nothing runs there
     box = Box(profile, (project,), inside, {"PATH": "/usr/bin"}, own, note)
-    return Sandbox(box, Engine("bubblewrap", "/usr/bin/bwrap", gaps))
+    return Sandbox(box, Engine(engine, f"/usr/bin/{engine}", gaps))

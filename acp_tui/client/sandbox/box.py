@@ -155,8 +155,19 @@ def _listening_sockets() -> Iterator[Path]:
         if len(words) == 8 and words[7].startswith("/"):
             path = Path(os.path.realpath(words[7]))
             with suppress(OSError):
-                if stat.S_ISSOCK(path.stat().st_mode):
+                if stat.S_ISSOCK(path.stat().st_mode) and all(map(_is_open_to_us, path.parents)):
                     yield path
+
+
+def _is_open_to_us(folder: Path) -> bool:
+    """Whether what is in a folder can be reached without the rights of root, which nothing has in a sandbox.
+
+    bubblewrap hasn't them either: it can't even mount over what is there. Raises OSError.
+    """
+    status = folder.stat()
+    is_of_group = status.st_gid in (os.getegid(), *os.getgroups())
+    needed = stat.S_IXUSR if status.st_uid == os.geteuid() else stat.S_IXGRP if is_of_group else stat.S_IXOTH
+    return bool(status.st_mode & needed)
 
 
 class _Paths:

@@ -11,18 +11,24 @@ from acp_tui.client.sandbox.box import Box
 from acp_tui.client.sandbox.engines import Engine
 from acp_tui.conversation.wording import from_home
 
-PRIVATE: Final = "a private /tmp and empty caches, which go with it"
+MAX_LISTED: Final = 2
+"""Of the agent's own places on a card, which has little room."""
+PRIVATE: Final = "a private folder for temporary files, and empty caches, which go with it"
 
 
 def facts_of(box: Box, engine: Engine) -> Iterator[tuple[str, str]]:
     """All about it, as labels of at most ten characters and values."""
     yield "Sandbox", f"{box.profile.name}, enforced by {engine.name}"
     yield "Writes", "; ".join(filter(None, (_listed(_tops(box, Access.WRITABLE)), PRIVATE)))
-    if fixed := [path for path in box.listed(Access.READABLE) if _within(box, path, Access.WRITABLE)]:
+    is_by_rules = engine.name == "landlock"  # for files alone, and whole folders: its gaps say what is missing
+    if not is_by_rules and (
+        fixed := [path for path in box.listed(Access.READABLE) if _within(box, path, Access.WRITABLE)]
+    ):
         yield "Only reads", f"{_listed(fixed)}: they can run something later"
     home = [path for path in box.listed(Access.READABLE) if _within(box, path, Access.HIDDEN, Access.SCRATCH)]
     yield "Reads", "; ".join(filter(None, ("programs and what else isn't hidden", _listed(home))))
-    yield "Hidden", f"{_listed(box.listed(Access.HIDDEN))}; other processes, and the sockets of services"
+    beyond = "" if is_by_rules else "other processes, and the sockets of services"
+    yield "Hidden", "; ".join(filter(None, (_listed(box.listed(Access.HIDDEN)), beyond)))
     yield "Network", network_of(box)
     yield "Variables", ", ".join(sorted(box.environment)) or "none"
     yield from (("Gap", gap) for gap in engine.gaps)
@@ -40,7 +46,12 @@ def network_of(box: Box) -> str:
 
 def unasked_words(box: Box, engine: Engine) -> str:
     """What its agent can do without asking, for the first question of a session."""
-    can = [f"change {_listed(_tops(box, Access.WRITABLE)) or 'no file of yours'}", "read what isn't hidden"]
+    tops = _tops(box, Access.WRITABLE)
+    others = [path for path in tops if path not in box.folders]
+    listed = [path for path in tops if path in box.folders or len(others) <= MAX_LISTED]
+    more = f"{len(others)} places of its own (F4)" if len(others) > MAX_LISTED else ""
+    places = " and ".join(filter(None, (_listed(listed), more)))
+    can = [f"change {places or 'no file of yours'}", "read what isn't hidden"]
     can += ["use the network"] if box.profile.network else []
     gaps = " F4 lists what the sandbox can't prevent here." if engine.gaps else ""
     return (

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -251,3 +254,17 @@ def test_a_box_takes_only_its_own_folder_with_it(home: Path) -> None:
     box.discard()
     assert not box.tmp.exists()
     assert (home / "project").is_dir()
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not os.access("/srv", os.W_OK), reason="only root sees others' folders")
+def test_a_service_in_a_folder_that_nothing_in_a_sandbox_can_enter_is_no_place(home: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/srv") as above:
+        private, service = Path(above), Path(above, "service")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(service))
+            listener.listen()
+            private.chmod(0o711)
+            assert make(home).places[service] is Access.HIDDEN
+            private.chmod(0o700)
+            os.chown(private, 65534, 65534)
+            assert service not in make(home).places

@@ -31,7 +31,7 @@ def test_the_facts_list_what_an_agent_may_write_read_and_reach(home: Path) -> No
     assert all(len(label) <= 10 for label, _ in told)
     rows = dict(told)
     assert rows["Sandbox"] == "workspace, enforced by bubblewrap"
-    assert rows["Writes"].startswith("~/.agent, ~/work; a private /tmp")
+    assert rows["Writes"].startswith("~/.agent, ~/work; a private folder")
     assert rows["Only reads"].startswith("~/work/.git/hooks: ")
     assert rows["Reads"] == "programs and what else isn't hidden; ~/.gitconfig"
     assert rows["Hidden"].startswith("~, /run; other processes")
@@ -66,3 +66,15 @@ def test_the_first_question_leads_to_what_the_sandbox_cannot_prevent(home: Path)
         "it can change ~/work, and read what isn't hidden."
         " The rest of your home folder is hidden. F4 lists what the sandbox can't prevent here."
     )
+
+
+def test_the_first_question_counts_an_agents_own_places_if_they_are_many(home: Path) -> None:
+    own = dict.fromkeys((home / name for name in (".a", ".b", ".c")), Access.WRITABLE)
+    told = sandbox_of(home / "work", own).unasked_words
+    assert "it can change ~/work and 3 places of its own (F4), read what isn't hidden, and" in told
+
+
+def test_nothing_is_promised_that_landlock_cannot_hold(home: Path) -> None:
+    told = dict(sandbox_of(home / "work", {home / "work/.envrc": Access.READABLE}, engine="landlock").facts)
+    assert "Only reads" not in told
+    assert told["Hidden"] == "~"
