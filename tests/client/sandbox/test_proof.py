@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.agents.command import SandboxPlan
 from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.proof import prove
 from acp_tui.client.sandbox.sandbox import Sandbox, make_sandbox
@@ -27,7 +26,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def made(project: Path, profile: SandboxProfile) -> Sandbox:
-    return make_sandbox(SandboxPlan(profile), "agent", "", project, ["/bin/sh"], {})
+    return make_sandbox(profile, "agent", "", [project], [], ["/bin/sh"], {})
 
 
 async def outcomes(sandbox: Sandbox, project: Path) -> dict[str, bool]:
