@@ -32,7 +32,9 @@ from acp_tui.ui.textual_gaps.terminal_input import TerminalAnswered, repair_term
 GONE: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
 RETRY_S: Final = 0.01
 SMALL_ROWS: Final = 4
-"""An update this small, such as a key's echo, is sent at once."""
+"""The size of a small update, such as a key's echo."""
+ECHO_S: Final = 0.1
+"""For so long after a key, a small update may be its echo, which is sent at once. Others wait for room."""
 ROW_LENGTH: Final = 300.0
 """The assumed characters of a row, until some were sent."""
 ROW_LENGTH_WEIGHT: Final = 0.1
@@ -272,8 +274,14 @@ class FramePacer:
         now_s = time.monotonic()
         if not flow.has_room(now_s, is_small=True):
             return 0
-        fits = min(flow.room(now_s) / self._row_length, self._app.size.height)
-        return max(int(fits), SMALL_ROWS)
+        room = flow.room(now_s)
+        if room <= 0 and not self._is_echo(now_s):
+            return 0
+        return max(int(min(room / self._row_length, self._app.size.height)), SMALL_ROWS)
+
+    def _is_echo(self, now_s: float) -> bool:
+        """Whether the user has just typed, so that a small frame may be the echo."""
+        return self.terminal is None or self.terminal.has_input_since(now_s - ECHO_S)
 
     def note_batch_end(self) -> None:
         """Draw what wasn't drawn during a batch. Textual would wait for the screen's next message."""

@@ -38,6 +38,8 @@ class Asked(NamedTuple):
     """A question that the terminal hasn't answered."""
 
     at_s: float
+    since_s: float
+    """From then on, there was always something on its way: `length` arrives in the time until the answer."""
     sent: int
     """Characters sent before it, in total."""
     length: int
@@ -62,6 +64,8 @@ class FlowControl:
         """Whether the terminal answers at all. If not, nothing is held back."""
         self._asked: deque[Asked] = deque()
         self._taken = self.sent
+        self._since_s: float | None = None
+        """When it had taken that, if more was on its way by then."""
         self._window: float | None = None
         """How much may be on its way; None until a frame was measured."""
         self._short_delays: deque[float] = deque(maxlen=SHORT_DELAYS)
@@ -76,7 +80,9 @@ class FlowControl:
 
     def note_asked(self, now_s: float) -> None:
         """Record a question about everything that was sent."""
-        self._asked.append(Asked(now_s, self.sent, self._on_its_way))
+        if self._since_s is None:
+            self._since_s = now_s
+        self._asked.append(Asked(now_s, self._since_s, self.sent, self._on_its_way))
 
     def note_answered(self, now_s: float) -> None:
         """Record the answer to the oldest question, and adapt how much may be on its way."""
@@ -85,11 +91,12 @@ class FlowControl:
             return
         asked = self._asked.popleft()
         self._taken = asked.sent
-        delay_s = now_s - asked.at_s
+        self._since_s = now_s if self._asked else None
+        delay_s, took_s = now_s - asked.at_s, now_s - asked.since_s
         if asked.length <= SHORT:
             self._short_delays.append(delay_s)
         way_s = min(self._short_delays, default=delay_s)
-        fits = asked.length * (way_s + AHEAD_S) / delay_s if delay_s else math.inf
+        fits = asked.length * (way_s + AHEAD_S) / took_s if took_s else math.inf
         if delay_s > way_s + AHEAD_S:
             self._window = max(fits, MIN_WINDOW)
         elif self._window is not None or asked.length > SHORT:

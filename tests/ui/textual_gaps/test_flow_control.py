@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from acp_tui.ui.textual_gaps.flow_control import LOST_S, SHORT, SHORT_DELAYS, FlowControl
+from acp_tui.ui.textual_gaps.flow_control import AHEAD_S, LOST_S, SHORT, SHORT_DELAYS, FlowControl
 
 FIRST_FRAME = 8_000
 FRAME = 2_000
@@ -81,6 +81,19 @@ def measured(connection: Connection) -> Connection:
     connection.ask()
     connection.pass_time(connection.way_s + FIRST_FRAME / connection.speed)
     return connection
+
+
+def test_answers_that_come_close_together_do_not_make_a_connection_seem_quicker() -> None:
+    """Echoes are sent before earlier answers have come, so what seems to be on its way has arrived by then."""
+    connection = measured(Connection(20_000, 0.06))
+    connection.send(FIRST_FRAME)
+    connection.ask()
+    for _ in range(6):
+        connection.pass_time(0.06)
+        connection.send(SHORT)
+        connection.ask()
+    connection.pass_time(2)
+    assert connection.flow.room(connection.now_s) < 1.5 * connection.speed * (connection.way_s + AHEAD_S)
 
 
 @pytest.mark.parametrize("way_s", [0.0, 0.02, 0.1, 0.3])

@@ -18,6 +18,7 @@ from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.textual_gaps.driver import ROW_LENGTH, SMALL_ROWS, FramePacer, WatchedFile, draw_rows_again
 from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION, FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import rows_of
+from support.screens import settled
 from support.terminal_process import TerminalProcess, process_on_terminal
 from support.waiting import LIMIT_S, until
 
@@ -66,7 +67,8 @@ async def test_a_frame_goes_to_a_slow_terminal_in_parts_and_all_of_it_arrives(
     sent: list[set[int]] = []
     room = iter([0.0] + [ROOM] * 1_000)
     monkeypatch.setattr(flow, "room", lambda now_s: next(room))
-    monkeypatch.setattr(FramePacer, "terminal", SimpleNamespace(flow=flow))
+    terminal = SimpleNamespace(flow=flow, has_input_since=lambda at_s: False)
+    monkeypatch.setattr(FramePacer, "terminal", terminal)
     monkeypatch.setattr(App, "_display", lambda self, screen, frame: sent.append(rows_of(frame)))
     async with app.run_test(size=(80, 20)) as pilot:
         sent.clear()
@@ -77,6 +79,29 @@ async def test_a_frame_goes_to_a_slow_terminal_in_parts_and_all_of_it_arrives(
     assert max(map(len, parts)) <= max(SMALL_ROWS, ROOM / ROW_LENGTH)
     assert set().union(*parts) == set(range(20))
     assert max(parts[0]) == 19  # the prompt is below
+
+
+class _OneRow(BaseApp):
+    """Shows a letter."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("a")
+
+
+@pytest.mark.parametrize("has_typed", [False, True])
+async def test_without_room_only_what_may_be_an_echo_is_sent(monkeypatch: pytest.MonkeyPatch, has_typed: bool) -> None:
+    app, flow = _OneRow(), FlowControl()
+    sent: list[set[int]] = []
+    terminal = SimpleNamespace(flow=flow, has_input_since=lambda at_s: has_typed)
+    monkeypatch.setattr(FramePacer, "terminal", terminal)
+    monkeypatch.setattr(App, "_display", lambda self, screen, frame: sent.append(rows_of(frame)))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await settled(pilot)
+        sent.clear()
+        monkeypatch.setattr(flow, "room", lambda now_s: 0.0)
+        app.screen.query_one(Static).update("b", layout=False)
+        await settled(pilot)
+        assert [rows for rows in sent if rows] == ([{0}] if has_typed else [])
 
 
 ENDS_ON_KEY = """
