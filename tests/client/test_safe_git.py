@@ -30,6 +30,7 @@ SOURCE: Final = Path(__file__).parents[2] / "acp_tui"
 NAMES_OF_GIT: Final = {
     "client/safe_git.py": "the door itself",
     "client/doctor.py": "asks the program for its version only",
+    "client/sandbox/defaults.py": "a folder of its settings",
     "workbench/redact/pseudonyms.py": "a user's name in ssh addresses",
 }
 STARTS_A_PROGRAM: Final = re.compile(
@@ -37,12 +38,14 @@ STARTS_A_PROGRAM: Final = re.compile(
     r"|posix_spawn\("
 )
 STARTERS: Final = {
-    "cli/plain/console.py": "an agent's own login",
     "cli/doctor.py": "tmux, about its options",
     "cli/host.py": "itself, in the background",
     "cli/leaving.py": "itself, to show a session that it has left",
     "client/hosting/finding.py": "itself, to host a session again",
     "client/agents/channel.py": "the command that prints a token, from agents.toml",
+    "client/agents/terminal_login.py": "an agent's own login",
+    "client/sandbox/engines.py": "bubblewrap, about its version and whether it works",
+    "client/sandbox/proof.py": "a process of our own that a sandbox must not end",
     "client/clipboard.py": "the system's clipboard",
     "client/doctor.py": "programs, for their versions",
     "client/processes/guard.py": "the guardian, which is ours",
@@ -50,7 +53,6 @@ STARTERS: Final = {
     "client/safe_git.py": "git",
     "client/processes/launcher.py": "the agents that the user starts, and commands in terminals",
     "demo/version_two.py": "the demo agent's own commands, as its scenario has them",
-    "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
     "client/programs.py": "the user's own, for notices and the status line",
     "ui/kit/editor.py": "the user's editor",
