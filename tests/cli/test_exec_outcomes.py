@@ -105,6 +105,7 @@ def test_ndjson_is_the_updates_as_received_and_one_result(run: Any):
             "usage": None,
             "cost": None,
             "turn": None,
+            "sandbox": None,
             "exitCode": 0,
             "error": None,
         },
