@@ -226,6 +226,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             SPEED,
             _PLAIN,
             _WEB,
+            SANDBOX,
             _PROTOCOL_OF_DEMO,
         ),
         group=_WORK,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,7 @@ def _otherwise(args: Args, *, is_demo: bool) -> int:
 
 def play(scenario: str, args: Args) -> int:
     command = with_project(demo_command(scenario, args.speed, 2 if args.protocol == "2" else 1))
+    command = replace(command, sandbox=args.sandbox or "")
     return work_with(command, Path(), is_plain=args.plain)  # it has its own folder
 
 

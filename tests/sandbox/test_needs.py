@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,43 @@ def test_what_an_agent_is_told_gives_it_no_login_of_another() -> None:
     assert needs_of("mine", ["mine", "--model", "claude"]) == needs_of("mine")
 
 
-def test_an_unknown_agent_gets_the_folders_and_variables_of_its_name(tmp_path: Path) -> None:
-    needs = needs_of("my-agent")
-    box = _box(tmp_path, needs, MY_AGENT_KEY="its", OTHER_KEY="not its")
+def test_an_unknown_agent_gets_the_folders_of_its_name_that_exist_and_no_variables(tmp_path: Path) -> None:
+    for folder in (".my-agent", ".config/my-agent"):
+        (tmp_path / folder).mkdir(parents=True)
+    box = _box(tmp_path, needs_of("my-agent"), MY_AGENT_KEY="a secret, if the program is called aws")
 
     written = {path.relative_to(tmp_path).as_posix() for path in box.listed(Access.WRITABLE)}
-    assert written == {"project", ".my-agent", ".config/my-agent", ".local/share/my-agent", ".local/state/my-agent"}
-    assert box.environment["MY_AGENT_KEY"] == "its"
-    assert "OTHER_KEY" not in box.environment
+    assert written == {"project", ".my-agent", ".config/my-agent"}
+    assert not (tmp_path / ".local/share/my-agent").exists()
+    assert "MY_AGENT_KEY" not in box.environment
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("ssh", ".ssh"),
+        ("aws", ".aws"),
+        ("mozilla", ".mozilla"),
+        ("gh", ".config/gh"),
+        ("google-chrome", ".config/google-chrome"),
+        ("config", ".config"),
+        ("local", ".local"),
+        ("claude", ".claude"),
+    ],
+)
+def test_a_program_with_the_name_of_somebody_elses_folder_does_not_get_it(
+    tmp_path: Path, name: str, folder: str
+) -> None:
+    (tmp_path / folder).mkdir(parents=True)
+    guessed = needs_of(name) if name != "claude" else replace(needs_of("other"), state=("~/.claude",))
+    box = _box(tmp_path, guessed)
+
+    assert box.listed(Access.WRITABLE) == [tmp_path / "project"]
+
+
+def test_nothing_is_left_in_the_home_folder_for_the_demo(tmp_path: Path) -> None:
+    assert _box(tmp_path, needs_of("demo")).listed(Access.WRITABLE) == [tmp_path / "project"]
+    assert [path.name for path in tmp_path.iterdir()] == ["project"]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", ".ssh", "~", "${HOME}"])

@@ -116,11 +116,13 @@ def make_box(
     named |= {paths.real(path): Access.WRITABLE for path in profile.writable if path != "."}
     places |= {path: access for path, access in named.items() if path.exists()}
     others = (path for other in NEEDS.values() if other is not needs for path in other.state)
-    for secret in map(paths.real, (*SECRETS, *others, *map(str, own_folders()))):
+    secrets = frozenset(map(paths.real, (*SECRETS, *others, *map(str, own_folders()))))
+    for secret in secrets:
         _hide(places, secret, but={packages, *named})
     for path in needs.state:
-        for each in _state(paths, path):
-            places[each] = Access.WRITABLE
+        for each in _state(paths, path, makes_it=not needs.is_guessed):
+            if not (needs.is_guessed and _touches(each, secrets)):
+                places[each] = Access.WRITABLE
     for path in needs.fixed:
         for each in _fixed(paths, path):
             places[each] = Access.READABLE
@@ -212,10 +214,15 @@ def _above(places: Mapping[Path, Access], path: Path) -> Access:
     return next(places[each] for each in (path, *path.parents) if each in places)
 
 
-def _state(paths: _Paths, path: str) -> Iterator[Path]:
+def _touches(path: Path, others: frozenset[Path]) -> bool:
+    """Whether a path is one of the others, in one, or above one."""
+    return not others.isdisjoint((path, *path.parents)) or any(path in other.parents for other in others)
+
+
+def _state(paths: _Paths, path: str, *, makes_it: bool) -> Iterator[Path]:
     """Where a piece of state is, made if it is a folder that is missing. A file that is missing stays so."""
     real = paths.real(path)
-    if not real.exists() and not real.suffix:
+    if makes_it and not real.exists() and not real.suffix:
         with suppress(OSError):
             real.mkdir(mode=0o700, parents=True)
     if real.exists():

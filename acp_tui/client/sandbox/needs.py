@@ -34,6 +34,8 @@ class Needs:
     """Variables that it gets in a sandbox."""
     note: str = ""
     """What is different for it in a sandbox."""
+    is_guessed: bool = False
+    """Whether the state is only what programs of its name usually have: nothing is made, and nothing secret opened."""
 
 
 _MODELS: Final = (
@@ -153,7 +155,8 @@ NEEDS: Final[Mapping[str, Needs]] = {
     **dict.fromkeys(("gemini", "gemini-cli"), _GEMINI),
     **dict.fromkeys(("opencode", "opencode-ai"), _OPENCODE),
     **dict.fromkeys(("qwen", "qwen-code"), _QWEN),
-    # From their documentation
+    "demo": Needs(),
+    # From their documentation, or from what such programs usually have; not tried
     "amp-acp": Needs(_xdg("amp"), env=("AMP_*",)),
     # Its folder is in Gemini's: a Gemini in a sandbox could lead it elsewhere if it had only that.
     "antigravity": replace(_GEMINI, env=(*_GEMINI.env, "ANTIGRAVITY_*"), note=""),
@@ -187,7 +190,8 @@ _RUNNERS: Final = frozenset({"npx", "bunx", "uvx", "env"})
 def needs_of(name: str, argv: Sequence[str] = ()) -> Needs:
     """The needs of an agent with this name or, if that says nothing, of the program or package that its command names.
 
-    One that isn't known gets the folders and variables that programs of its name have.
+    One that isn't known gets the folders that programs of its name have, if they exist and are nobody else's. It gets
+    no variables: a program can have any name, and they may be keys.
     """
     return NEEDS.get(name) or NEEDS.get(_program(argv)) or _by_name(name)
 
@@ -204,4 +208,4 @@ def _program(argv: Sequence[str]) -> str:
 def _by_name(name: str) -> Needs:
     if not re.fullmatch(r"[\w-][\w.-]*", name):
         return Needs()
-    return Needs((f"~/.{name}", *_xdg(name)), env=(re.sub(r"\W", "_", name.upper()) + "_*",))
+    return Needs((f"~/.{name}", *_xdg(name)), is_guessed=True)
