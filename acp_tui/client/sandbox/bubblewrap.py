@@ -39,13 +39,15 @@ def _mounts(box: Box) -> Iterator[str]:
     covers = []
     for path in sorted(box.places, key=lambda path: (len(path.parts), path)):
         access, name = box.places[path], str(path)
-        if name == "/":
+        # A service may have ended, or a file may be gone, since the box was made: its commands start later.
+        is_gone = access is not Access.SCRATCH and path not in box.folders and not path.exists()
+        if name == "/" or is_gone:
             continue
         if access is Access.SCRATCH:
             yield from ("--bind", str(box.tmp), name) if name in ("/tmp", "/var/tmp") else ("--tmpfs", name)
         elif access in _BINDS:
             yield from (_BINDS[access], name, name)
-        elif path.is_dir() or not path.exists():
+        elif path.is_dir():
             has_more = any(str(each).startswith(f"{path}/") for each in box.places)
             yield from ("--perms", "0755" if has_more else "0000", "--tmpfs", name)
             covers.append(name)

@@ -131,13 +131,27 @@ def test_an_engine_that_is_named_and_missing_is_not_replaced(box: Box, only: Pat
 # What engines are told
 
 
-def test_bubblewrap_hides_first_and_then_opens_what_is_deeper(box: Box) -> None:
-    words = bubblewrap.arguments(box, Path("/home/u/project"), {"X": "1"}, has_disable_userns=True)
-    order = [words.index(path) for path in ("/home", "/home/u/project", "/home/u/project/.envrc")]
+def test_bubblewrap_hides_first_and_then_opens_what_is_deeper(tmp_path: Path, folder: TemporaryFolder) -> None:
+    home, project, envrc = tmp_path / "home", tmp_path / "home/project", tmp_path / "home/project/.envrc"
+    project.mkdir(parents=True)
+    envrc.touch()
+    places = {
+        Path("/"): Access.READABLE,
+        envrc: Access.READABLE,
+        project: Access.WRITABLE,
+        home: Access.HIDDEN,
+        home / "gone.sock": Access.HIDDEN,
+        project / "gone": Access.READABLE,
+    }
+    box = Box(WORKSPACE, (project,), places, {}, folder)
+    words = bubblewrap.arguments(box, project, {"X": "1"}, has_disable_userns=True)
+
+    order = [words.index(str(path)) for path in (home, project, envrc)]
     assert order == sorted(order)
     assert words[words.index("X") - 1] == "--setenv"
+    assert not {str(home / "gone.sock"), str(project / "gone")} & {*words}, "what is gone can't be mounted"
     assert "--unshare-net" not in words
-    assert "--unshare-net" in bubblewrap.arguments(of(box, network=False), Path("/"), {}, has_disable_userns=True)
+    assert "--unshare-net" in bubblewrap.arguments(of(box, network=False), project, {}, has_disable_userns=True)
 
 
 def test_landlock_opens_no_folder_that_holds_something_hidden(tmp_path: Path, folder: TemporaryFolder) -> None:
