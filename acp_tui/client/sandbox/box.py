@@ -40,6 +40,13 @@ class Box:
     """What is different for this agent."""
     links: Mapping[Path, Path] = field(default_factory=dict)
     """Other names of places, which what is hidden would hide, too."""
+    kept: Mapping[Path, int] = field(default_factory=dict)
+    """What must not be changed in places that may be written, and which file each was."""
+
+    @property
+    def replaced(self) -> list[Path]:
+        """What isn't kept anymore. A mount ends when its file is replaced outside, as `git config` does. Blocks."""
+        return [path for path, file in self.kept.items() if _file_at(path) not in (0, file)]
 
     @property
     def tmp(self) -> Path:
@@ -140,7 +147,9 @@ def make_box(
             places[mask] = left
     spelled = ("~", *TOOLS, *needs.readable, *needs.state, *profile.readable, *profile.writable)
     links = dict(_links(paths, spelled, places))
-    box = Box(profile, roots, places, environment, TemporaryFolder("acp-tui-box-"), needs.note, links)
+    inner = (path for path, access in places.items() if access in (Access.READABLE, Access.HIDDEN))
+    kept = {path: _file_at(path) for path in inner if _above(places, path.parent) is Access.WRITABLE}
+    box = Box(profile, roots, places, environment, TemporaryFolder("acp-tui-box-"), needs.note, links, kept)
     box.tmp.mkdir(mode=0o700)
     return box
 
@@ -195,6 +204,14 @@ def _refuse_links_within(path: Path, roots: Sequence[Path]) -> None:
     for each in (path, *path.parents):
         if each.is_symlink() and any(root in each.parents for root in roots):
             raise OSError(0, f"{each} is a link that the agent may have made; name the place it leads to")
+
+
+def _file_at(path: Path) -> int:
+    """The number of the file; 0 if there is none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
 
 
 def _hide(places: dict[Path, Access], path: Path, but: Collection[Path] = ()) -> None:

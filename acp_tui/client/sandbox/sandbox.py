@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from acp_tui.client.errors import AgentNotRunnable, SettingsError
 from acp_tui.client.processes import inherited
@@ -17,6 +18,11 @@ from acp_tui.client.sandbox.refusals import refusals
 from acp_tui.client.settings.location import cache_folder
 from acp_tui.client.settings.settings import RefusalRule, SandboxProfile
 from acp_tui.values import dataclass
+
+REPLACED: Final = (
+    "{path} was replaced while the agent runs, and its sandbox can't keep the new one from changes: look at it, and"
+    " restart the agent."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,11 @@ class Sandbox:
     def refusals(self, text: str, cwd: Path) -> Iterator[tuple[Path, str]]:
         """What it refuses, as text of a program in `cwd` tells, each place with a sentence for the user."""
         return refusals(text, cwd, self.box)
+
+    def loosened(self) -> Iterator[tuple[Path, str]]:
+        """What it no longer keeps from changes, each place with a sentence for the user. Blocks for a moment."""
+        if self.engine.name == "bubblewrap":  # the others go by names
+            yield from ((path, REPLACED.format(path=path)) for path in self.box.replaced)
 
     def way_into(self, folder: Path, extra: Mapping[str, str] | None = None) -> Way:
         """How to start a program in it, in `folder`, with `extra` variables. Blocks. Raises AgentNotRunnable."""

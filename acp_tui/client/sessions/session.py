@@ -262,7 +262,7 @@ class Session:
             if ended.patch.status not in ("completed", "failed"):
                 return
             text = "\n".join(_texts_of(call))
-        for path, note in sandbox.refusals(text, cwd):
+        for path, note in (*sandbox.loosened(), *sandbox.refusals(text, cwd)):
             if path not in self._refused and len(self._refused) < MAX_REFUSALS:
                 self._refused.add(path)
                 self.apply(updates.ClientRemark(note))

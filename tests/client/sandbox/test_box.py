@@ -148,6 +148,18 @@ def test_git_works_but_its_settings_and_hooks_stay(home: Path) -> None:
     assert box.access(repository / "hooks/pre-commit") is Access.READABLE
 
 
+def test_what_is_replaced_outside_is_known_to_be_kept_no_longer(home: Path) -> None:
+    git(home / "project", "init", "-q")
+    (home / "project/.envrc").touch()
+    box = make(home)
+    assert box.replaced == []
+
+    git(home / "project", "config", "user.name", "changed")
+    (home / "project/.envrc").unlink()
+
+    assert box.replaced == [home / "project/.git/config"]
+
+
 def test_in_a_folder_of_a_repository_the_rest_of_it_can_be_read(home: Path) -> None:
     git(home / "project", "init", "-q")
     (home / "project/part").mkdir()
