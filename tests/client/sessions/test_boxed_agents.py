@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from acp_tui.client.sandbox.sandbox import REPLACED
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.updates import ClientRemark
@@ -88,3 +90,18 @@ async def test_a_refusal_of_the_sandbox_is_explained_once_where_it_shows(tmp_pat
         remarks = [entry.text for entry in host.session.conversation.entries if isinstance(entry, ClientRemark)]
         assert len(remarks) == 1
         assert remarks[0].startswith("The sandbox workspace hides ~/x: readable = ")
+
+
+async def test_what_the_sandbox_no_longer_keeps_is_told_once(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.touch()
+    sandbox = sandbox_of(tmp_path, {})
+    sandbox = replace(sandbox, box=replace(sandbox.box, kept={config: config.stat().st_ino + 1}))
+    async with hosted(tmp_path, sandbox=sandbox) as host:
+        for number in (1, 2):
+            done = {"sessionUpdate": "tool_call", "toolCallId": f"c{number}", "title": "cat", "status": "completed"}
+            await host.wire.send(notification("session/update", {"sessionId": "s1", "update": done}))
+        await until(host.session, lambda: len(host.session.conversation.entries) >= 3)
+        await settle()
+        remarks = [entry.text for entry in host.session.conversation.entries if isinstance(entry, ClientRemark)]
+        assert remarks == [REPLACED.format(path=config)]
