@@ -7,13 +7,14 @@ held against it, and the screen lists it, all from the same places.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
-from fnmatch import fnmatchcase
 from pathlib import Path
 
+from acp_tui.client.files import create_private
 from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.defaults import COVERED, ENVIRONMENT, RUNS_LATER, SCRATCH, SECRETS, SHARED_TMP, TOOLS
 from acp_tui.client.sandbox.needs import NEEDS, Needs
@@ -91,7 +92,7 @@ def make_box(
     environment = {
         name: value
         for name, value in environ.items()
-        if any(fnmatchcase(name, allowed) for allowed in (*ENVIRONMENT, *needs.env, *profile.env))
+        if any(_is_named(name, allowed) for allowed in (*ENVIRONMENT, *needs.env, *profile.env))
     }
     paths = _Paths(environ)
     environment |= {name: paths.expanded(value) for name, value in needs.sets.items()}
@@ -179,6 +180,11 @@ def _is_open_to_us(folder: Path) -> bool:
     is_of_group = status.st_gid in (os.getegid(), *os.getgroups())
     needed = stat.S_IXUSR if status.st_uid == os.geteuid() else stat.S_IXGRP if is_of_group else stat.S_IXOTH
     return bool(status.st_mode & needed)
+
+
+def _is_named(name: str, pattern: str) -> bool:
+    """Whether a variable is meant by a name in which `*` stands for any characters."""
+    return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), name) is not None
 
 
 class _Paths:
@@ -269,7 +275,8 @@ def _fixed(paths: _Paths, path: str) -> Iterator[Path]:
             if path.endswith("/"):
                 real.mkdir(mode=0o700)
             else:
-                real.write_text("{}\n" if real.suffix in (".json", ".jsonc") else "", "utf-8")
+                with create_private(real) as made:
+                    made.write(b"{}\n" if real.suffix in (".json", ".jsonc") else b"")
     if real.exists():
         yield real
 

@@ -21,7 +21,7 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.errors import AgentNotRunnable
-from acp_tui.client.files import make_private
+from acp_tui.client.files import make_private, replace_file
 from acp_tui.client.processes.guard import Guarded, Order, StartFailed, guard
 from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.sandbox import Sandbox
@@ -71,7 +71,7 @@ class _Outside:
     def prepare(self) -> None:
         """Blocks. Raises OSError."""
         make_private(self.key.parent, is_ours=True)
-        self.key.write_text(f"{self.secret}\n", "ascii")
+        replace_file(self.key, f"{self.secret}\n".encode())
         self._process = subprocess.Popen(("sleep", str(int(LIMIT_S))), stdin=subprocess.DEVNULL)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._listener.setblocking(False)

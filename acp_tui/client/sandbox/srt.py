@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from acp_tui.client.files import replace_file
 from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.box import Box
 
@@ -21,7 +22,7 @@ def settings(box: Box) -> Path:
             "denyWrite": [path for path in _paths(box, Access.READABLE) if path != "/"],
         },
     }
-    file.write_text(json.dumps(written, indent=1), "utf-8")
+    replace_file(file, json.dumps(written, indent=1).encode())
     return file
 
 

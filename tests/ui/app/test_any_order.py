@@ -362,6 +362,8 @@ def new_link() -> AgentLink:
             capabilities=AgentCapabilities(),
             command=AgentCommand("agent", ("agent",)),
             lost=None,
+            sandbox=None,
+            sandbox_name="",
             elicitations={},
             may_come_back=False,
             frames=FrameLog("agent", ("agent",)),

@@ -10,8 +10,8 @@ import pytest
 
 from acp_tui.client.changes import tracker
 from acp_tui.ui.tab import opening
-from acp_tui.ui.tab.tab import Tab
 from support.desks import SESSION, OpenDesk
+from support.peers import settle
 
 TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\nserve_until_closed()'
 
@@ -20,10 +20,11 @@ class Crowded:
     """A folder that takes as long to read as a test wants."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.looked = anyio.Event()
+        self.begun, self.looked = anyio.Event(), anyio.Event()
         capture = tracker.capture
 
         async def capture_late(*arguments: Any) -> Any:
+            self.begun.set()
             await self.looked.wait()
             return await capture(*arguments)
 
@@ -34,14 +35,12 @@ async def test_only_the_first_prompt_waits_for_a_look_at_the_files(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crowded = Crowded(monkeypatch)
-    said: list[str] = []
-    monkeypatch.setattr(Tab, "say", lambda _, text: said.append(text))
-    monkeypatch.setattr(opening, "SAY_SO_S", 0)
     monkeypatch.setattr(opening, "STOCK_LIMIT_S", math.inf)
     async with open_desk(SESSION, TURN) as desk:
         await desk.has_session()
         await desk.send("go")
-        await desk.until(lambda: said == ["Your prompt will be sent after the workspace has been checked for changes."])
+        await crowded.begun.wait()
+        await settle()
         assert desk.sent("session/prompt") == []
         crowded.looked.set()
         await desk.gets("session/prompt")
