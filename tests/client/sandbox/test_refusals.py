@@ -81,6 +81,13 @@ def test_what_runs_later_and_what_the_settings_hide_have_no_such_line() -> None:
     assert noted("cat: '.env': Permission denied") == ["The sandbox workspace hides ~/work/.env, as your settings say."]
 
 
+@pytest.mark.parametrize("key", [".ssh/id_ed25519", ".aws/credentials", ".netrc"])
+def test_no_output_suggests_to_open_a_key(key: str) -> None:
+    (note,) = noted(f"cat: /home/me/{key}: No such file or directory")
+    assert note.startswith(f"The sandbox workspace hides ~/{key}, as it hides all keys")
+    assert "readable" not in note
+
+
 def test_a_sandbox_that_only_reads_leads_to_the_one_that_writes() -> None:
     (note,) = noted("sh: cannot create ./new: Read-only file system", READ_ONLY)
     assert note.endswith("in the sandbox workspace, it can write there.")
