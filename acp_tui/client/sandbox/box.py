@@ -18,7 +18,7 @@ from acp_tui.client.files import create_private
 from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.defaults import COVERED, ENVIRONMENT, RUNS_LATER, SCRATCH, SECRETS, SHARED_TMP, TOOLS
 from acp_tui.client.sandbox.needs import NEEDS, Needs
-from acp_tui.client.sandbox.repository import repository_of
+from acp_tui.client.sandbox.repository import Marks, repository_of
 from acp_tui.client.settings.location import cache_folder, expand_path, own_folders
 from acp_tui.client.settings.settings import SandboxProfile
 from acp_tui.client.temporary import TemporaryFolder
@@ -41,6 +41,7 @@ class Box:
     """What is different for this agent."""
     links: Mapping[Path, Path] = field(default_factory=dict)
     """Other names of places, which what is hidden would hide, too."""
+    marks: Marks = field(default_factory=lambda: Marks(()))
     kept: Mapping[Path, int] = field(default_factory=dict)
     """What must not be changed in places that may be written, and which file each was."""
 
@@ -73,6 +74,7 @@ class Box:
     def discard(self) -> None:
         """Remove what only the box has used. Blocks."""
         self.own.remove()
+        self.marks.remove()
 
 
 def make_box(
@@ -150,7 +152,8 @@ def make_box(
     links = dict(_links(paths, spelled, places))
     inner = (path for path, access in places.items() if access in (Access.READABLE, Access.HIDDEN))
     kept = {path: _file_at(path) for path in inner if _above(places, path.parent) is Access.WRITABLE}
-    box = Box(profile, roots, places, environment, TemporaryFolder("acp-tui-box-"), needs.note, links, kept)
+    own, marks = TemporaryFolder("acp-tui-box-"), Marks(places)
+    box = Box(profile, roots, places, environment, own, needs.note, links, marks, kept)
     box.tmp.mkdir(mode=0o700)
     return box
 

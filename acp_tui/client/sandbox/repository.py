@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from acp_tui.client.sandbox.access import Access
 
-_RUN: Final = ("config", "hooks", "commondir")
+_MARK: Final = "commondir"
+_RUN: Final = ("config", "hooks", _MARK)
 """git runs what they name, so they are always there, and read-only."""
 _APPLIED: Final = ("config.worktree", "info/attributes")
 """The same, where they exist: nothing applies them before the config says so."""
-_OF_WORKTREES: Final = ("commondir", "gitdir", "config.worktree")
+_OF_WORKTREES: Final = (_MARK, "gitdir", "config.worktree")
 _HERE: Final = ".\n"
 """What `commondir` says in a repository that has its settings in the same folder. Without that file, an agent could
 make one, and git would take settings and hooks from wherever that leads."""
@@ -41,6 +43,32 @@ def repository_of(root: Path, access: Access, except_in: Collection[Path]) -> di
     return {**above, git: Access.READABLE, common: access, **dict.fromkeys(_kept(common, access), Access.READABLE)}
 
 
+class Marks:
+    """The `commondir` files that we have made in repositories: programs other than git may stumble over them.
+
+    Boxes share them, and the last one removes them; if it was killed, the last one after it.
+    """
+
+    def __init__(self, places: Iterable[Path]) -> None:
+        self._opened: list[tuple[Path, int]] = []
+        for path in places:
+            with suppress(OSError, ValueError):
+                if path.name == _MARK and path.read_text("ascii") == _HERE:
+                    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                    self._opened.append((path, opened))
+                    fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+    def remove(self) -> None:
+        """Remove those that nobody else shares. May be called twice."""
+        while self._opened:
+            path, opened = self._opened.pop()
+            with suppress(OSError):  # another box has it, or it is gone
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(path.lstat(), os.fstat(opened)):
+                    path.unlink()
+            os.close(opened)
+
+
 def _kept(git: Path, access: Access) -> Iterator[Path]:
     """What stays as it is in a repository that may be written."""
     if access is not Access.WRITABLE:
@@ -49,7 +77,7 @@ def _kept(git: Path, access: Access) -> Iterator[Path]:
     for folder in (git, *(module for module in modules if not _leads_elsewhere(module))):
         with suppress(FileExistsError):
             (folder / "hooks").mkdir()
-        with suppress(FileExistsError), (folder / "commondir").open("x", encoding="ascii") as made:
+        with suppress(FileExistsError), (folder / _MARK).open("x", encoding="ascii") as made:
             made.write(_HERE)
         if "worktreeconfig" in (folder / "config").read_text("utf-8", "replace").lower():
             for each in (folder, *(link.parent for link in folder.glob("worktrees/*/commondir"))):

@@ -160,6 +160,33 @@ def test_what_is_replaced_outside_is_known_to_be_kept_no_longer(home: Path) -> N
     assert box.replaced == [home / "project/.git/config"]
 
 
+def test_nothing_of_ours_stays_in_a_repository_when_its_last_box_has_gone(home: Path) -> None:
+    git(home / "project", "init", "-q")
+    before = {*(home / "project/.git").iterdir()}
+    variables = {"HOME": str(home)}
+    boxes = [make_box(WORKSPACE, NEEDS, [home / "project"], ["/usr/bin/true"], variables, {}) for _ in range(2)]
+    mark = home / "project/.git/commondir"
+    assert mark.exists()
+
+    boxes[0].discard()
+    assert mark.exists(), "the other box still needs it"
+    git(home / "project", "status")
+
+    boxes[1].discard()
+    assert {*(home / "project/.git").iterdir()} == before
+
+
+def test_a_repository_that_needs_its_mark_keeps_it(home: Path) -> None:
+    main, tree = home / "documents/main", home / "project/tree"
+    main.mkdir()
+    git(main, "init", "-q")
+    git(main, "commit", "-q", "--allow-empty", "-m", "first")
+    git(main, "worktree", "add", "-q", str(tree))
+    make(home, folders=[tree])
+    assert (main / ".git/worktrees/tree/commondir").exists()
+    git(tree, "status")
+
+
 def test_in_a_folder_of_a_repository_the_rest_of_it_can_be_read(home: Path) -> None:
     git(home / "project", "init", "-q")
     (home / "project/part").mkdir()
