@@ -287,7 +287,7 @@ class AgentCheck:
         lacking = [_words(name) for name, value in flags.items() if value is False]
         self._add(ok("Offers", ", ".join(offered) or "only new sessions and prompts"))
         if lacking:
-            self._add(ok("Lacks", ", ".join(lacking)))
+            self._add(note("Lacks", ", ".join(lacking)))
         if agent.auth_methods:
             self._add(ok("Logins", "; ".join(map(_method, agent.auth_methods))))
 

@@ -25,7 +25,7 @@ from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
-from acp_tui.ui.dialogs.agents import ChosenAgent, choose_agent
+from acp_tui.ui.dialogs.agents import AgentChoice, choose_agent
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.kit.row_list import PickerRow
@@ -52,7 +52,7 @@ class Dialogs:
         ]
         return await self._app.push_screen_wait(Picker("Quit", rows, search=False))
 
-    async def choose_agent(self, *, worktrees: bool) -> ChosenAgent | None:
+    async def choose_agent(self, *, worktrees: bool) -> AgentChoice | None:
         """Let the user choose an agent to start, with `worktrees` also in a new worktree; None if they cancel."""
         return await choose_agent(self._app, worktrees=worktrees)
 

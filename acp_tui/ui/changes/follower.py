@@ -264,7 +264,7 @@ def _first(error: BaseException) -> BaseException:
 MAX_MOMENTS: Final = 200
 LOOK_LIMIT_S: Final = 0.5
 """How long a write may wait for its file to be read."""
-ONLY_FILES: Final = "Only files are listed, including those others changed. The agent still remembers the turn."
+ONLY_FILES: Final = "Files that other programs changed are listed, too. The agent still remembers the turn."
 
 
 def paths_of(call: ToolCall) -> Iterator[str]:

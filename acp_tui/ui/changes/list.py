@@ -135,7 +135,7 @@ class ChangesScreen(ModalScreen[None]):
         self._list.show_changes([changes[path] for path in sorted(changes)], wanted)
         since = self._folder.since
         self._title.update(f"Changes  {self._folder.summary()}" if changes else "Changes")
-        who = f"since {since}, by anyone"
+        who = f"since {since} (any program)"
         notes = self._folder.notes
         nothing = f"No change is known since {since}." if notes else f"Nothing has changed since {since}."
         self._since.update(who if changes else nothing)

@@ -413,7 +413,7 @@ class ReviewScreen(ModalScreen[None]):
         parts = [f"hunk {self._view.hunk + 1}/{len(review.hunks)}"] * bool(review.hunks)
         if review.path in changes:
             parts.append(f"file {sum(path <= review.path for path in changes):,}/{len(changes):,}")
-        return " · ".join([*parts, f"since {self._folder.since}, by anyone"])
+        return " · ".join([*parts, f"since {self._folder.since} (any program)"])
 
     def _keys(self) -> list[Strip]:
         is_brief = self._width < BRIEF_CELLS

@@ -114,7 +114,7 @@ def _of_a_tab() -> tuple[Command, ...]:
         Command("show_mcp", "", lambda do, _: do.tab.agent.show_mcp(), "Show the session's MCP servers",
                 "and which were skipped, and why", typed="mcp", when=lambda do: not do.tab.link.is_lost),
         _anywhere("show_changes", "f5", lambda do, _: do.show_changes(), "Show what has changed in the workspace",
-                  "since the start, by anyone; review and revert", typed="changes",
+                  "since the start, by any program; review and revert", typed="changes",
                   when=lambda do: do.tab.changes is not None),
         Command("undo_turn", "", lambda do, _: do.undo_turn(), "Undo a turn",
                 "review and revert the changes since a prompt; continue from there", typed="undo",

@@ -116,7 +116,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("embedded_context", "whole files", "attached files are sent as links"),
     ),
     "MCP servers": (
-        Capability("mcp_stdio", "that the agent starts", "such servers in your settings are skipped"),
+        Capability("mcp_stdio", "started by the agent", "such servers in your settings are skipped"),
         Capability("mcp_http", "over HTTP", "such servers in your settings are skipped"),
         Capability("mcp_sse", "over SSE", "such servers in your settings are skipped"),
     ),

@@ -154,21 +154,24 @@ Update: TypeAlias = Callable[[], object]
 WHERE: Final = {True: "in a new worktree", False: "in this folder"}
 
 
-class ChosenAgent(NamedTuple):
+class AgentChoice(NamedTuple):
     """What the user wants to start."""
 
     command: AgentCommand
     is_in_worktree: bool = False
 
 
-async def choose_agent(app: App[Any], *, worktrees: bool = False) -> ChosenAgent | None:
+START: Final = "Start an agent"
+
+
+async def choose_agent(app: App[Any], title: str = START, *, worktrees: bool = False) -> AgentChoice | None:
     """Let the user choose an agent, and agree to what it runs if necessary; None if they don't.
 
     Await it in a worker. The command is ready to start. With `worktrees`, the user can ask for a worktree.
     """
     is_in_worktree = False
     while True:
-        screen = AgentsScreen(worktrees=worktrees, is_in_worktree=is_in_worktree)
+        screen = AgentsScreen(title=title, worktrees=worktrees, is_in_worktree=is_in_worktree)
         chosen = await app.push_screen_wait(screen)
         if chosen is None:
             return None
@@ -176,7 +179,7 @@ async def choose_agent(app: App[Any], *, worktrees: bool = False) -> ChosenAgent
         command = await to_thread.run_sync(chosen.ready)
         agreed = await agreed_command(app, command)
         if agreed is not None:
-            return ChosenAgent(agreed, is_in_worktree)
+            return AgentChoice(agreed, is_in_worktree)
 
 
 class AgentsScreen(Dialog[ListedAgent | None]):
@@ -190,11 +193,13 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         read: Read = read_catalogue,
         update: Update = lambda: update_registry(registry_file()),
         *,
+        title: str = START,
         worktrees: bool = False,
         is_in_worktree: bool = False,
     ) -> None:
         """With `worktrees`, the user can ask for a session in a new git worktree."""
         super().__init__()
+        self._heading = title
         self._worktrees = worktrees
         self.is_in_worktree = is_in_worktree
         self._read = read
@@ -204,7 +209,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield Frame(Content("Start an agent"), self._keys, self._list, self._worktree_line, self._said)
+        yield Frame(Content(self._heading), self._keys, self._list, self._worktree_line, self._said)
 
     def on_mount(self) -> None:
         self._show_worktree()

@@ -77,13 +77,10 @@ def through_tmux(text: str) -> str:
 
 
 def said(length: int, tool: str, *, by_terminal: bool) -> str:
-    """The message for the user, which reports only what was tried."""
+    """The message for the user."""
     characters = "1 character" if length == 1 else f"{length:,} characters"
-    if tool:
-        also = ", and sent to the terminal (OSC 52)" if by_terminal else ""
-        return f"Copied {characters} by {tool}{also}"
-    if by_terminal:
-        return f"Sent {characters} to the terminal (OSC 52), which doesn't report whether it accepts them"
+    if tool or by_terminal:
+        return f"Copied {characters}{'' if tool else ' through the terminal'}"
     return "Couldn't copy: it is too long for the terminal, and wl-copy, xclip, xsel, or pbcopy isn't installed"
 
 

@@ -135,9 +135,9 @@ class PermissionCard(AnswerableRequest):
         if self._rows is None:
             return [
                 hint(
-                    "too small here; {review} shows it whole"
+                    "too small here: {review} shows it whole"
                     if has_focus
-                    else "too small here; {leave_prompt}, then {review}"
+                    else "too small here: {leave_prompt}, then {review}"
                 )
             ]
         more = [hint(MORE)] if is_cut else []

@@ -380,7 +380,7 @@ class Actions:
         if session is None or session.conversation.is_blank:
             self.tab.say("Nothing to hand over yet.")
             return
-        choice = await choose_agent(self.tab.app)
+        choice = await choose_agent(self.tab.app, "Go on with another agent")
         if choice is None:
             return
         command = choice.command

@@ -138,8 +138,8 @@ class PromptController:
 
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:
-            case Starting(phase=phase):
-                return f"There is no session yet: {phase}."
+            case Starting(phase=phase, is_open=is_open):
+                return "The session is still being opened." if is_open else f"There is no session yet: {phase}."
             case Failed():
                 is_there = self._tab.link.agent is not None
                 ways = "{restart} tries again" + "; {begin_session} starts another" * is_there

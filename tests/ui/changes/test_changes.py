@@ -51,7 +51,7 @@ async def test_each_kind_of_change_has_its_letter_and_its_counts(root: Path) -> 
         (root / "b.py").chmod(0o755)
         await page.change({"a.py": b"one\n2\n3\n", "new.py": b"x\n", "picture.bin": b"\0\2"})
         await page.open_list()
-        assert "since 14:03, by anyone" in page.words
+        assert "since 14:03 (any program)" in page.words
         rows = [line.strip(" │").split() for line in page.lines]
         assert ["M", "a.py", "+2", "-1", "++-"] in rows
         assert ["M", "b.py", "permissions"] in rows

@@ -14,7 +14,7 @@ from acp_tui.client.agents.registry import RegistryUnavailable
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed
 from acp_tui.client.errors import AgentStartFailed
 from acp_tui.ui.app.agent_start import ready_to_start
-from acp_tui.ui.dialogs.agents import AgentsScreen, ChosenAgent, choose_agent
+from acp_tui.ui.dialogs.agents import AgentChoice, AgentsScreen, choose_agent
 from acp_tui.ui.dialogs.trust import FirstRunDialog
 from support.dialogs import NOTHING, open_dialog
 from support.settling import settle, until_so
@@ -219,4 +219,4 @@ async def test_who_does_not_agree_is_back_at_the_choice(monkeypatch: pytest.Monk
             if until is not None:
                 await until_so(pilot, lambda until=until: isinstance(app.screen, until))  # type: ignore[misc]
         await app.workers.wait_for_complete()
-    assert app.outcome == ChosenAgent(HERE.command)
+    assert app.outcome == AgentChoice(HERE.command)

@@ -217,7 +217,7 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         await desk.shows("Fixed in a.py")
         await desk.has_session()
         await desk.send("/handover")
-        await desk.shows("Start an agent")
+        await desk.shows("Go on with another agent")
         await desk.press(*"demo", "enter")
         await desk.until(lambda: len(desk.tabs) == 2 and "Fixed in a.py" in desk.draft)
         assert "## I asked\n\nFix the bug" in desk.draft
