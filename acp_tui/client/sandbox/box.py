@@ -102,7 +102,11 @@ def make_box(
     for name in [name for name in environment if name in ("TMP", "TEMP")]:
         environment[name] = "/tmp"
     roots = tuple(Path(os.path.realpath(folder)) for folder in folders)
-    named_by_user = (*map(str, folders[1:]), *profile.readable, *profile.writable, *profile.hidden)
+    readable_too, writable, hidden = (
+        [each for path in named if path != "." for each in _in_folders(paths.expanded(path), folders)]
+        for named in (profile.readable, profile.writable, profile.hidden)
+    )
+    named_by_user = (*map(str, folders[1:]), *readable_too, *writable, *hidden)
     for path in (*named_by_user, *needs.state, *needs.readable):
         _refuse_links_within(paths.spelled(path), roots)
     places: dict[Path, Access] = {}
@@ -122,8 +126,8 @@ def make_box(
         places[root] = access
     for root in roots:
         places |= repository_of(root, access, except_in=places.keys())
-    named = {paths.real(path): Access.READABLE for path in profile.readable}
-    named |= {paths.real(path): Access.WRITABLE for path in profile.writable if path != "."}
+    named = {paths.real(path): Access.READABLE for path in readable_too}
+    named |= {paths.real(path): Access.WRITABLE for path in writable}
     places |= {path: access for path, access in named.items() if path.exists()}
     others = (path for other in NEEDS.values() if other is not needs for path in other.state)
     secrets = frozenset(map(paths.real, (*SECRETS, *others, *map(str, own_folders()))))
@@ -143,12 +147,12 @@ def make_box(
     for service in _listening_sockets():
         if service not in places and _above(places, service) is Access.READABLE:
             places[service] = Access.HIDDEN
-    for mask, left in {**dict.fromkeys(map(paths.real, profile.hidden), Access.HIDDEN), **dict(masks)}.items():
+    for mask, left in {**dict.fromkeys(map(paths.real, hidden), Access.HIDDEN), **dict(masks)}.items():
         if left is Access.HIDDEN:
             _hide(places, mask)
         elif _above(places, mask) is Access.WRITABLE:
             places[mask] = left
-    spelled = ("~", *TOOLS, *needs.readable, *needs.state, *profile.readable, *profile.writable)
+    spelled = ("~", *TOOLS, *needs.readable, *needs.state, *readable_too, *writable)
     links = dict(_links(paths, spelled, places))
     inner = (path for path, access in places.items() if access in (Access.READABLE, Access.HIDDEN))
     kept = {path: _file_at(path) for path in inner if _above(places, path.parent) is Access.WRITABLE}
@@ -183,6 +187,11 @@ def _is_open_to_us(folder: Path) -> bool:
     is_of_group = status.st_gid in (os.getegid(), *os.getgroups())
     needed = stat.S_IXUSR if status.st_uid == os.geteuid() else stat.S_IXGRP if is_of_group else stat.S_IXOTH
     return bool(status.st_mode & needed)
+
+
+def _in_folders(path: str, folders: Sequence[Path]) -> list[str]:
+    """The path, or what it is in each of the session's folders if it is relative."""
+    return [path] if path.startswith("/") else [str(folder / path) for folder in folders]
 
 
 def _is_named(name: str, pattern: str) -> bool:

@@ -103,6 +103,19 @@ def test_a_profile_of_ones_own_opens_and_hides_places(home: Path) -> None:
     assert box.access(home / "project/secret") is Access.HIDDEN
 
 
+def test_a_relative_place_of_a_profile_is_in_the_sessions_folders(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("project", "documents"):
+        (home / folder / "secrets").mkdir()
+    monkeypatch.chdir("/")
+    own = SandboxProfile("own", writable=("out",), hidden=("secrets",))
+    (home / "project/out").mkdir()
+    box = make(home, own, folders=[home / "project", home / "documents"])
+    assert box.access(home / "project/secrets/key") is Access.HIDDEN
+    assert box.access(home / "documents/secrets/key") is Access.HIDDEN
+    assert box.access(home / "project/out/x") is Access.WRITABLE
+    assert box.access(home / "project/x") is Access.READABLE
+
+
 def test_a_mask_holds_against_everything_else(home: Path) -> None:
     env, notes = home / "project/.env", home / "documents/notes"
     env.touch()
