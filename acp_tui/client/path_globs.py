@@ -66,11 +66,11 @@ class ResolvedPaths:
         relative = [os.path.normpath(path) for path in paths if not _is_absolute(path)]
         self._below_roots = dict.fromkeys(self._below(map(_names, _existable(relative))))
         self._names_below = {names[at : at + 1] for names in self._below_roots for at in range(max(len(names), 1))}
-        self._globs = {one: _glob_spellings(one) for glob in globs for one in _alternatives(glob) if _is_absolute(one)}
+        self._globs = {one: _glob_spellings(one) for glob in globs for one in alternatives(glob) if _is_absolute(one)}
 
     def any_match(self, glob: str) -> bool:
         """Whether one of them matches `glob` or is below a match."""
-        return any(map(self._is_covered, _alternatives(glob)))
+        return any(map(self._is_covered, alternatives(glob)))
 
     def _is_covered(self, glob: str) -> bool:
         if _is_absolute(glob):
@@ -96,7 +96,7 @@ def is_spelled_in(path: str, glob: str, roots: Iterable[str]) -> bool:
     spelled_roots = tuple(dict.fromkeys(roots))
     paths = [_names(os.path.normpath(one)) for one in _absolute(path, spelled_roots or ("/",))]
     below = [names[len(root) :] for root in map(_names, spelled_roots) for names in paths if names[: len(root)] == root]
-    for one in _alternatives(glob):
+    for one in alternatives(glob):
         if _is_absolute(one):
             found = any(_covers(pattern_of(os.path.normpath(_absolute(one, ())[0])), names) for names in paths)
         elif "/" in one.rstrip("/"):
@@ -118,7 +118,7 @@ def _existable(paths: Iterable[str]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=256)
-def _alternatives(glob: str) -> tuple[str, ...]:
+def alternatives(glob: str) -> tuple[str, ...]:
     """The globs that one with `{a,b}` expands to, including itself, because file names may contain braces."""
     globs = [glob]
     for one in globs:  # grows during the loop

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from acp_tui.client.path_globs import is_spelled_in
+from acp_tui.client.path_globs import alternatives, is_spelled_in
 from acp_tui.client.sandbox.access import Access
 from acp_tui.client.settings.settings import RefusalRule
 
@@ -17,12 +17,15 @@ _ACCESS = {None: Access.HIDDEN, "read": Access.HIDDEN} | dict.fromkeys(("edit", 
 def masks(rules: Sequence[RefusalRule], roots: Sequence[Path]) -> Iterator[tuple[Path, Access]]:
     """What exists of what the rules name, and the access that is left. Blocks: it goes through the folders."""
     named = [
-        (rule.path, _ACCESS[rule.kind]) for rule in rules if rule.path and not rule.command and rule.kind in _ACCESS
+        (path, _ACCESS[rule.kind])
+        for rule in rules
+        if rule.path and not rule.command and rule.kind in _ACCESS
+        for path in alternatives(rule.path)
     ]
     for path, access in named:
         if path.startswith("/"):
             yield from ((found, access) for found in Path("/").glob(path.lstrip("/")))
-    if not named:
+    if all(path.startswith("/") for path, _ in named):
         return
     spelled = [str(root) for root in roots]
     for root in spelled:
@@ -31,6 +34,9 @@ def masks(rules: Sequence[RefusalRule], roots: Sequence[Path]) -> Iterator[tuple
                 place = f"{folder}/{name}"
                 left = [access for path, access in named if is_spelled_in(place, path, spelled)]
                 if left:
-                    yield Path(place), Access.HIDDEN if Access.HIDDEN in left else Access.READABLE
+                    # A link can't be hidden, but what it leads to here.
+                    leads_to = os.path.realpath(place)
+                    if leads_to.startswith(tuple(f"{os.path.realpath(each)}/" for each in spelled)):
+                        yield Path(leads_to), Access.HIDDEN if Access.HIDDEN in left else Access.READABLE
                     if name in folders:
                         folders.remove(name)  # all below is the same

@@ -34,7 +34,7 @@ def test_a_rule_masks_what_it_names(tmp_path: Path, rule: RefusalRule, found: se
 def test_a_rule_with_a_whole_path_masks_it_wherever_it_is(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/key").touch()
-    for path in (f"{tmp_path}/elsewhere/key", f"{tmp_path}/elsewhere/k*"):
+    for path in (f"{tmp_path}/elsewhere/key", f"{tmp_path}/elsewhere/k*", f"{tmp_path}/{{elsewhere,other}}/key"):
         assert dict(masks([RefusalRule(path=path)], [])) == {tmp_path / "elsewhere/key": Access.HIDDEN}
 
 
@@ -43,3 +43,13 @@ def test_a_rule_against_editing_leaves_reading(tmp_path: Path) -> None:
     (tmp_path / "both").touch()
     rules = [RefusalRule(kind="edit", path="lock"), RefusalRule(kind="edit", path="both"), RefusalRule(path="both")]
     assert dict(masks(rules, [tmp_path])) == {tmp_path / "lock": Access.READABLE, tmp_path / "both": Access.HIDDEN}
+
+
+def test_a_link_masks_what_it_leads_to_in_the_session_and_nothing_else(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "real").touch()
+    (tmp_path / "outside").mkdir()
+    (project / ".env").symlink_to("real")
+    (project / "x.env").symlink_to(tmp_path / "outside")
+    assert dict(masks([RefusalRule(path="*.env")], [project])) == {project / "real": Access.HIDDEN}
