@@ -24,22 +24,15 @@ def _below(box: Box, folder: Path) -> Iterator[tuple[str, bool]]:
     if access is Access.WRITABLE:
         yield str(folder), True
         return
-    if not any(folder in path.parents for path in box.places):
-        if access is Access.READABLE:
-            yield str(folder), False
-        return
-    if access is Access.READABLE and not _hides_something(box, folder):
+    above = str(folder).rstrip("/") + "/"
+    inner = [path for path in box.places if path != folder and str(path).startswith(above)]
+    hides = any(box.places[path] in (Access.HIDDEN, Access.SCRATCH) for path in inner)
+    if access is Access.READABLE and not hides:
         yield str(folder), False
     elif access is Access.READABLE:
         for path in folder.iterdir():
             if path not in box.places and path != _DEVICE_FOLDER and not path.is_symlink():
                 yield from _below(box, path)
-    for path in box.places:
+    for path in inner:
         if next((each for each in path.parents if each in box.places), None) == folder:
             yield from _below(box, path)
-
-
-def _hides_something(box: Box, folder: Path) -> bool:
-    return any(
-        folder in path.parents and access in (Access.HIDDEN, Access.SCRATCH) for path, access in box.places.items()
-    )
