@@ -60,6 +60,9 @@ _PROTOCOL_OF_DEMO = Option(
 _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
 _WEB = Option(("--web",), "show it in a browser on this machine", Value("PORT", ValueKind.NUMBER), value_when_bare="0")
 _RESUME = Option(("--resume",), "reopen this folder's last session, or the one named", Value("ID"), value_when_bare="")
+_CONTINUE = Option(
+    ("--resume",), "continue the agent's last session in this folder, or the one named", Value("ID"), value_when_bare=""
+)
 _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
 _RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, *CHOOSING, SANDBOX, PROTOCOL, *RECORDING)
 _MAX_WAIT = Option(
@@ -137,12 +140,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
                 "let the agent do this in the folder without asking: write, run, or write,run",
                 Value("KINDS", choices=("write", "run", "write,run"), is_closed=False),
             ),
-            Option(
-                ("--resume",),
-                "continue the agent's last session in this folder, or the one named",
-                Value("ID"),
-                value_when_bare="",
-            ),
+            _CONTINUE,
             *CHOOSING,
             SANDBOX,
             PROTOCOL,
@@ -158,12 +156,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         AGENT,
         options=(
             _CWD,
-            Option(
-                ("--resume",),
-                "continue the agent's last session in this folder, or the one named",
-                Value("ID"),
-                value_when_bare="",
-            ),
+            _CONTINUE,
             SANDBOX,
             Option(("--stop",), "stop the host with this name, or all hosts", Value("NAME"), value_when_bare=""),
             Option(("--listen",), "listen on TCP, too; clients need a token", Value("HOST:PORT")),

@@ -172,4 +172,4 @@ def _is_setuid(program: str) -> bool:
 @cache
 def _version(program: str) -> tuple[int, ...]:
     said = subprocess.run((program, "--version"), capture_output=True, text=True, timeout=_PROBE_LIMIT_S, check=False)
-    return tuple(map(int, re.findall(r"\d+", said.stdout)[:2]))
+    return tuple(map(int, re.findall(r"\d+", said.stdout)[:3]))
