@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import select
 import signal
 import subprocess
 import termios
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 GRACE_S: Final = 0.5
 SIZE_EVERY_S: Final = 0.25
 """How often its terminal gets the size of the user's."""
+DRAIN_S: Final = 0.25
+"""How long to wait for more of what it printed, if something else still has its terminal open."""
 NOT_STARTED: Final = 126
 CHUNK: Final = 1 << 16
 
@@ -120,8 +123,8 @@ async def _relayed(child: Guarded, master: int, ours: int) -> int:
     finally:
         loop.remove_reader(ours)
         loop.remove_reader(master)
-        os.set_blocking(master, False)
-        while _pass_on(master, ours):
+        # The end of what was printed may come after the end of the program.
+        while select.select([master], [], [], DRAIN_S)[0] and _pass_on(master, ours):
             pass
         termios.tcsetattr(ours, termios.TCSADRAIN, before)
     return child.exit_code or 0
