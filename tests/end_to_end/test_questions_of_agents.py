@@ -12,24 +12,14 @@ import acp_tui
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
+from support.agent_tours import AGENTS
 from support.agents import SERVING
 from support.led_sessions import Lead, lead
-from support.real_agents import NAMES, PATIENCE_S, WITHIN_S, command, why_not
+from support.real_agents import PATIENCE_S, WITHIN_S, command, why_not
 
 TURNS: Final = ("HELLO", "WRITE", "RUN", "PLAN")
 NOT_ASKED: Final = {"pysdk": (0, 0, 1, 0), "qwen": (0, 1, 0, 0), "tssdk": (0, 0, 1, 0)}
 """What acp-tui asks about in each of these turns, because these agents don't; about the others', nothing."""
-IN_DOCS: Final = {
-    "claude": "Claude Agent",
-    "claude-code": "Claude Code ACP",
-    "codex": "Codex ACP",
-    "fastagent": "fast-agent",
-    "gemini": "Gemini CLI",
-    "opencode": "opencode",
-    "pysdk": "Python SDK",
-    "qwen": "Qwen Code",
-    "tssdk": "TypeScript SDK",
-}
 
 
 def asked_by_us(conversation: Conversation) -> int:
@@ -38,7 +28,7 @@ def asked_by_us(conversation: Conversation) -> int:
     return sum(len(entry.decisions) for entry in entries if entry.call.tool_call_id.startswith("acp-tui_"))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "fastagent-echo"])
+@pytest.mark.parametrize("name", AGENTS)
 async def test_acp_tui_asks_only_about_what_the_agent_did_not_ask_for(name: str, tmp_path: Path):
     if reason := why_not(name):
         pytest.skip(reason)
@@ -60,9 +50,9 @@ async def test_acp_tui_asks_only_about_what_the_agent_did_not_ask_for(name: str,
     assert tuple(counts[Policy()]) == NOT_ASKED.get(name, (0, 0, 0, 0))
 
 
-@pytest.mark.parametrize("name", IN_DOCS)
+@pytest.mark.parametrize("name", AGENTS)
 def test_the_table_in_the_docs_has_these_numbers(name: str) -> None:
     docs = (Path(acp_tui.__file__).parent / "docs/agents.md").read_text(encoding="utf-8")
-    row = re.search(rf"^\| {re.escape(IN_DOCS[name])} \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", docs, re.MULTILINE)
+    row = re.search(rf"^\| {re.escape(AGENTS[name])} \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", docs, re.MULTILINE)
     assert row is not None
     assert tuple(map(int, row.groups())) == NOT_ASKED.get(name, (0, 0, 0, 0))

@@ -29,6 +29,7 @@ PREFIX: Final = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-a
 NODE_SDK: Final = PREFIX / "npm/sdk/node_modules/@agentclientprotocol/sdk"
 INSTALLED_IN: Final = {
     "claude": "npm/claude-zed",
+    "claude-current": "npm/claude-acp",
     "claude-code": "npm/claude-code-acp",
     "codex": "npm/codex-acp2",
     "fastagent": "venv/fastagent",
@@ -40,8 +41,11 @@ INSTALLED_IN: Final = {
     "tssdk": "npm/sdk",
 }
 NAMES: Final = tuple(INSTALLED_IN)
+CURRENT_CLAUDE: Final = "@agentclientprotocol/claude-agent-acp"
+"""Its package, which is the maintained one, and which the agents' `setup.sh` doesn't know: `claude` is the old one."""
 WITHOUT_A_MODEL: Final = frozenset({"pysdk", "tssdk"})
 """Agents that start quickly."""
+RUN_CURRENT_CLAUDE: Final = Path(__file__).parent / "current_claude.py"
 RECORDINGS: Final = Path(__file__).parents[1] / "data/recordings"
 PATIENCE_S: Final = 60.0
 WITHIN_S: Final = 240.0
@@ -55,7 +59,10 @@ def why_not(name: str) -> str | None:
     if not AGENTS.is_dir():
         return f"there are no agents in {AGENTS}"
     if not (PREFIX / INSTALLED_IN[name]).is_dir():
-        return f"{name} isn't installed in {PREFIX}: {AGENTS / 'setup.sh'} {name}"
+        how = f"{AGENTS / 'setup.sh'} {name}"
+        if name == "claude-current":
+            how = f"npm install --prefix {PREFIX / INSTALLED_IN[name]} {CURRENT_CLAUDE}, and {AGENTS / 'setup.sh'} qwen"
+        return f"{name} isn't installed in {PREFIX}: {how}"
     if name == "pysdk" and find_spec("acp") is None:
         return "the Python SDK isn't installed"
     if name == "tssdk" and shutil.which("node") is None:
@@ -72,6 +79,8 @@ def command(name: str) -> AgentCommand:
             argv, env = (sys.executable, str(AGENTS / "py_sdk_agent.py")), {}
         case "tssdk":
             argv, env = ("node", str(AGENTS / "ts_sdk_agent.mjs")), {"ACP_SDK": str(NODE_SDK)}
+        case "claude-current":
+            argv, env = (sys.executable, str(RUN_CURRENT_CLAUDE)), {"AGENTS_PREFIX": str(PREFIX)}
         case _:
             argv, env = (sys.executable, str(AGENTS / "run.py"), name), {"AGENTS_PREFIX": str(PREFIX)}
     return AgentCommand(name, argv, env)
@@ -154,6 +163,7 @@ def _places(project: Path) -> Iterator[tuple[str, str]]:
     yield str(project).replace("/", "-"), PROJECT.replace("/", "-")
     yield str(PREFIX), "/opt/agents"
     yield str(AGENTS), "/opt/agents"
+    yield str(RUN_CURRENT_CLAUDE.parent), "/opt/agents"
     yield sys.executable, "python3"
 
 
