@@ -256,7 +256,7 @@ def _part_lines(part: request_outline.RequestPart) -> Iterator[str]:
         case TextDiff(path, new_text, old_text):
             if is_build_file(path):
                 yield f"  {make_visible_path(path)} is {BUILD_FILE_MEANS}"
-            yield from (f"  {line}" for line in told_diff(path, old_text, new_text).split("\n"))
+            yield from (f"  {line}" for line in told_diff(path, old_text, new_text, part.parts).split("\n"))
         case _:
             assert_never(part)
 

@@ -14,6 +14,7 @@ from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
 from io import StringIO
 from typing import Final, NamedTuple, TypeAlias
 
+from acp_tui.conversation.tool_calls import NOWHERE, HunkStart, line_in_file
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 MAX_LINES: Final = 200_000
@@ -251,19 +252,24 @@ CONTEXT_LINES: Final = 3
 NO_NEWLINE: Final = "\\ No newline at end of file"
 
 
-def unified_diff(path: str, old_text: str | None, new_text: str) -> str:
-    """The change in the format of `diff -u`, with visible text. `old_text` None means that the file is new."""
+def unified_diff(path: str, old_text: str | None, new_text: str, parts: Sequence[HunkStart] = ()) -> str:
+    """The change in the format of `diff -u`, with visible text. `old_text` None means that the file is new.
+
+    `parts` is as in `TextDiff.parts`: for a part at an unknown place, no line says where it is.
+    """
     name = make_visible_line(path)
     header = [f"--- {'/dev/null' if old_text is None else name}", f"+++ {name}"]
+    if parts == NOWHERE:  # the file goes on
+        old_text, new_text = f"{old_text}\n", f"{new_text}\n"
     old, new = split_lines(old_text or ""), split_lines(new_text)
-    return "\n".join([*header, *_hunks(old, new)])
+    return "\n".join([*header, *_hunks(old, new, parts)])
 
 
-def told_diff(path: str, old_text: str | None, new_text: str) -> str:
+def told_diff(path: str, old_text: str | None, new_text: str, parts: Sequence[HunkStart] = ()) -> str:
     """The same for a person: if nothing changes, it says so."""
     if old_text == new_text:
         return f"{make_visible_line(path)}: no change"
-    return unified_diff(path, old_text, new_text)
+    return unified_diff(path, old_text, new_text, parts)
 
 
 def split_lines(text: str) -> list[str]:
@@ -271,7 +277,7 @@ def split_lines(text: str) -> list[str]:
     return StringIO(text, newline="\n").readlines()
 
 
-def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+def _hunks(old: Sequence[str], new: Sequence[str], parts: Sequence[HunkStart]) -> Iterator[str]:
     ends_in_crlf = all(line.endswith("\r\n") for line in (*old, *new))
     comparison = LineComparison(old, new)
     deque(comparison.steps(), maxlen=0)
@@ -279,9 +285,9 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
         first, last = group[0], group[-1]
         before = min(CONTEXT_LINES, first.old_from)
         after = min(CONTEXT_LINES, len(old) - last.old_to)
-        old_range = _range(first.old_from - before, last.old_to + after)
-        new_range = _range(first.new_from - before, last.new_to + after)
-        yield f"@@ -{old_range} +{new_range} @@"
+        old_range = _range(first.old_from - before, last.old_to + after, parts, is_old=True)
+        new_range = _range(first.new_from - before, last.new_to + after, parts, is_old=False)
+        yield "@@" if parts == NOWHERE else f"@@ -{old_range} +{new_range} @@"
         at = first.old_from - before
         for change in group:
             yield from _signed(" ", old[at : change.old_from], ends_in_crlf)
@@ -303,9 +309,10 @@ def grouped(changes: Iterable[LineChange], gap: int) -> Iterator[list[LineChange
         yield group
 
 
-def _range(start: int, stop: int) -> str:
+def _range(start: int, stop: int, parts: Sequence[HunkStart], *, is_old: bool) -> str:
     """A hunk's lines as `diff` writes them. An empty range names the line before it."""
-    return f"{start + 1 if stop > start else start},{stop - start}"
+    line = line_in_file(parts, start + 1, is_old=is_old)
+    return f"{line if stop > start else line - 1},{stop - start}"
 
 
 def _signed(sign: str, lines: Sequence[str], ends_in_crlf: bool) -> Iterator[str]:

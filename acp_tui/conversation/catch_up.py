@@ -143,6 +143,8 @@ class _Retelling:
                 yield from self._message(at, entry)
             case entries.ToolCallEntry(call, decisions):
                 yield updates.ToolCallReported(patch_of(call))
+                if call.places:
+                    yield updates.DiffsPlaced(call.tool_call_id, tuple(call.places.values()))
                 for decision in decisions:
                     key, name = next(self._keys), decision.option_name
                     option = facts.PermissionOption("answer", name or "", decision.option_kind or "")

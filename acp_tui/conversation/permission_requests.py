@@ -45,7 +45,7 @@ def shown_state(
     """Return a value that is equal as long as the same should be shown. Calls and terminals change in place."""
     shown = [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
     commands = ((terminals[each].command, terminals[each].cwd) for each in shown if each in terminals)
-    reported = call.content, call.locations, call.raw_input, call.raw_output, dict(call.meta)
+    reported = call.shown_content, call.locations, call.raw_input, call.raw_output, dict(call.meta)
     return request, call.shown_title, call.name, call.kind, *reported, *commands
 
 

@@ -152,7 +152,7 @@ class RequestOutline:
         yield from self._head(command)
         if command is not None:
             yield self._command(command.line, command.cwd)
-        for item in call.content:
+        for item in call.shown_content:
             match item:
                 case tool_calls.TextDiff():
                     yield item

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import field
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import field, replace
 from typing import Any, Final, NamedTuple, NewType, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType, or_else
@@ -37,7 +38,19 @@ class TextDiff:
     """None if the file is new."""
     meta: Meta | None = None
     hunks: tuple[HunkStart, ...] = ()
-    """The parts' line numbers in the file; empty if the texts are the whole file."""
+    """The parts' line numbers in the file; empty if the texts are the whole file, or the agent doesn't say."""
+
+    @property
+    def parts(self) -> tuple[HunkStart, ...]:
+        """The same, or NOWHERE for texts that end in the middle of a line, as parts do, and files rarely."""
+        texts = (self.old_text or "", self.new_text)
+        is_part = all(texts) and not any(text.endswith("\n") for text in texts)
+        return self.hunks or (NOWHERE if is_part else ())
+
+    def placed(self, part: FilePart) -> TextDiff:
+        """The diff with the lines around it."""
+        old, new = (f"{part.before}{text}{part.after}" for text in (self.old_text or "", self.new_text))
+        return replace(self, old_text=old, new_text=new, hunks=(HunkStart(0, part.line, 0, part.line),))
 
 
 class HunkStart(NamedTuple):
@@ -47,6 +60,33 @@ class HunkStart(NamedTuple):
     old_line: int
     new_at: int
     new_line: int
+
+
+NOWHERE: Final = (HunkStart(0, 0, 0, 0),)
+"""The hunks of a part of a file whose place isn't known."""
+
+
+def line_in_file(hunks: Sequence[HunkStart], number: int, *, is_old: bool) -> int:
+    """Convert a line number of a text to that in the file. Both count from 1."""
+    if not hunks:
+        return number
+    starts = [(hunk.old_at, hunk.old_line) if is_old else (hunk.new_at, hunk.new_line) for hunk in hunks]
+    at, line = starts[max(bisect_right(starts, number - 1, key=lambda start: start[0]) - 1, 0)]
+    return number - 1 - at + line
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """Where the texts of a diff are in the file, and what is around them."""
+
+    item: int
+    """The index of the diff in the content of its call."""
+    line: int
+    """Where `before` begins in the file, from 1."""
+    before: str
+    """A few lines before the texts, and the beginning of the line they begin in."""
+    after: str
+    """The end of the line they end in, and a few lines after that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +188,18 @@ class ToolCall:
     """Whether the agent can be asked to stop only this call."""
     meta: dict[str, Any] = field(default_factory=dict)
     """All `_meta` received for this call; later keys override earlier ones."""
+    places: dict[int, FilePart] = field(default_factory=dict)
+    """Where the diffs are that are parts of files, by their index, as far as acp-tui has found them."""
 
     def apply(self, patch: ToolCallPatch) -> None:
         """Apply the fields the patch sets. Lists are replaced, never appended to."""
         self.title = or_else(patch.title, self.title)
         self.kind = or_else(patch.kind, self.kind)
         self.status = or_else(patch.status, self.status)
-        self.content = or_else(patch.content, self.content)
+        if patch.content is not UNSET:
+            kept = {at for at, (old, new) in enumerate(zip(self.content, patch.content, strict=False)) if old == new}
+            self.places = {at: part for at, part in self.places.items() if at in kept}
+            self.content = patch.content
         self.locations = or_else(patch.locations, self.locations)
         self.raw_input = UNSET if "raw_input" in patch.cleared else or_else(patch.raw_input, self.raw_input)
         self.raw_output = UNSET if "raw_output" in patch.cleared else or_else(patch.raw_output, self.raw_output)
@@ -162,6 +207,17 @@ class ToolCall:
         self.is_cancellable = or_else(patch.is_cancellable, self.is_cancellable)
         if patch.meta:
             self.meta.update(patch.meta)
+
+    @property
+    def shown_content(self) -> tuple[ToolCallContent, ...]:
+        """The content, with the lines around the parts of files."""
+        if not self.places:
+            return self.content
+        places = map(self.places.get, range(len(self.content)))
+        return tuple(
+            item.placed(part) if part is not None and isinstance(item, TextDiff) else item
+            for item, part in zip(self.content, places, strict=True)
+        )
 
     @property
     def is_settled(self) -> bool:

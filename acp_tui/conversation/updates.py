@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from acp_tui.conversation import UNSET, UnsetType, facts
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.elicitation import Elicitation, FieldAnswer
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallContent, ToolCallId, ToolCallPatch
+from acp_tui.conversation.tool_calls import FilePart, TerminalId, ToolCallContent, ToolCallId, ToolCallPatch
 from acp_tui.values import dataclass
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
@@ -115,6 +115,14 @@ class ToolCallReported:
     """A tool call began or changed; both use the same patch."""
 
     patch: ToolCallPatch
+
+
+@dataclass(frozen=True, slots=True)
+class DiffsPlaced:
+    """acp-tui found in the files what some diffs of a call change."""
+
+    tool_call_id: ToolCallId
+    parts: tuple[FilePart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,6 +425,7 @@ SessionUpdate: TypeAlias = (
     | MessageChunk
     | MessageReplaced
     | ToolCallReported
+    | DiffsPlaced
     | ToolCallContentAdded
     | PlanReplaced
     | CommandsReplaced

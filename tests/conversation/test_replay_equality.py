@@ -12,7 +12,7 @@ from acp_tui.conversation.entries import Message
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import BackgroundWork, PlanStep, RequestKey, SessionId, TurnUsage, Usage
 from acp_tui.conversation.reducer import apply
-from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCallId
+from acp_tui.conversation.tool_calls import FilePart, TerminalContent, TerminalId, ToolCallId
 from acp_tui.conversation.updates import (
     CancelRequested,
     ClientRemark,
@@ -20,6 +20,7 @@ from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
     CompactionChunk,
+    DiffsPlaced,
     Disconnected,
     ElicitationAnswered,
     ElicitationAsked,
@@ -125,6 +126,7 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     MessageReplaced("agent", "m", (Text("whole"),)),
     MessageReplaced("user", "u", ()),
     ToolCallContentAdded(ToolCallId("t"), (TerminalContent(TERMINAL),)),
+    DiffsPlaced(ToolCallId("t"), (FilePart(0, 7, "above\n", "\nbelow\n"),)),
     StateReported("running", background=(BackgroundWork("tool_call", "t"),)),
     StateReported("idle", "end_turn", usage=TurnUsage(3, 2, 1)),
     StateReported("idle", "error", TurnFailed("no", code=-32000)),

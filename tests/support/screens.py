@@ -24,6 +24,7 @@ from textual.widget import Widget
 
 from acp_tui.client.agents.command import AgentCommand, Quirks
 from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.sessions.comparison import Comparison
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import Appearance, Settings
@@ -145,15 +146,15 @@ def new_session(*updates: SessionUpdate, connection: RecordedConnection | None =
     """An open session in /project that has received these updates."""
     session = Session(SessionId("s"), CWD, cast(Any, connection or RecordedConnection()), Quirks(), _explain)
     session.now = lambda: None  # a picture must not depend on the time of day
-    session.client_tools.doubts_about = _no_doubts  # type: ignore[method-assign]
+    session.client_tools.compare = _no_doubts  # type: ignore[method-assign]
     for update in updates:
         session.apply(update)
     return session
 
 
-async def _no_doubts(_diffs: object) -> list[str]:
+async def _no_doubts(_content: object) -> Comparison:
     """The files that these sessions show don't exist."""
-    return []
+    return Comparison((), ())
 
 
 async def _explain(error: Any) -> ClientError:

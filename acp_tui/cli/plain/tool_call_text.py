@@ -72,7 +72,7 @@ def place_of(call: tool_calls.ToolCall, cwd: str) -> str:
 
 def result_of(call: tool_calls.ToolCall, limits: PrintLimits, cwd: str) -> str:
     """Return a call's result without its terminals, which are printed separately. May take a second."""
-    lines = [line for item in call.content for line in _content(item, limits, cwd)]
+    lines = [line for item in call.shown_content for line in _content(item, limits, cwd)]
     if call.status == tool_calls.FAILED and not call.content and call.raw_output is not UNSET:
         output = json.dumps(call.raw_output, ensure_ascii=False, default=str)
         lines = _limited(make_visible(output).split("\n"), limits.text)
@@ -82,7 +82,7 @@ def result_of(call: tool_calls.ToolCall, limits: PrintLimits, cwd: str) -> str:
 def _content(item: tool_calls.ToolCallContent, limits: PrintLimits, cwd: str) -> Iterator[str]:
     match item:
         case tool_calls.TextDiff(path, new, old):
-            yield from _limited(told_diff(shown_path(path, cwd), old, new).split("\n"), limits.diff)
+            yield from _limited(told_diff(shown_path(path, cwd), old, new, item.parts).split("\n"), limits.diff)
         case tool_calls.TerminalContent():
             pass
         case _:

@@ -171,6 +171,9 @@ def _plain(value: Any) -> Any:
 def _object(value: Any) -> dict[str, Any]:
     name = _TYPES.get(type(value))
     values = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, tool_calls.ToolCall):  # the diffs say their places
+        values["content"] = value.shown_content
+        del values["places"]
     plain = {key: _plain(item) for key, item in _without_nulls(values).items()}
     return plain if name is None else {"type": name, **plain}
 

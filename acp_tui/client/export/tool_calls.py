@@ -50,7 +50,7 @@ class ShownTerminals:
 def tool_call_section(entry: ToolCallEntry, terminals: ShownTerminals) -> Section:
     """What the call is, what it shows, and what was decided about it."""
     call = entry.call
-    content = [part for item in call.content for part in _content(item, terminals)]
+    content = [part for item in call.shown_content for part in _content(item, terminals)]
     parts = (
         Note(_state(entry, terminals), is_problem=call.status == tool_calls.FAILED),
         *(content if call.content else _raw(call)),
@@ -82,7 +82,7 @@ def _content(item: tool_calls.ToolCallContent, terminals: ShownTerminals) -> tup
         case tool_calls.BlockContent(block):
             return block_parts(block)
         case tool_calls.TextDiff(path, new_text, old_text):
-            return (Code(unified_diff(path, old_text, new_text), "diff"),)
+            return (Code(unified_diff(path, old_text, new_text, item.parts), "diff"),)
         case tool_calls.TerminalContent(terminal_id):
             return terminals.show(terminal_id)
         case tool_calls.FileChange() | tool_calls.UnknownContent():

@@ -10,11 +10,12 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Final
 
-from anyio import Lock, move_on_after, to_thread
+from anyio import Lock, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
 from acp_tui.client.sessions.allowances import AllowedRun
+from acp_tui.client.sessions.comparison import MAX_COMPARED_BYTES, Comparison, compare
 from acp_tui.client.sessions.consent import WHY_LATER, AccessRequest, Consent, Grant, Outdated, Policy, Rules
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
@@ -162,15 +163,6 @@ class _BeforeWrite:
         return (WHY_AGAIN.format(what=", and ".join(found) or "it is now as it was before"),)
 
 
-MAX_COMPARED_FILES: Final = 8
-"""Per call. The card must not wait for more."""
-MAX_COMPARED_BYTES: Final = 1024 * 1024
-COMPARING_S: Final = 5
-"""For all files of a call."""
-NOT_COMPARED: Final = "Not compared with the file, because {why}: {path}"
-MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared; not compared: {{more}} more."
-
-
 class ClientTools:
     """Serves a session's agent and its user. Refusals are raised as error responses for the agent."""
 
@@ -272,27 +264,17 @@ class ClientTools:
     def _is_out_of_sandbox(self, place: ContainedPath, *, write: bool) -> bool:
         return self._sandbox is not None and not self._sandbox.box.allows(place.path, write=write)
 
-    async def doubts_about(self, diffs: Sequence[TextDiff]) -> list[str]:
-        """Sentences about files that differ from what the agent shows, and about those that weren't compared.
+    async def compare(self, content: Sequence[ToolCallContent]) -> Comparison:
+        """Compare the diffs in this content with the files.
 
-        Only the user sees them. Reads the first few files completely, and waits for nothing that the agent can hold up:
-        what takes too long counts as not compared.
+        Reads the first few files completely, and waits for nothing that the agent can hold up: what takes too long
+        counts as not compared.
         """
+        diffs = {at: item for at, item in enumerate(content) if isinstance(item, TextDiff)}
         if not diffs or self._is_closed:
-            return []
-
+            return Comparison((), ())
         files = _workspace_of(self._roots, max_read_bytes=MAX_COMPARED_BYTES)
-        of_file: dict[str, list[TextDiff]] = {}
-        for diff in diffs:
-            of_file.setdefault(diff.path, []).append(diff)
-        compared = [*of_file][:MAX_COMPARED_FILES]
-        doubts = {path: NOT_COMPARED.format(why="reading takes too long", path=path) for path in compared}
-        with move_on_after(COMPARING_S):
-            for path in compared:
-                async with self._one_comparison_at_a_time:
-                    doubts[path] = await _doubt_about(files, path, of_file[path])
-        more = len(of_file) - len(compared)
-        return [*filter(None, doubts.values()), *([MORE_FILES.format(more=more)] if more else [])]
+        return await compare(diffs, files, self._one_comparison_at_a_time)
 
     async def place_of(self, path: str) -> Path | None:
         """Where a path leads, which may be relative to the session's folder; None if no agent may use that place."""
@@ -491,49 +473,6 @@ class ClientTools:
 def _workspace_of(roots: Sequence[Path], **limits: int) -> Workspace:
     """A workspace of `roots`. Links in the roots are resolved now, so swapping one later has no effect."""
     return Workspace(roots, private=own_folders(), **limits)
-
-
-async def _doubt_about(files: Workspace, path: str, diffs: Sequence[TextDiff]) -> str:
-    """How a file's text differs from the old text of its diffs, or why it wasn't compared; "" if it doesn't differ."""
-    try:
-        now = _compared(await files.read_text_file(path))
-    except errors.NotFound:
-        return f"The agent shows old text, but the file doesn't exist: {path}" if any(map(_parts, diffs)) else ""
-    except errors.WorkspaceError as error:
-        return NOT_COMPARED.format(why=_why_not_compared(error), path=path)
-    for diff in diffs:
-        parts = _parts(diff)
-        if not parts and now:
-            return f"The agent shows this file as new, but it exists: {path}"
-        if any(part not in now for part in parts):
-            return f"The agent shows old text that isn't in the file: {path}"
-    return ""
-
-
-def _why_not_compared(error: errors.WorkspaceError) -> str:
-    match error:
-        case errors.FileTooLarge():
-            return f"the file is larger than {MAX_COMPARED_BYTES >> 20} MiB"
-        case errors.OutsideWorkspace():
-            return "the file is outside the session's folders"
-        case errors.NotText():
-            return "the file isn't text"
-        case _:
-            return "the file can't be read"
-
-
-def _parts(diff: TextDiff) -> list[str]:
-    """The old text; if it's from several places of the file, each of them."""
-    lines = (diff.old_text or "").splitlines(keepends=True) if diff.hunks else [diff.old_text or ""]
-    starts = [hunk.old_at for hunk in diff.hunks] or [0]
-    ends = [*starts[1:], len(lines)]
-    parts = (_compared("".join(lines[start:end])) for start, end in zip(starts, ends, strict=True))
-    return [part for part in parts if part]
-
-
-def _compared(text: str) -> str:
-    """The text without differences that readers don't see: byte order marks and line endings."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
 
 
 def _line(command: str, args: Sequence[str]) -> str:

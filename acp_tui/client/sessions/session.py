@@ -25,7 +25,7 @@ from acp_tui.conversation import facts, reducer, updates
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCall, ToolCallId, ToolCallPatch
+from acp_tui.conversation.tool_calls import BlockContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
 from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
@@ -503,14 +503,20 @@ class Session:
         self._note(request, note)
 
     async def _note_doubts(self, request: facts.PermissionRequest) -> None:
-        """Add a note if a file's content differs from what the agent shows, or if that isn't known."""
+        """Add a note if a file's content differs from what the agent shows, or if that isn't known.
+
+        Also tell where parts of files are.
+        """
         call = self.conversation.tool_call(request.tool_call_id).call
         async with create_task_group() as waiting:
             # An answer counts after 0.4 s. The card must not look as if nothing were in doubt by then.
             waiting.start_soon(self._note_after, SLOW_COMPARISON_S, request, STILL_COMPARING)
-            doubts = await self.client_tools.doubts_about([item for item in call.content if isinstance(item, TextDiff)])
+            content = call.content
+            comparison = await self.client_tools.compare(content)
             waiting.cancel_scope.cancel()
-        self._note(request, *doubts)
+        self._note(request, *comparison.doubts)
+        if comparison.parts and call.content is content:
+            self.apply(updates.DiffsPlaced(request.tool_call_id, comparison.parts))
 
     async def _note_after(self, seconds: float, request: facts.PermissionRequest, note: str) -> None:
         await sleep(seconds)

@@ -33,6 +33,7 @@ TYPES: Final[Mapping[str, type]] = {
     "elicitation_answered": updates.ElicitationAnswered,
     "elicitation_completed": updates.ElicitationCompleted,
     "tool_call": updates.ToolCallReported,
+    "diffs_placed": updates.DiffsPlaced,
     "command_run": updates.CommandRun,
     "terminal_opened": updates.TerminalOpened,
     "terminal_output": updates.TerminalOutput,

@@ -126,7 +126,7 @@ class SubjectDrawing:
     def draw(self, asked: ShownRequest, look: SubjectStyle) -> DrawnSubject:
         """Draw everything the request would do, except diffs not compared yet and text marked as cut."""
         self.seen.begin(asked.state[1:])
-        self._diffs.keep(item for item in asked.call.content if isinstance(item, TextDiff))
+        self._diffs.keep(item for item in asked.call.shown_content if isinstance(item, TextDiff))
         is_whole = self._diffs.advance()
         outline = RequestOutline(asked, call_warnings(asked.call))
         runs: list[Sequence[Strip]] = []

@@ -19,7 +19,7 @@ from textual.strip import Strip
 
 from acp_tui.client.line_comparison import CONTEXT_LINES, Steps
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
-from acp_tui.conversation.tool_calls import HunkStart, TextDiff
+from acp_tui.conversation.tool_calls import NOWHERE, HunkStart, TextDiff
 from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -97,6 +97,8 @@ class _Comparison:
         return self.found is not None
 
     def _compare(self, old_text: str, new_text: str, parts: tuple[HunkStart, ...]) -> Steps:
+        if parts == NOWHERE:  # the file goes on
+            old_text, new_text = f"{old_text}\n", f"{new_text}\n"
         comparison = TextComparison(old_text, new_text)
         yield from comparison.steps()
         diff = replace(comparison.diff, parts=parts) if parts else comparison.diff
@@ -122,7 +124,7 @@ class DiffRenderer:
     def __init__(
         self, path: str, old_text: str | None, new_text: str | None, parts: tuple[HunkStart, ...] = ()
     ) -> None:
-        """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.hunks`."""
+        """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.parts`."""
         self.path = path
         """The name shown for the file."""
         self.steps_made = 0
@@ -364,7 +366,7 @@ class Comparisons:
 
 
 def _key(diff: TextDiff) -> Key:
-    return diff.path, diff.old_text, diff.new_text, diff.hunks
+    return diff.path, diff.old_text, diff.new_text, diff.parts
 
 
 MIN_CODE_CELLS: Final = 12
@@ -388,7 +390,7 @@ class OneColumn:
         self._palette = palette
         self._digits = number_cells(diff)
         gutter = 2 * self._digits + 3
-        self._numbered = width - gutter - 2 >= MIN_CODE_CELLS
+        self._numbered = diff.is_placed and width - gutter - 2 >= MIN_CODE_CELLS
         self._gutter_cells = (gutter if self._numbered else 0) + 2
         self._room = max(width - self._gutter_cells, 1)
         self.rooms: tuple[int, ...] = (self._room,)
@@ -479,6 +481,8 @@ class TwoColumns:
     def _half(self, shown: ShownLine, number: int | None, part: TextRange, room: int) -> list[Segment]:
         style, _ = line_styles(shown.line.kind, self._palette)
         digits, sign = ("", " ") if number is None else (str(number), SIGNS[shown.line.kind])
+        if not self._diff.is_placed:
+            digits = ""
         return [
             Gutter(f"{digits:>{self._digits}}  ", style + self._palette.diff_number),
             Segment(f"{sign} ", style),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
@@ -11,7 +10,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from acp_tui.client.line_comparison import CONTEXT_LINES, LineChange, LineComparison, Steps, grouped, split_lines
-from acp_tui.conversation.tool_calls import HunkStart
+from acp_tui.conversation.tool_calls import NOWHERE, HunkStart, line_in_file
 from acp_tui.values import dataclass
 
 MAX_WORDS: Final = 200
@@ -193,11 +192,12 @@ class Diff:
 
     def number_in_file(self, number: int, *, is_old: bool) -> int:
         """Convert a line number of a text to that in the file. Both count from 1."""
-        if not self.parts:
-            return number
-        starts = [(part.old_at, part.old_line) if is_old else (part.new_at, part.new_line) for part in self.parts]
-        at, line = starts[max(bisect_right(starts, number - 1, key=lambda start: start[0]) - 1, 0)]
-        return number - 1 - at + line
+        return line_in_file(self.parts, number, is_old=is_old)
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it's known where the texts are in the file, and how the file ends."""
+        return self.parts != NOWHERE
 
     @property
     def added(self) -> int:

@@ -231,11 +231,14 @@ def number_cells(diff: Diff) -> int:
 
 
 def hunk_header(diff: Diff, hunk: DiffHunk) -> str:
-    """The position of the hunk, and how many lines before it aren't shown."""
+    """The position of the hunk, if it's known, and how many lines before it aren't shown."""
+    skipped = skipped_lines(hunk.skipped_before) if hunk.skipped_before else ""
+    if not diff.is_placed:
+        return skipped
     old_start = diff.number_in_file(hunk.old_start, is_old=True)
     new_start = diff.number_in_file(hunk.new_start, is_old=False)
     ranges = f"@@ -{_range(old_start, hunk.old_count)} +{_range(new_start, hunk.new_count)} @@"
-    return f"{ranges}  {skipped_lines(hunk.skipped_before)}" if hunk.skipped_before else ranges
+    return f"{ranges}  {skipped}".rstrip()
 
 
 def skipped_lines(count: int) -> str:

@@ -10,13 +10,13 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.client.sessions.client_tools import MORE_FILES, NOT_COMPARED
+from acp_tui.client.sessions.comparison import MORE_FILES, NOT_COMPARED, Comparison
 from acp_tui.client.sessions.consent import Rules
 from acp_tui.client.sessions.session import STILL_COMPARING, Session
 from acp_tui.client.workspace import Workspace
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.conversation.tool_calls import TextDiff
+from acp_tui.conversation.tool_calls import ToolCallContent
 from support.agents import asked, in_session, in_turn, until
 from support.peers import Counterpart, notification, settle
 
@@ -271,7 +271,7 @@ async def test_reads_that_are_never_collected_keep_no_doubt_off_the_card(
 async def test_what_takes_too_long_to_compare_is_said_on_the_card(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("acp_tui.client.sessions.client_tools.COMPARING_S", 0.5)
+    monkeypatch.setattr("acp_tui.client.sessions.comparison.COMPARING_S", 0.5)
 
     async def wait_forever(*_: Any, **__: Any) -> str:
         return await anyio.Event().wait()  # type: ignore[return-value]
@@ -300,12 +300,12 @@ async def test_files_beyond_the_first_eight_are_said_to_be_not_compared(tmp_path
 
 def _looked(session: Session) -> anyio.Event:
     """Set when the session has checked a request."""
-    done, look = anyio.Event(), session.client_tools.doubts_about
+    done, look = anyio.Event(), session.client_tools.compare
 
-    async def looking(diffs: Sequence[TextDiff]) -> list[str]:
-        doubts = await look(diffs)
+    async def looking(content: Sequence[ToolCallContent]) -> Comparison:
+        comparison = await look(content)
         done.set()
-        return doubts
+        return comparison
 
-    session.client_tools.doubts_about = looking  # type: ignore[method-assign]
+    session.client_tools.compare = looking  # type: ignore[method-assign]
     return done

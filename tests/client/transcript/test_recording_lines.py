@@ -33,6 +33,7 @@ from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.tool_calls import (
     BlockContent,
+    FilePart,
     Location,
     TerminalContent,
     TerminalId,
@@ -47,6 +48,7 @@ from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
     CompactionChunk,
+    DiffsPlaced,
     Disconnected,
     ElicitationAnswered,
     ElicitationAsked,
@@ -115,6 +117,7 @@ OWN: tuple[SessionUpdate, ...] = (
     ElicitationAnswered(RequestKey(4), "accept", None, (FieldAnswer("Name", "Ada"), FieldAnswer("Signed", "yes"))),
     ElicitationCompleted("e"),
     ToolCallReported(ToolCallPatch(ToolCallId("c"), status="failed")),
+    DiffsPlaced(ToolCallId("c"), (FilePart(0, 7, "above\n", ""),)),
     CommandRun("ls", TERMINAL),
     TerminalOpened(TERMINAL, "ls -l", "/tmp", True, 80, 24),
     TerminalOutput(TERMINAL, "für\x1b[0m\r\n".encode()),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.conversation.tool_calls import HunkStart
+from acp_tui.conversation.tool_calls import NOWHERE, HunkStart
 from acp_tui.ui.rendering.diff import DiffRenderer
 from acp_tui.ui.rendering.palette import PLAIN
 
@@ -22,3 +22,15 @@ def test_parts_of_a_file_are_numbered_as_the_file_is(layout: Any) -> None:
     assert "@@ -7,3 +7,3 @@" in text
     for number in ("7", "8", "120", "121"):
         assert re.search(rf"\b{number}\b", text)
+
+
+@pytest.mark.parametrize("layout", ["unified", "columns"])
+def test_a_part_at_an_unknown_place_claims_none_and_no_end_of_the_file(layout: Any) -> None:
+    renderer = DiffRenderer("a.py", "one\ntwo\nlast", "one\nTWO\nLAST", NOWHERE)
+    lines = [line.text.rstrip() for line in renderer.lines(60, PLAIN, layout)]
+    assert lines[0] == "a.py  +2  -2"
+    shown = {
+        "unified": ["  one", "- two", "- last", "+ TWO", "+ LAST"],
+        "columns": ["one │ one", "- two │ + TWO", "- last │ + LAST"],
+    }
+    assert [re.sub(" +", " ", line).strip() for line in lines[1:]] == [each.strip() for each in shown[layout]]
