@@ -231,7 +231,7 @@ def question_text(asked: request_outline.ShownRequest) -> str:
         asked, call_warnings(asked.call), request_outline.Bounds(NO_LIMIT, MAX_CHARACTERS, len, cut_text)
     )
     lines = [line for part in outline.parts() for line in _part_lines(part)]
-    if outline.metas:
+    if outline.says_more:
         lines.append("  what else is reported isn't shown here: _meta")
     return "\n".join([*lines, "", *_options(asked.request)])
 

@@ -17,7 +17,7 @@ from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields, shown_state
-from acp_tui.conversation.tool_text import HERE, command_line, described, is_place, shown_location, visible_title
+from acp_tui.conversation.tool_text import HERE, command_line, described, shown_location, visible_title
 from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import MAX_LINE, cut_characters, cut_shown, drawing_cost
@@ -39,6 +39,10 @@ class Bounds(NamedTuple):
 
 ON_SCREEN: Final = Bounds(200_000, 200_000)
 """Nobody reads more before answering."""
+MAX_PURPOSE: Final = 200
+"""A longer description has its own place, below the command."""
+MAX_META: Final = 200
+"""Shorter texts in `_meta` without spaces are names and numbers for programs."""
 MAX_IN_ROW: Final = 2_000
 """The maximum length of a value shown in the same row as its name."""
 
@@ -67,8 +71,10 @@ class ShownRequest:
         if asks is not None:
             return collapse_blanks_in_line(make_visible_line(asks))
         command = _asked_command(self.request, self.call)
-        is_command = command is not None and self.call.shown_title in (command.line, f"`{command.line}`")
-        return "Run this command" if is_command else visible_title(self.call)
+        if command is None or self.call.shown_title not in (command.line, f"`{command.line}`"):
+            return visible_title(self.call)
+        what_for = _purpose(self.call)
+        return "Run a command" + (f": {collapse_blanks_in_line(make_visible_line(what_for))}" if what_for else "")
 
 
 # The parts
@@ -135,8 +141,11 @@ class RequestOutline:
         self._bounds = bounds
         self._room = bounds.most
         self._shown = _Shown()
-        self._as_above: list[str] = []
-        """The names of the fields whose text another part has."""
+
+    @property
+    def says_more(self) -> bool:
+        """Whether there is text for people in `metas`, or much of something else."""
+        return any(len(each.text) > MAX_META or " " in each.text.strip() for each in reported_fields(self.metas))
 
     def note_lines(self, lines: Iterable[str]) -> None:
         """Note that the last diff shows these lines. A field with the same lines isn't told again."""
@@ -172,6 +181,8 @@ class RequestOutline:
         """What to know first: the client's note, where it happens, and paths outside the session's folder."""
         request, call, cwd = self._asked.request, self._asked.call, self._asked.cwd
         line = "" if command is None else command.line
+        if (what_for := _purpose(call)) and what_for in self._asked.title:
+            self._note(what_for)
         for title in (call.shown_title, request.title or ""):
             if title.strip("`$ ")[: MAX_LINE // 2] not in line:  # otherwise, the command has what it may have lost
                 self._note(title)
@@ -246,8 +257,6 @@ class RequestOutline:
             yield Remark("the agent didn't say exactly what this does")
         if call.raw_output is not UNSET:
             yield from self._values("output", call.raw_output)
-        if self._as_above:
-            yield Remark(f"as above: {make_visible_line(', '.join(self._as_above))}")
 
     def _values(self, name: str, value: Any) -> Iterator[RequestPart]:
         """Each field of a value that isn't told yet."""
@@ -256,12 +265,7 @@ class RequestOutline:
         fields = reported_fields(value, name)
         for each in islice(fields, MAX_FIELDS):
             self.left_out += cut_characters(each.name) + cut_characters(each.text)
-            if each.text in self._shown.whole:
-                if not is_place(each.name):
-                    self._as_above.append(each.name)
-            elif self._shown.has_lines(each.text):
-                self._as_above.append(each.name)
-            else:
+            if each.text not in self._shown.whole and not self._shown.has_lines(each.text):
                 yield from self._field(each)
         if rest := list(fields):
             self.left_out += sum(len(name) + len(text) for name, text in rest)
@@ -311,6 +315,12 @@ def _reported_command(call: tool_calls.ToolCall) -> _ShellCommand | None:
     if isinstance(cwd, str):
         read |= {"cwd"}
     return _ShellCommand(line, cwd if isinstance(cwd, str) else None, tuple(key for key in raw if key not in read))
+
+
+def _purpose(call: tool_calls.ToolCall) -> str:
+    """What the agent says that a command is for, in one line; "" if it doesn't say."""
+    said = call.raw_input.get("description") if isinstance(call.raw_input, Mapping) else None
+    return said if isinstance(said, str) and 0 < len(said) <= MAX_PURPOSE and "\n" not in said else ""
 
 
 def _asked_command(request: PermissionRequest, call: tool_calls.ToolCall) -> _ShellCommand | None:

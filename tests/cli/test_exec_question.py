@@ -72,7 +72,7 @@ def test_a_diff_shows_line_ends_and_splits_at_newlines_only(old: str | None, new
 @pytest.mark.parametrize("command", ["push", "push\n", "push --force"])
 def test_a_title_that_is_the_command_is_told_once(command: str) -> None:
     told = shown(kind="execute", raw_input={"command": command}).splitlines()
-    assert told[0] == f"Permission needed: {'Run this command' if command == 'push' else 'push'}"
+    assert told[0] == f"Permission needed: {'Run a command' if command == 'push' else 'push'}"
     assert told[1] == f"  $ {command.strip()}"
 
 
@@ -90,7 +90,7 @@ DEV_SERVER = TerminalState(TERMINAL, "npm run dev", "/web")
         ({"name": "push_it"}, ["  tool: push_it"]),
         ({"kind": "teleport"}, ["  kind: teleport"]),
         ({"raw_output": {"done": True}}, ["  output.done: true"]),
-        ({"meta": {"x": 1}}, ["  what else is reported isn't shown here: _meta"]),
+        ({"meta": {"x": "Read this first"}}, ["  what else is reported isn't shown here: _meta"]),
         ({}, ["  the agent didn't say exactly what this does"]),
     ],
 )

@@ -15,7 +15,7 @@ from acp_tui.conversation.catch_up import retold
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.reducer import IDLE, apply
-from acp_tui.conversation.updates import SessionUpdate
+from acp_tui.conversation.updates import PromptRefused, PromptSent, SessionUpdate
 from conversation.test_replay_equality import EVERY_KIND
 from support.folding import agent, call, fold, prompt, thought
 
@@ -26,10 +26,16 @@ def is_echo(update: SessionUpdate) -> bool:
     return getattr(update, "role", "") == "user" and "hello".startswith(text[:3])
 
 
+def can_come(updates: list[SessionUpdate]) -> bool:
+    """Whether one agent can send this: only one that accepts prompts under an ID refuses one."""
+    awaits = {update.awaits_id for update in updates if isinstance(update, PromptSent)}
+    return len(awaits) < 2 or not any(isinstance(update, PromptRefused) for update in updates)
+
+
 UPDATES = st.lists(
     st.sampled_from([update for update in EVERY_KIND if not is_echo(update)]),
     max_size=40,
-)
+).filter(can_come)
 RECORDINGS = sorted(Path(__file__).parents[1].glob("data/recordings/*.jsonl"))
 WAITING = ("permissions", "elicitations")
 """Questions are asked again."""

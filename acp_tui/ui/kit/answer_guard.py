@@ -241,9 +241,9 @@ class QuestionGuard(AnswerGuard):
 
     def come(self) -> None:
         """Note that the user has come to the question, so that each key is meant for it."""
-        was_writing = self.is_writing
+        had_come = not (self.is_unasked or self.is_writing)
         self.is_unasked = self.is_writing = False
-        if was_writing:
+        if not had_come:
             self._show("")
 
     def come_unasked(self) -> None:

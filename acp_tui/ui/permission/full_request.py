@@ -85,6 +85,7 @@ class FullRequest(AnswerableRequest):
     def _begin(self) -> None:
         super()._begin()
         self.guard.is_unasked = self._card.guard.is_unasked
+        self.lay_out()
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, read, and go back."""
@@ -101,11 +102,10 @@ class FullRequest(AnswerableRequest):
                 f"{{review_context}}: {context}",
             ]
         keys = [
-            *(["more: {review_up}{review_down} {review_page_down}"] if is_cut else []),
-            self.answer_keys("{review_option_next} {review_confirm}"),
+            *(["{review_page_down}: more"] if is_cut else []),
             *changes,
-            "{review_raw}: raw" if is_brief else "{review_raw}: raw input",
             reject if self.can_reject else CANCEL_TO_REFUSE,
+            "{review_raw}: raw",
             "{leave_review}: back",
         ]
         return [key for key in map(hint, keys) if key]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from acp_tui.conversation.request_outline import ShownRequest
@@ -15,6 +15,7 @@ from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, is_enough, share_out
+from acp_tui.ui.permission.request_drawing import MAX_NUMBER
 from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
@@ -88,16 +89,16 @@ class Docked(Place):
         return self._body.app.size.width < NARROW_CELLS
 
 
-MORE: Final = "more: {card_page_down}, {review}"
+MORE: Final = "{card_page_down}: more"
 BRIEF_CELLS: Final = 60
 """Below this width, the keys have short descriptions."""
 LONG_KEYS: Final = (
     "{review}: full screen",
-    "{raw}: raw input",
     "{reject_and_say_why}: reject and say why",
-    "{leave_card}: back to the prompt",
+    "{raw}: raw",
+    "{leave_card}: back",
 )
-BRIEF_KEYS: Final = ("{review}: full", "{raw}: raw", "{reject_and_say_why}: no + why", "{leave_card}: back")
+BRIEF_KEYS: Final = ("{review}: full", "{reject_and_say_why}: no + why", "{raw}: raw", "{leave_card}: back")
 
 
 class PermissionCard(AnswerableRequest):
@@ -107,7 +108,6 @@ class PermissionCard(AnswerableRequest):
     RAW_HINT = "press {raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("option_above", "option_below", "review", "leave_card"),
-        Binding("tab", "stay", "Stay here", show=False),
     ]
 
     _place: Docked
@@ -140,18 +140,14 @@ class PermissionCard(AnswerableRequest):
                     else "too small here: {leave_prompt}, then {review}"
                 )
             ]
-        more = [hint(MORE)] if is_cut else []
         if not has_focus:
-            return [
-                *more,
-                hint(f"{{leave_prompt}}, then {self.answer_keys('↑↓ Enter')}"),
-                *([] if self.can_reject else [CANCEL_TO_REFUSE]),
-            ]
+            return [hint("{leave_prompt} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
         is_brief = self.content_size.width < BRIEF_CELLS
-        full, raw, reject, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
-        refuse = reject if self.can_reject else CANCEL_TO_REFUSE
-        answer = self.answer_keys("↑↓" if is_brief else "↑↓ Enter")
-        return [each for each in (*more, answer, *([] if is_cut else [full]), raw, refuse, back) if each]
+        full, reject, raw, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
+        more = [hint(MORE)] if is_cut else []
+        if len(self.options) > MAX_NUMBER:
+            more.append("↑↓ Enter: answer")
+        return [each for each in (*more, full, reject if self.can_reject else CANCEL_TO_REFUSE, raw, back) if each]
 
     # What the user does
 
@@ -172,11 +168,11 @@ class PermissionCard(AnswerableRequest):
         self.guard.come()
         self.screen.set_focus(self)
 
-    def action_stay(self) -> None:
-        """Stay: the Tab was on its way here when the card took the focus."""
-
     def action_leave(self) -> None:
         self._user.leave()
+
+    def show_whole(self) -> None:
+        self.action_review()
 
     def action_review(self) -> None:
         """Show the whole request on its own screen, where it can be answered too."""

@@ -176,7 +176,7 @@ class RequestBody(Vertical):
         self._options = StripView(id="options")
 
     def compose(self) -> ComposeResult:
-        yield from (self._title, self._subject, self._keys, self._options)
+        yield from (self._title, self._subject, self._options, self._keys)
 
     def show(self, requests: Sequence[PermissionRequest], conversation: Conversation, cwd: str) -> None:
         """Show the first of these requests of a conversation; without a request, hide. `cwd` is the session's."""
@@ -222,6 +222,11 @@ class RequestBody(Vertical):
     @abstractmethod
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """The available keys and what they do. `is_cut` is True if the subject doesn't fit."""
+
+    @property
+    def chosen(self) -> int | None:
+        """The option that Enter stands for; None if it stands for none."""
+        return self._chosen
 
     @property
     def options(self) -> tuple[PermissionOption, ...]:
@@ -275,7 +280,7 @@ class RequestBody(Vertical):
         if self.asked is None or self._width < 2:
             return
         was_at_start = self._at_row == self._start
-        options = drawings.option_lines(self.options, self._chosen, self._palette, self._width)
+        options = drawings.option_lines(self.options, self.chosen, self._palette, self._width)
         self._option_rows = _rows_of(options)
         answers = [strip for lines in options for strip in lines]
         title = self._arrange("", len(answers))
@@ -320,7 +325,7 @@ class RequestBody(Vertical):
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
         rows = self._rows or self._place.rows_too_small(len(title))
         is_cut = rows.subject < len(self._drawn.lines)
-        self._keys.styles.margin = (rows.gap, 0, 0, 0)
+        self._options.styles.margin = (rows.gap, 0, 0, 0)
         self._keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
         short = drawings.shortened(title, rows.title, self._width)
         self._title.show(short, rows.title)
@@ -329,7 +334,7 @@ class RequestBody(Vertical):
         self._reveal_chosen(rows.options)
 
     def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
-        """The lines above the answers: the keys, or a warning in their place, so that the answers don't move."""
+        """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
         keys = drawings.keys_lines(self.keys(has_focus=self.has_focus, is_cut=is_cut), self._palette.muted, self._width)
         warning = self._warning or (self._why_once_more if self._drawing.seen.wanted else "")
         if not warning:
@@ -373,9 +378,9 @@ class RequestBody(Vertical):
         self._look()
 
     def _reveal_chosen(self, height: int) -> None:
-        if self._chosen is None:
+        if self.chosen is None:
             return
-        rows, top = self._option_rows[self._chosen], self._options.scroll_offset.y
+        rows, top = self._option_rows[self.chosen], self._options.scroll_offset.y
         y = min(max(top, rows.stop - height), rows.start)
         self._options.go_to_line(y)
 

@@ -140,7 +140,7 @@ class SubjectDrawing:
                 lines = _drawn(part, look)
             runs.append(lines)
             length += len(lines)
-        if outline.metas:
+        if outline.says_more:
             runs.append(wrap([(look.raw_hint or "also reported: _meta", look.palette.muted)], look.width))
             length += len(runs[-1])
         if look.shows_raw:

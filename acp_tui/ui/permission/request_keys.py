@@ -13,11 +13,11 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.conversation.permission_requests import LETTERS, Rejection, answer_of, keys_told, kind_word
+from acp_tui.conversation.permission_requests import LETTERS, Rejection, answer_of, kind_word
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.permission.request_body import Place, RequestBody
-from acp_tui.ui.permission.request_drawing import MAX_NUMBER, SubjectDrawing
+from acp_tui.ui.permission.request_drawing import SubjectDrawing
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
@@ -56,16 +56,18 @@ class AnswerableRequest(RequestBody, can_focus=True):
         self.clock = clock
 
     def _begin(self) -> None:
-        super()._begin()
         self.guard.is_unasked = True  # it came by itself, even to somebody who has just answered another
+        super()._begin()
 
-    def warn_too_small(self) -> None:
-        """Tell the user that there isn't enough room to answer, if that isn't visible already."""
+    def show_whole(self) -> None:
+        """Show the request where there is enough room to answer."""
 
-    def answer_keys(self, others: str) -> str:
-        """The keys that answer. `others` choose options without a number."""
-        keys = keys_told(self.options, MAX_NUMBER)
-        return f"{keys} {others}: answer" if len(self.options) > MAX_NUMBER else f"{keys}: answer"
+    @property
+    def chosen(self) -> int | None:
+        """The user's choice; the first option if the user came here without choosing one."""
+        if self._chosen is None and not self.guard.is_unasked and self.has_focus and self.options:
+            return 0
+        return self._chosen
 
     @property
     def can_reject(self) -> bool:
@@ -79,18 +81,17 @@ class AnswerableRequest(RequestBody, can_focus=True):
     # What the user does
 
     def action_choose(self, step: int) -> None:
-        """Move the choice. Nothing is chosen at first."""
+        """Move the choice, from the last option to the first. Nothing is chosen where the keyboard came by itself."""
         if not self.options:
             return
-        last = len(self.options) - 1
-        start = (-1 if step > 0 else last + 1) if self._chosen is None else self._chosen
-        self._chosen = max(0, min(last, start + step))
+        start = (-1 if step > 0 else 0) if self.chosen is None else self.chosen
+        self._chosen = (start + step) % len(self.options)
         self.warn("")
 
     def action_confirm(self) -> None:
         """Answer with the chosen option; if none is chosen, do nothing."""
-        if self._chosen is not None:
-            self._answer(self._chosen, "press Enter again")
+        if self.chosen is not None:
+            self._answer(self.chosen, "press Enter again")
 
     def action_answer(self, key: str) -> None:
         index = answer_of(self.options, key)
@@ -141,7 +142,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         """Let the user write a reason, however soon the key came: the request waits until that is sent."""
         option = self._rejection
         if self._rows is None:
-            self.warn_too_small()
+            self.show_whole()
         elif option is not None and self.asked is not None:
             rejection = Rejection(self.asked.request.key, option.option_id, self.asked.call.shown_title)
             # Other keys had an effect.
@@ -159,7 +160,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
     def _counts(self, again: str) -> bool:
         """Whether the key or click can be a deliberate answer. If not, tell the user what to do."""
         if self._rows is None:
-            self.warn_too_small()
+            self.show_whole()
             return False
         self.guard.can_answer &= self.has_focus
         return self.guard.may_answer(again)

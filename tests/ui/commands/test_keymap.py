@@ -158,7 +158,7 @@ def test_two_commands_can_change_their_keys() -> None:
 
 
 def test_a_key_of_the_card_is_not_taken_for_what_is_below_it() -> None:
-    keymap = keymap_of(chosen(leave_card="q", next_mode="ctrl+g"))
+    keymap = keymap_of(chosen(option_above="q", next_mode="ctrl+g"))
 
     assert keymap.meaning(CARD, "shift+tab") == ""
     assert keymap.meaning(CARD, "ctrl+g") is BY_ID["next_mode"]

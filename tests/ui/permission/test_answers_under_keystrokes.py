@@ -204,6 +204,8 @@ class Run:
     offer: int = 0
     meant: int = 0
     chosen: int | None = None
+    has_come: bool = False
+    """Whether the user came to the card: by Tab, or by a click."""
     is_stale: bool = False
     down: tuple[int, int] | None = None
 
@@ -218,7 +220,7 @@ class Run:
         self.keys += 1
         self.is_stale = False
         self.offer = self.random.randrange(len(OFFERS))
-        self.chosen = None
+        self.chosen, self.has_come = None, False
         options = OFFERS[self.offer][0]
         request = PermissionRequest(RequestKey(self.keys), ToolCallId("call"), options)
         self.card.show_request(ShownRequest(request, self.call))
@@ -265,12 +267,14 @@ class Run:
         event.time = self.clock.now_s - age_s
         is_meant = self.judge.is_meant(event.key, self.clock.now_s - age_s)
         expected = OFFERS[self.offer][1].get(key)
-        if key == "enter" and self.chosen is not None:
-            expected = self.card.options[self.chosen]
-        if key in ("up", "down"):
-            last = len(OFFERS[self.offer][0]) - 1
-            start = self.chosen if self.chosen is not None else (-1 if key == "down" else last + 1)
-            self.chosen = max(0, min(last, start + (1 if key == "down" else -1)))
+        chosen = 0 if self.chosen is None and self.has_come else self.chosen
+        if key == "enter" and chosen is not None:
+            expected = self.card.options[chosen]
+        if key in ("up", "down", "tab"):
+            step = -1 if key == "up" else 1
+            start = chosen if chosen is not None else (0 if step < 0 else -1)
+            self.chosen = (start + step) % len(OFFERS[self.offer][0])
+        self.has_come |= key == "tab"
         request_key = self.card.asked.request.key
         await self.card.on_key(event)
         self._check(expected if is_meant else None, request_key)
@@ -309,6 +313,7 @@ class Run:
         if is_down:
             is_meant = self.judge.is_meant("", self.clock.now_s)
             self.down = (self.judge.version, row) if is_meant else None
+            self.has_come = True
             self.card.on_mouse_down(event)
             return
         # A press on a card without the keyboard gives it the keyboard; a click counts only where it already was.

@@ -46,11 +46,30 @@ async def test_typing_in_the_prompt_never_answers() -> None:
         assert page.connection.prompts == ["12y"]
 
 
-async def test_enter_with_nothing_chosen_does_nothing() -> None:
+async def test_enter_does_nothing_where_the_keyboard_came_by_itself() -> None:
     async with open_page() as page:
-        await _open_card(page)
+        await page.ask("first", title="One")
+        await page.ask("second", title="Two")
+        await page.enter_card()
+        await page.press("2")
+        page.clock.now_s += REPEAT_S
+        await page.until(lambda: "Two" in page.text)
         await page.press("enter", "enter")
-        assert page.decisions == {}
+        assert page.decisions == {"first": REJECT.option_id}
+        assert "❯ 1" not in page.text
+
+
+async def test_tab_leads_to_the_first_answer_and_enter_gives_it_after_a_pause() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Edit a file")
+        assert "❯ 1" not in page.text
+        await page.press("tab")
+        assert "❯ 1 y  Allow once" in page.text
+        await page.press("enter")
+        assert page.decisions == {}, "too soon"
+        page.clock.now_s += REPEAT_S
+        await page.press("enter")
+        assert page.decisions == {"call": ALLOW.option_id}
 
 
 async def test_a_key_that_means_nothing_is_typed_in_the_prompt() -> None:
@@ -69,16 +88,14 @@ async def test_nothing_but_a_choice_on_the_card_lets_the_agent_have_its_way() ->
         await page.send("go")
         await _open_card(page)
         # Everything else that can be pressed, from the card, the conversation, and the prompt.
-        for key in ("enter", "space", "pagedown", "pageup", "home", "end", "ctrl+o", "ctrl+t", "r"):
+        for key in ("space", "pagedown", "pageup", "home", "end", "ctrl+o", "ctrl+t", "r"):
             await page.press(key)
         await page.press("f")
         page.clock.pass_guard()
-        await page.press("enter", "space", "home", "end", "j", "k", "s", "r", "escape")
+        await page.press("space", "home", "end", "j", "k", "s", "r", "escape")
         page.clock.pass_guard()
         await page.press("f1", "1", "escape")
-        await page.press(
-            "escape", "1", "enter", "tab", "enter", "tab", "x", "ctrl+c", "pageup", "ctrl+end", "shift+tab"
-        )
+        await page.press("escape", "1", "enter", "tab", "enter", "tab", "x", "ctrl+c", "pageup", "ctrl+end")
         await page.click("Permission")
         await page.pilot.resize_terminal(60, 20)
         page.clock.now_s += 3600
@@ -328,7 +345,7 @@ async def test_a_choice_made_for_one_request_is_not_the_choice_for_the_next() ->
         await page.press("enter")
         page.clock.now_s += REPEAT_S
         await page.press("enter")
-        assert page.decisions == {"first": ALLOW.option_id}
+        assert page.decisions == {"first": REJECT.option_id}
 
 
 async def test_an_enter_that_comes_too_early_does_nothing() -> None:
@@ -374,7 +391,7 @@ async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
         assert "pressed too soon. Pause, then press 1 again" in page.text
         page.clock.pass_guard()
         await page.until(lambda: "too soon" not in page.text)
-        assert "1-2 y n: answer" in page.text
+        assert "f: full screen" in page.text
         assert page.decisions == {}
 
 
@@ -406,7 +423,7 @@ async def test_a_number_and_a_click_answer_with_their_option() -> None:
 
 async def test_arrows_choose_and_enter_answers() -> None:
     async with open_page() as page:
-        for keys, number in (("down", 1), ("down down", 2), ("down down down down", 3), ("up", 3), ("up up down", 3)):
+        for keys, number in (("down", 2), ("down tab", 3), ("down down down", 1), ("up", 3), ("shift+tab up down", 3)):
             await _open_card(page, *THREE)
             await page.press(*keys.split())
             assert f"❯ {number} " in page.text, keys
