@@ -164,6 +164,8 @@ class AgentCommand:
     """The version of ACP to use; None for the newest one it supports."""
     address: Address | None = None
     """Where it already runs; None if we start it."""
+    proxies: tuple[tuple[str, ...], ...] = ()
+    """The commands of the proxies between it and us, the one next to us first. They run here, wherever it runs."""
     sandbox: str = ""
     """The name of the sandbox it runs in; "" for what the settings say."""
     options: tuple[tuple[str, str], ...] = ()
@@ -177,6 +179,19 @@ class AgentCommand:
         """What it is to run in; None for no sandbox. Raises AgentNotRunnable."""
         is_elsewhere = self.is_elsewhere or self.address is not None
         return sandboxes.plan_for(self.name, self.sandbox, is_elsewhere=is_elsewhere)
+
+    @property
+    def proxy_commands(self) -> tuple[AgentCommand, ...]:
+        """Its proxies, each to be started as the agent is."""
+        return tuple(
+            AgentCommand(f"{self.name}'s proxy {PurePath(words[0]).name}", words, self.env, sandbox=self.sandbox)
+            for words in self.proxies
+        )
+
+    @property
+    def program(self) -> str:
+        """The name of what is run; for an address, all of it."""
+        return self.argv[0] if self.address is not None else PurePath(self.argv[0]).name
 
     @property
     def way(self) -> str:

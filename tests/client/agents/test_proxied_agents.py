@@ -1,0 +1,193 @@
+"""Agents behind proxies, all of them real processes: what gets through, and what ends the chain."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.client.errors import AgentLost, AgentNotFound, AgentRefused
+from acp_tui.conversation.facts import Turn
+from support.agents import REPLY, agent_texts, our_children, running, scripted_argv, until
+from support.proxied import behind, proxy
+
+ECHO = """
+    prompt = open_session(); say("heard " + prompt["params"]["prompt"][0]["text"]); end(prompt)
+    serve_until_closed()
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """No process we started outlives its test, not even as a zombie."""
+    yield
+    assert our_children() == []
+
+
+@pytest.mark.parametrize("ways", [(), ("pass",), ("pass", "pass"), ("released",), ("pass", "released", "pass")])
+async def test_a_turn_goes_through_any_number_of_proxies(tmp_path: Path, ways: tuple[str, ...]) -> None:
+    async with running(behind(ECHO, *map(proxy, ways))) as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        await session.send_prompt(REPLY)
+        assert agent_texts(session) == ["heard go"]
+
+
+async def test_a_proxy_may_rewrite_what_passes_through(tmp_path: Path) -> None:
+    async with running(behind(ECHO, proxy("rewrites"), proxy("pass"))) as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        await session.send_prompt(REPLY)
+        assert agent_texts(session) == ["heard GO"]
+
+
+async def test_each_hop_has_the_name_it_told_unless_it_passed_on_the_next_ones(tmp_path: Path) -> None:
+    script = 'handshake(agentInfo={"name": "inner", "version": "2.0"}); serve_until_closed()'
+    async with running(behind(script, proxy("named"), proxy("pass"))) as agent:
+        await agent.initialize()
+        assert agent.chain is not None
+        ends = [(label, text.rpartition("scripted")[2]) for label, text in agent.chain.facts]
+        assert ends[:2] == [("Proxy", "-proxy 7.1)"), ("Proxy", "_proxy.py pass")]
+        assert agent.chain.facts[2][1].endswith("(inner 2.0)")
+        assert agent.title == "scripted-proxy"
+
+
+async def test_an_agents_question_comes_through_and_its_answer_goes_back(tmp_path: Path) -> None:
+    script = 'prompt = open_session(); ask("allow_once"); say(outcome()); end(prompt); serve_until_closed()'
+    async with running(behind(script, proxy("pass"), proxy("pass"))) as agent, anyio.create_task_group() as tasks:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        tasks.start_soon(session.send_prompt, REPLY)
+        await until(session, lambda: bool(session.conversation.permissions))
+        [request] = session.conversation.permissions
+        session.answer_permission(request, "allow_once")
+        await until(session, lambda: session.conversation.turn is Turn.IDLE)
+        assert agent_texts(session) == ["allow_once"]
+
+
+async def test_an_agents_error_arrives_as_it_was(tmp_path: Path) -> None:
+    script = 'handshake(); refuse(expect("session/new"), -32123, "no room", {"rooms": 0}); serve_until_closed()'
+    async with running(behind(script, proxy("pass"), proxy("pass"))) as agent:
+        await agent.initialize()
+        with pytest.raises(AgentRefused, match="no room") as refused:
+            await agent.new_session(tmp_path)
+    assert refused.value.code == -32123
+
+
+async def test_a_cancelled_request_is_cancelled_under_the_id_it_has_at_each_hop(tmp_path: Path) -> None:
+    script = """
+        handshake(); answer(expect("_other")); asked = expect("_long"); cancelled = expect("$/cancel_request")
+        answer(expect("_which"), same=cancelled["params"]["requestId"] == asked["id"]); serve_until_closed()
+    """
+    async with running(behind(script, proxy("pass"), proxy("pass"))) as agent:
+        await agent.initialize()
+        await agent.send_extension("_other", {})
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(agent.send_extension, "_long", {})
+            await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        assert await agent.send_extension("_which", {}) == {"same": True}
+
+
+# What goes wrong
+
+
+async def test_a_proxy_that_is_not_there_is_named() -> None:
+    with pytest.raises(AgentNotFound, match="the command no-such-proxy wasn't found"):
+        async with running(behind(ECHO, proxy("pass"), ("no-such-proxy",))):
+            pass
+
+
+async def test_a_proxy_that_dies_is_named_with_its_last_words() -> None:
+    with pytest.raises(AgentLost, match=r"scripted's proxy python\S* exited with code 3") as lost:
+        async with running(behind(ECHO, proxy("pass"), proxy("dies"))) as agent:
+            await agent.initialize()
+    assert lost.value.detail == "the proxy can't find its rules\n"
+
+
+async def test_a_proxy_killed_in_a_turn_ends_the_chain(tmp_path: Path) -> None:
+    async with running(behind(ECHO, proxy("pass"), proxy("killed"))) as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        with pytest.raises(AgentLost, match=r"scripted's proxy python\S* was ended by SIGKILL"):
+            await session.send_prompt(REPLY)
+
+
+async def test_what_the_agent_said_before_its_end_still_arrives(tmp_path: Path) -> None:
+    script = """
+        prompt = open_session()
+        for number in range(2000): say(f"{number} ")
+        print("out of tokens", file=sys.stderr); sys.exit(9)
+    """
+    async with running(behind(script, proxy("pass"), proxy("pass"))) as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        with pytest.raises(AgentLost, match="scripted exited with code 9") as lost:
+            await session.send_prompt(REPLY)
+        assert lost.value.detail == "out of tokens\n"
+        assert agent_texts(session)[0].endswith("1999 ")
+
+
+@pytest.mark.parametrize("position", [0, 1])
+async def test_a_proxy_that_never_answers_is_named_after_the_limit(position: int) -> None:
+    proxies = [proxy("pass"), proxy("pass")]
+    proxies[position] = (*proxy("silent"), f"number-{position}")
+    async with running(behind(ECHO, *proxies)) as agent:
+        with pytest.raises(AgentLost, match=r"scripted's proxy python\S* hasn't answered within") as lost:
+            await agent.initialize(limit_s=0.5)
+    assert f"number-{position}" in lost.value.hint
+
+
+async def test_a_program_that_is_no_proxy_is_told_apart_from_the_agent() -> None:
+    no_proxy = scripted_argv("for _ in range(2): refuse(read(), -32601, 'what?')\nserve_until_closed()")
+    async with running(behind(ECHO, no_proxy)) as agent:
+        with pytest.raises(AgentRefused, match=r"scripted's proxy python\S*: what") as refused:
+            await agent.initialize()
+    assert refused.value.hint == "it didn't answer proxy/initialize: is it an ACP proxy?"
+
+
+@pytest.mark.parametrize(
+    ("way", "why"),
+    [
+        ("early", "it answered proxy/initialize without the answer of what comes after it"),
+        ("newer", "it changed the protocol version from 1 to 2"),
+    ],
+)
+async def test_a_handshake_that_is_not_the_successors_ends_the_chain(way: str, why: str) -> None:
+    async with running(behind(ECHO, proxy("pass"), proxy(way))) as agent:
+        with pytest.raises(AgentLost, match=rf"scripted's proxy python\S* broke the protocol: {why}"):
+            await agent.initialize()
+
+
+async def test_junk_of_a_proxy_is_logged_under_its_name_and_harmless(tmp_path: Path) -> None:
+    async with running(behind(ECHO, proxy("pass"), proxy("junk"))) as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        await session.send_prompt(REPLY)
+        assert agent_texts(session) == ["heard go"]
+        name = Path(sys.executable).name
+        logged = [line.removeprefix(f"{name}: ") for line in agent.log]
+        assert logged[:2] == ["Rules loaded.", "[1, 2]"]
+        assert {"answered wrong: -32602", "answered loop: -32601"} <= set(logged)
+
+
+async def test_all_that_a_flooding_proxy_says_arrives(tmp_path: Path) -> None:
+    async with running(behind(ECHO, proxy("floods"))) as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        await session.send_prompt(REPLY)
+        assert sum(map(len, agent_texts(session))) == 20_000 * 1000 + len("heard go")
+
+
+async def test_the_whole_chain_ends_when_its_agent_is_stopped(tmp_path: Path) -> None:
+    async with running(behind(ECHO, proxy("pass"), proxy("pass"))) as agent:
+        await agent.initialize()
+        assert len(our_children()) == 3
+        await agent.stop()
+        assert our_children() == []
+        with suppress(AgentLost):
+            await agent.new_session(tmp_path)
