@@ -93,7 +93,8 @@ def answer(message: Any) -> None:
     if method == "initialize" and "result" in message:
         result = message["result"]
         if "named" in WAYS:
-            result["agentInfo"] = {"name": "scripted-proxy", "version": "7.1"}
+            info = "info" if result["protocolVersion"] == 2 else "agentInfo"
+            result[info] = {"name": "scripted-proxy", "version": "7.1"}
         if "newer" in WAYS:
             result["protocolVersion"] += 1
     send(**{**message, "id": theirs})

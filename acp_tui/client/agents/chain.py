@@ -115,7 +115,7 @@ async def open_chain(
     failure: ClientError | None = None
     async with AsyncExitStack() as opened:
         hops: list[Hop] = []
-        writes = [_named(each.program, on_stderr) for each in (*command.proxy_commands, command)]
+        writes = [_named(each.name, on_stderr) for each in (*command.proxy_commands, command)]
         try:
             for each, write in zip((*command.proxy_commands, command), writes, strict=True):
                 channel = await opened.enter_async_context(

@@ -184,14 +184,9 @@ class AgentCommand:
     def proxy_commands(self) -> tuple[AgentCommand, ...]:
         """Its proxies, each to be started as the agent is."""
         return tuple(
-            AgentCommand(f"{self.name}'s proxy {PurePath(words[0]).name}", words, self.env, sandbox=self.sandbox)
-            for words in self.proxies
+            AgentCommand(f"proxy {number} ({PurePath(words[0]).name})", words, self.env, sandbox=self.sandbox)
+            for number, words in enumerate(self.proxies, 1)
         )
-
-    @property
-    def program(self) -> str:
-        """The name of what is run; for an address, all of it."""
-        return self.argv[0] if self.address is not None else PurePath(self.argv[0]).name
 
     @property
     def way(self) -> str:

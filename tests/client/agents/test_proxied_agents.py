@@ -103,7 +103,7 @@ async def test_a_proxy_that_is_not_there_is_named() -> None:
 
 
 async def test_a_proxy_that_dies_is_named_with_its_last_words() -> None:
-    with pytest.raises(AgentLost, match=r"scripted's proxy python\S* exited with code 3") as lost:
+    with pytest.raises(AgentLost, match=r"^proxy 2 \(python\S*\) exited with code 3$") as lost:
         async with running(behind(ECHO, proxy("pass"), proxy("dies"))) as agent:
             await agent.initialize()
     assert lost.value.detail == "the proxy can't find its rules\n"
@@ -113,7 +113,7 @@ async def test_a_proxy_killed_in_a_turn_ends_the_chain(tmp_path: Path) -> None:
     async with running(behind(ECHO, proxy("pass"), proxy("killed"))) as agent:
         await agent.initialize()
         session = await agent.new_session(tmp_path)
-        with pytest.raises(AgentLost, match=r"scripted's proxy python\S* was ended by SIGKILL"):
+        with pytest.raises(AgentLost, match=r"^proxy 2 \(python\S*\) was ended by SIGKILL$"):
             await session.send_prompt(REPLY)
 
 
@@ -137,7 +137,7 @@ async def test_a_proxy_that_never_answers_is_named_after_the_limit(position: int
     proxies = [proxy("pass"), proxy("pass")]
     proxies[position] = (*proxy("silent"), f"number-{position}")
     async with running(behind(ECHO, *proxies)) as agent:
-        with pytest.raises(AgentLost, match=r"scripted's proxy python\S* hasn't answered within") as lost:
+        with pytest.raises(AgentLost, match=rf"^proxy {position + 1} \(python\S*\) hasn't answered within") as lost:
             await agent.initialize(limit_s=0.5)
     assert f"number-{position}" in lost.value.hint
 
@@ -145,7 +145,7 @@ async def test_a_proxy_that_never_answers_is_named_after_the_limit(position: int
 async def test_a_program_that_is_no_proxy_is_told_apart_from_the_agent() -> None:
     no_proxy = scripted_argv("for _ in range(2): refuse(read(), -32601, 'what?')\nserve_until_closed()")
     async with running(behind(ECHO, no_proxy)) as agent:
-        with pytest.raises(AgentRefused, match=r"scripted's proxy python\S*: what") as refused:
+        with pytest.raises(AgentRefused, match=r"^proxy 1 \(python\S*\): what") as refused:
             await agent.initialize()
     assert refused.value.hint == "it didn't answer proxy/initialize: is it an ACP proxy?"
 
@@ -159,7 +159,7 @@ async def test_a_program_that_is_no_proxy_is_told_apart_from_the_agent() -> None
 )
 async def test_a_handshake_that_is_not_the_successors_ends_the_chain(way: str, why: str) -> None:
     async with running(behind(ECHO, proxy("pass"), proxy(way))) as agent:
-        with pytest.raises(AgentLost, match=rf"scripted's proxy python\S* broke the protocol: {why}"):
+        with pytest.raises(AgentLost, match=rf"^proxy 2 \(python\S*\) broke the protocol: {why}$"):
             await agent.initialize()
 
 
@@ -170,7 +170,7 @@ async def test_junk_of_a_proxy_is_logged_under_its_name_and_harmless(tmp_path: P
         await session.send_prompt(REPLY)
         assert agent_texts(session) == ["heard go"]
         name = Path(sys.executable).name
-        logged = [line.removeprefix(f"{name}: ") for line in agent.log]
+        logged = [line.removeprefix(f"proxy 2 ({name}): ") for line in agent.log]
         assert logged[:2] == ["Rules loaded.", "[1, 2]"]
         assert {"answered wrong: -32602", "answered loop: -32601"} <= set(logged)
 
