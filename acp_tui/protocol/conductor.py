@@ -41,7 +41,8 @@ SUCCESSOR: Final = "proxy/successor"
 RELEASED: Final = "_"
 """The Rust crates, 2.0.0, have it before both names, as for extensions."""
 SUCCESSORS: Final = (SUCCESSOR, RELEASED + SUCCESSOR)
-RESERVED: Final = frozenset({*SUCCESSORS, PROXY_INITIALIZE, RELEASED + PROXY_INITIALIZE})
+PROXY_INITIALIZES: Final = (PROXY_INITIALIZE, RELEASED + PROXY_INITIALIZE)
+RESERVED: Final = frozenset({*SUCCESSORS, *PROXY_INITIALIZES})
 """Only a conductor says what they mean: a proxy must not pass them on."""
 DRAIN_LIMIT_S: Final = 0.5
 """How long the proxies before one that has ended may take to pass on what it had said."""
@@ -184,7 +185,7 @@ class Conductor:
         goes_down = link.position == 0
         if 0 < link.position < self._last and message.method in SUCCESSORS:
             goes_down, call = True, message.params
-            if not _is_call(call):
+            if not is_call(call):
                 return self._refuse(link, message, ErrorCode.INVALID_PARAMS, "It wraps no request or notification")
         method, params = call["method"], call.get("params")
         if method == CANCEL_REQUEST:
@@ -283,7 +284,7 @@ class Conductor:
             link.wire.send(frame)
 
 
-def _is_call(call: Any) -> bool:
+def is_call(call: Any) -> bool:
     """Whether these are the params of proxy/successor."""
     return (
         isinstance(call, dict)
