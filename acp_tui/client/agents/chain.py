@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.client.agents.command import Sandboxes
+    from acp_tui.client.sandbox.sandbox import Sandbox
 
 MAX_STDERR_LINE: Final = 4 << 10
 """Longer lines are cut in two."""
@@ -122,7 +123,7 @@ async def open_chain(
                     open_channel(each, write, folder, each.planned_in(sandboxes))
                 )
                 if each is not command and channel.sandbox is not None:
-                    opened.push_async_callback(to_thread.run_sync, channel.sandbox.box.discard)
+                    opened.push_async_callback(_discard, channel.sandbox)
                 hops.append(Hop(each, channel))
         except ClientError as error:
             failure = error  # raised below, because the task groups of the others would wrap it
@@ -142,6 +143,11 @@ async def open_chain(
                     await _end_all(hops)
     if failure is not None:
         raise failure
+
+
+async def _discard(sandbox: Sandbox) -> None:
+    with anyio.CancelScope(shield=True):
+        await to_thread.run_sync(sandbox.box.discard)
 
 
 async def _end_all(hops: Sequence[Hop]) -> None:

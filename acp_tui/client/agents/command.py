@@ -191,7 +191,8 @@ class AgentCommand:
     @property
     def way(self) -> str:
         """How we reach it, as the end of a sentence: a process is run, an address is connected to."""
-        return f"runs: {self.line}" if self.address is None else f"is at {self.line}"
+        way = f"runs: {self.line}" if self.address is None else f"is at {self.line}"
+        return ", through ".join((way, *(proxy.line for proxy in self.proxy_commands)))
 
     @property
     def line(self) -> str:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
+from acp_tui.client.agents.command import Sandboxes
 from acp_tui.client.errors import AgentLost, AgentNotFound, AgentRefused
+from acp_tui.client.sessions.consent import Policy
+from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.facts import Turn
-from support.agents import REPLY, agent_texts, our_children, running, scripted_argv, until
+from support.agents import REPLY, agent_texts, our_children, running, scripted, scripted_argv, until
 from support.proxied import behind, proxy
+from support.served import agent_behind, websocket_server
 
 ECHO = """
     prompt = open_session(); say("heard " + prompt["params"]["prompt"][0]["text"]); end(prompt)
@@ -91,6 +99,45 @@ async def test_a_cancelled_request_is_cancelled_under_the_id_it_has_at_each_hop(
             await anyio.lowlevel.checkpoint()
             tasks.cancel_scope.cancel()
         assert await agent.send_extension("_which", {}) == {"same": True}
+
+
+async def test_proxies_lie_before_an_agent_at_an_address_too(tmp_path: Path) -> None:
+    proxies = (proxy("rewrites"), proxy("pass"))
+    async with (
+        websocket_server(agent_behind(scripted(ECHO))) as command,
+        running(replace(command, proxies=proxies)) as agent,
+    ):
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        await session.send_prompt(REPLY)
+        assert agent_texts(session) == ["heard GO"]
+
+
+async def test_each_proxy_is_started_in_the_agents_folder_with_its_variables(tmp_path: Path) -> None:
+    telling = ("sh", "-c", f'echo "$RULES in $PWD" >&2; exec {shlex.join(proxy("pass"))}')
+    command = replace(behind(ECHO, telling), env={"RULES": "ten"})
+    async with open_hub() as hub:
+        agent = await hub.start_agent(command, cwd=tmp_path)
+        await agent.initialize()
+        assert f"proxy 1 (sh): ten in {tmp_path}" in agent.log
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap isn't installed")
+async def test_a_proxy_is_confined_as_the_agent_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, project, temporary = (tmp_path / name for name in ("home", "project", "tmp"))
+    for folder in (home, project, temporary):
+        folder.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    trying = ("sh", "-c", f"touch {home}/a; touch {project}/b; exec {shlex.join(proxy('pass'))}")
+    policy = Policy(sandboxes=Sandboxes(default="workspace"))
+    async with open_hub() as hub:
+        agent = await hub.start_agent(behind(ECHO, trying), cwd=project, policy=policy)
+        await agent.initialize()
+        session = await agent.new_session(project)
+        await session.send_prompt(REPLY)
+        assert agent_texts(session) == ["heard go"]
+    assert [[path.name for path in folder.iterdir()] for folder in (home, project, temporary)] == [[], ["b"], []]
 
 
 # What goes wrong
