@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from acp_tui.client.agents.command import AgentCommand
 from support.agents import scripted
 
 SCRIPTED_PROXY = Path(__file__).with_name("scripted_proxy.py")
+SCRIPTED_CONDUCTOR = Path(__file__).with_name("scripted_conductor.py")
 
 
 def proxy(*ways: str) -> tuple[str, ...]:
@@ -21,3 +23,8 @@ def proxy(*ways: str) -> tuple[str, ...]:
 def behind(script: str, *proxies: Sequence[str]) -> AgentCommand:
     """A scripted agent behind proxies, the first one next to the client."""
     return replace(scripted(script), proxies=tuple(map(tuple, proxies)))
+
+
+def conducted(mode: str, *commands: Sequence[str]) -> tuple[str, ...]:
+    """The command of another conductor than ours, for these: as an "agent", or as a "proxy" of proxies."""
+    return (sys.executable, "-I", "-S", str(SCRIPTED_CONDUCTOR), mode, json.dumps(commands))

@@ -14,13 +14,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.agents.command import Sandboxes
+from acp_tui.client.agents.command import AgentCommand, Sandboxes
 from acp_tui.client.errors import AgentLost, AgentNotFound, AgentRefused
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.facts import Turn
 from support.agents import REPLY, agent_texts, our_children, running, scripted, scripted_argv, until
-from support.proxied import behind, proxy
+from support.proxied import behind, conducted, proxy
 from support.served import agent_behind, websocket_server
 
 ECHO = """
@@ -64,40 +64,41 @@ async def test_each_hop_has_the_name_it_told_unless_it_passed_on_the_next_ones(t
         assert agent.title == "scripted-proxy"
 
 
-async def test_an_agents_question_comes_through_and_its_answer_goes_back(tmp_path: Path) -> None:
-    script = 'prompt = open_session(); ask("allow_once"); say(outcome()); end(prompt); serve_until_closed()'
-    async with running(behind(script, proxy("pass"), proxy("pass"))) as agent, anyio.create_task_group() as tasks:
+EVERYTHING = """
+    prompt = open_session()
+    say("heard " + prompt["params"]["prompt"][0]["text"]); ask("allow_once"); say(" " + outcome()); end(prompt)
+    refuse(expect("_odd"), -32123, "no", {"why": [1]})
+    asked = expect("_long"); cancelled = expect("$/cancel_request")["params"]["requestId"]
+    answer(expect("_which"), same=cancelled == asked["id"]); serve_until_closed()
+"""
+"""An agent of which each kind of message comes through, both ways."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        behind(EVERYTHING, proxy("pass"), proxy("rewrites")),
+        AgentCommand("theirs", conducted("agent", proxy("pass"), proxy("rewrites"), scripted(EVERYTHING).argv)),
+        behind(EVERYTHING, proxy("pass"), conducted("proxy", proxy("rewrites"), proxy("pass")), proxy("pass")),
+    ],
+    ids=["our conductor", "another one", "another one within ours"],
+)
+async def test_a_chain_does_the_same_whoever_conducts_it(tmp_path: Path, command: AgentCommand) -> None:
+    async with running(command) as agent, anyio.create_task_group() as tasks:
         await agent.initialize()
         session = await agent.new_session(tmp_path)
         tasks.start_soon(session.send_prompt, REPLY)
         await until(session, lambda: bool(session.conversation.permissions))
-        [request] = session.conversation.permissions
-        session.answer_permission(request, "allow_once")
+        session.answer_permission(next(iter(session.conversation.permissions)), "allow_once")
         await until(session, lambda: session.conversation.turn is Turn.IDLE)
-        assert agent_texts(session) == ["allow_once"]
-
-
-async def test_an_agents_error_arrives_as_it_was(tmp_path: Path) -> None:
-    script = 'handshake(); refuse(expect("session/new"), -32123, "no room", {"rooms": 0}); serve_until_closed()'
-    async with running(behind(script, proxy("pass"), proxy("pass"))) as agent:
-        await agent.initialize()
-        with pytest.raises(AgentRefused, match="no room") as refused:
-            await agent.new_session(tmp_path)
-    assert refused.value.code == -32123
-
-
-async def test_a_cancelled_request_is_cancelled_under_the_id_it_has_at_each_hop(tmp_path: Path) -> None:
-    script = """
-        handshake(); answer(expect("_other")); asked = expect("_long"); cancelled = expect("$/cancel_request")
-        answer(expect("_which"), same=cancelled["params"]["requestId"] == asked["id"]); serve_until_closed()
-    """
-    async with running(behind(script, proxy("pass"), proxy("pass"))) as agent:
-        await agent.initialize()
-        await agent.send_extension("_other", {})
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(agent.send_extension, "_long", {})
+        assert "".join(agent_texts(session)) == "heard GO allow_once"
+        with pytest.raises(AgentRefused, match="no") as refused:
+            await agent.send_extension("_odd", {})
+        assert refused.value.code == -32123
+        async with anyio.create_task_group() as given_up:
+            given_up.start_soon(agent.send_extension, "_long", {})
             await anyio.lowlevel.checkpoint()
-            tasks.cancel_scope.cancel()
+            given_up.cancel_scope.cancel()
         assert await agent.send_extension("_which", {}) == {"same": True}
 
 
