@@ -258,7 +258,7 @@ class Conductor:
                 raise BrokeTheChain("it answered proxy/initialize without the answer of what comes after it")
             theirs, its = after.agreement.get("protocolVersion"), agreement.get("protocolVersion")
             if its != theirs:
-                raise BrokeTheChain(f"it changed the protocol version from {theirs!r} to {its!r}")
+                raise BrokeTheChain(f"it changed the protocol version from {_number(theirs)} to {_number(its)}")
         link.agreement = agreement
         return False
 
@@ -282,6 +282,10 @@ class Conductor:
     def _send(self, link: _Link, frame: bytes) -> None:
         with suppress(ConnectionLost):  # the chain is about to end
             link.wire.send(frame)
+
+
+def _number(version: Any) -> str:
+    return str(version) if type(version) is int and abs(version) < 1000 else "another value"
 
 
 def is_call(call: Any) -> bool:

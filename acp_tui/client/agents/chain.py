@@ -17,7 +17,9 @@ from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import AgentProcess
 from acp_tui.client.errors import AgentLost, ClientError
+from acp_tui.protocol import MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.conductor import BrokeTheChain, Conductor, HopTap
+from acp_tui.protocol.negotiation import read_agreement
 from acp_tui.rpc import AnswersUnread, FrameTooLarge
 from acp_tui.rpc.memory_stream import connected_pair
 from acp_tui.values import dataclass
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sandbox.sandbox import Sandbox
 
 MAX_STDERR_LINE: Final = 4 << 10
-"""Longer lines are cut in two."""
+"""Longer lines are cut in two; of those that should be messages, this much is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +98,11 @@ class Chain:
 
 
 def _identity(agreement: Mapping[str, Any]) -> str:
-    info = agreement.get("info") or agreement.get("agentInfo")
-    told = (info.get("name"), info.get("version")) if isinstance(info, dict) else ()
-    return " ".join(word for word in told if isinstance(word, str))
+    try:
+        identity = read_agreement(agreement)[1].identity
+    except (MalformedMessage, UnsupportedVersion):
+        return ""
+    return "" if identity is None else f"{identity.name} {identity.version}".strip()
 
 
 @asynccontextmanager
@@ -130,7 +134,9 @@ async def open_chain(
         else:
             here, there = connected_pair()
             streams = [hop.channel.stream for hop in hops]
-            conductor = Conductor(there, streams, tap, lambda position, line: writes[position](line + b"\n"))
+            conductor = Conductor(
+                there, streams, tap, lambda position, line: writes[position](line[:MAX_STDERR_LINE] + b"\n")
+            )
             try:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(conductor.serve)

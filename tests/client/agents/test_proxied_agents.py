@@ -15,13 +15,13 @@ import anyio
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand, Sandboxes
-from acp_tui.client.errors import AgentLost, AgentNotFound, AgentRefused
+from acp_tui.client.errors import AgentLost, AgentNotFound, AgentRefused, AgentUnreachable
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.facts import Turn
 from support.agents import REPLY, agent_texts, our_children, running, scripted, scripted_argv, until
 from support.proxied import behind, conducted, proxy
-from support.served import agent_behind, websocket_server
+from support.served import agent_behind, hang_up, websocket_server
 
 ECHO = """
     prompt = open_session(); say("heard " + prompt["params"]["prompt"][0]["text"]); end(prompt)
@@ -178,6 +178,21 @@ async def test_what_the_agent_said_before_its_end_still_arrives(tmp_path: Path) 
             await session.send_prompt(REPLY)
         assert lost.value.detail == "out of tokens\n"
         assert agent_texts(session)[0].endswith("1999 ")
+
+
+async def test_a_connection_that_breaks_behind_a_proxy_may_come_back() -> None:
+    async with websocket_server(hang_up) as command, running(replace(command, proxies=(proxy("pass"),))) as agent:
+        with pytest.raises(AgentUnreachable):
+            await agent.initialize()
+        assert agent.may_come_back
+
+
+async def test_a_name_without_end_is_cut_in_the_chain() -> None:
+    script = 'handshake(agentInfo={"name": "n" * 1_000_000, "version": "1"}); serve_until_closed()'
+    async with running(behind(script, proxy("pass"))) as agent:
+        await agent.initialize()
+        assert agent.chain is not None
+        assert all(len(told) < 20_000 for _, told in agent.chain.facts)
 
 
 @pytest.mark.parametrize("position", [0, 1])
