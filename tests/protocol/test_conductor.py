@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import anyio
 import pytest
 
-from acp_tui.protocol.conductor import Conductor
+from acp_tui.protocol.conductor import BrokeTheChain, Conductor
 from acp_tui.rpc import AnswersUnread, Direction
 from support.golden import golden_files, read_or_skip
 from support.peers import Counterpart, connected, notification, response, settle
@@ -270,6 +272,53 @@ async def test_each_hop_is_seen_as_it_speaks_and_hears() -> None:
     assert methods == [
         (0, "out", True), (0, "in", True), (1, "out", True), (1, "in", False), (0, "out", False), (0, "in", False),
     ]  # fmt: skip
+
+
+ODD = [
+    *("1" * 5000, "NaN", "1e400", "-0", "1.5", "true", "null", '""', '"\\ud800"', "{}", "[]", "[" * 198 + "]" * 198),
+    *(
+        '"' + "y" * 5000 + '"',
+        '{"method":"initialize"}',
+        '{"method":"_x","params":1}',
+        '{"requestId":1}',
+        "1",
+        '"hello"',
+    ),
+]
+METHODS = [
+    "initialize",
+    "proxy/initialize",
+    "proxy/successor",
+    "_proxy/successor",
+    "$/cancel_request",
+    "_x",
+    "m" * 9000,
+]
+
+
+def odd_line(random: Random) -> bytes:
+    """Something like a message, in JSON or nearly."""
+    wrapped = f'{{"method":"{random.choice(METHODS)}","params":{random.choice(ODD)}}}'
+    parts = {"id": ODD, "method": [json.dumps(each) for each in METHODS], "params": [*ODD, wrapped]}
+    parts |= {"result": ODD, "error": [*ODD, '{"code":1,"message":"no"}']}
+    line = ",".join(f'"{key}":{random.choice(values)}' for key, values in parts.items() if random.random() < 0.6)
+    return f"{{{line}}}"[: random.choice([None, None, None, 20])].encode() + b"\n"
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_no_line_of_a_component_makes_the_conductor_fail(seed: int) -> None:
+    random = Random(seed)
+    async with played(proxies=2) as chain:
+        await chain.shake_hands()
+        for component in chain.components:
+            await component.send_bytes(b"".join(odd_line(random) for _ in range(100)))
+        await settle()
+        fault = chain.conductor.fault
+        assert fault is None or isinstance(fault[1], BrokeTheChain)
+        if fault is None:
+            await chain.components[0].send(notification("_still", {"here": seed}))
+            while (await chain.client.receive()).get("method") != "_still":
+                pass
 
 
 UPDATE = notification("session/update", {"text": "x" * 1000})
