@@ -269,8 +269,10 @@ class Conductor:
         if went is None:
             return link.wire
         target, request_id = went
-        params = {**params, "requestId": request_id}
-        self._send(target, encode({"jsonrpc": "2.0", "method": CANCEL_REQUEST, "params": params}))
+        # The Rust crates wrap it as its request was wrapped; the schema never does.
+        is_bare = target.prefix != RELEASED or link.position < target.position
+        call = self._addressed(target, CANCEL_REQUEST, {**params, "requestId": request_id}, goes_down=is_bare)
+        self._send(target, encode({"jsonrpc": "2.0", **call}))
         return target.wire
 
     def _refuse(self, link: _Link, message: Notification | Request, code: ErrorCode, why: str) -> Wire:
