@@ -26,5 +26,5 @@ async def test_f4_has_the_chain_and_the_inspector_asks_whose_frames_to_show(tmp_
         assert "acp-tui and the chain" in page.words
         await page.press("down", "down", "enter")
         await page.until(lambda: "Inspector · proxy 2" in page.words)
-        assert "proxy/successor initialize" in page.words
-        assert page.words.count("agent_message_chunk hello") == 2
+        await page.until(lambda: "proxy/successor initialize" in page.words)
+        await page.until(lambda: page.words.count("agent_message_chunk hello") == 2)
