@@ -109,6 +109,8 @@ def _details(agent: ListedAgent) -> Iterator[str]:
         yield agent.description
     if agent.command.argv and agent.command.package is None:
         yield agent.command.line
+    for proxy in agent.command.proxy_commands:
+        yield f"through {proxy.line}"
     if agent.command.place_note:
         yield agent.command.place_note
 
@@ -142,6 +144,7 @@ def _agent_as_json(agent: ListedAgent) -> dict[str, object]:
         "version": agent.version or None,
         "source": agent.source.value,
         "command": command.argv,
+        "proxies": command.proxies,
         "env": {name: value if is_open else mask(value) for name, value in command.env.items()},
         "can_run": not agent.obstacle,
         "asks_first": not agent.obstacle and command.package is not None,

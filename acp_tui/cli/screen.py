@@ -77,11 +77,8 @@ def fitted(appearance: Appearance) -> Appearance:
 def _theme_of_terminal() -> str:
     with ThreadPoolExecutor(1) as asking:
         shade = asking.submit(light_or_dark, os.environ, ask_terminal)
-        # The screen loads while the terminal answers.
-        _app_class()
-        from acp_tui.ui.kit import themes
-
-        return themes.theme_for(shade.result(), os.environ)
+        app = _app_class()  # which loads while the terminal answers
+        return app.theme_for(shade.result(), os.environ)
 
 
 def _app_class() -> type[AcpTuiApp]:

@@ -237,6 +237,8 @@ class AgentCheck:
     # Before the start
 
     def _look_at_command(self) -> None:
+        for proxy in self._command.proxy_commands:
+            self._add(ok("Proxy", " ".join(Masker().argv(proxy.argv))))
         line = " ".join(Masker().argv(self._command.argv))
         if self._command.address is not None:
             self._add(ok("Address", line))

@@ -11,7 +11,7 @@ from acp_tui.rpc.messages import (
     RequestId,
     RpcError,
 )
-from acp_tui.rpc.peer import Handler, Peer, Tap
+from acp_tui.rpc.peer import Handler, Peer, Tap, Wire
 
 __all__ = [
     "AnswersUnread",
@@ -26,4 +26,5 @@ __all__ = [
     "RequestId",
     "RpcError",
     "Tap",
+    "Wire",
 ]

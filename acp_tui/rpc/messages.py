@@ -160,15 +160,20 @@ def read_message(line: bytes) -> Message | None:
     """Read one line as a message; None for a blank line."""
     if not line or line.isspace():
         return None
+    value = decode(line)
+    return value if isinstance(value, Malformed) else read_value(line, value)
+
+
+def decode(line: bytes) -> Any:
+    """Return the line's JSON, or Malformed if it can't be read."""
     try:
-        value = _decode(line)
+        return _decode(line)
     except _NestedTooDeep:
         return Malformed(line, f"JSON that is nested more than {MAX_DEPTH} deep")
     except _TooManyValues:
         return Malformed(line, f"JSON with more than {MAX_CONTAINERS:,} lists and objects, or {MAX_VALUES:,} values")
     except (ValueError, RecursionError):
         return Malformed(line, "not JSON")
-    return read_value(line, value)
 
 
 def read_value(line: bytes, value: Any) -> Message:
@@ -281,12 +286,12 @@ def _read_error(error: Any) -> RequestFailed:
 
 def write_request(request_id: RequestId, method: str, params: Any) -> bytes:
     """Return a request as one line without its line end."""
-    return _encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+    return encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
 
 
 def write_notification(method: str, params: Any) -> bytes:
     """Return a notification as one line without its line end."""
-    return _encode({"jsonrpc": "2.0", "method": method, "params": params})
+    return encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def write_result(request_id: RequestId, value: Any) -> bytes:
@@ -296,7 +301,7 @@ def write_result(request_id: RequestId, value: Any) -> bytes:
 
 def result_pieces(request_id: RequestId, value: Any) -> Iterator[bytes]:
     """Yield the same line in pieces that take a few milliseconds each: a text may be as long as a file."""
-    yield b'{"jsonrpc":"2.0","id":%b,"result":' % _encode(request_id)
+    yield b'{"jsonrpc":"2.0","id":%b,"result":' % encode(request_id)
     yield from _pieces(value)
     yield b"}"
 
@@ -305,17 +310,17 @@ def _pieces(value: Any) -> Iterator[bytes]:
     if isinstance(value, str) and len(value) > PIECE_CHARACTERS:
         yield b'"'
         for start in range(0, len(value), PIECE_CHARACTERS):
-            yield _encode(value[start : start + PIECE_CHARACTERS])[1:-1]
+            yield encode(value[start : start + PIECE_CHARACTERS])[1:-1]
         yield b'"'
     elif isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
         before = b"{"
         for key, each in value.items():
-            yield before + _encode(key) + b":"
+            yield before + encode(key) + b":"
             yield from _pieces(each)
             before = b","
         yield b"}"
     else:
-        yield _encode(value)
+        yield encode(value)
 
 
 def write_failure(request_id: RequestId, error: RequestFailed) -> bytes:
@@ -323,14 +328,15 @@ def write_failure(request_id: RequestId, error: RequestFailed) -> bytes:
     body = {"code": int(error.code), "message": error.message}
     if error.data is not None:
         body["data"] = error.data
-    return _encode({"jsonrpc": "2.0", "id": request_id, "error": body})
+    return encode({"jsonrpc": "2.0", "id": request_id, "error": body})
 
 
 def _invalid(message: str, request_id: RequestId = None) -> bytes:
     return write_failure(request_id, RequestFailed(ErrorCode.INVALID_REQUEST, message))
 
 
-def _encode(message: Any) -> bytes:
+def encode(message: Any) -> bytes:
+    """Return a value as JSON, in one line."""
     try:
         return to_json(message)  # without a temporary copy, for example of a 60 MB file
     except PydanticSerializationError:  # half a surrogate pair, which is only valid UTF-8 when escaped

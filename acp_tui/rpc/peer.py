@@ -1,5 +1,7 @@
 """One side of a JSON-RPC connection: one read loop, one writer, requests in both directions.
 
+A `Wire` reads and writes lines, whatever they say; a `Peer` makes messages of them.
+
 Notifications, the start of each request, and the reading of each response run inside the read loop, in wire order.
 Only slow work gets a task of its own. Cancellation is the only method this module knows.
 """
@@ -43,6 +45,172 @@ T = TypeVar("T")
 
 Tap: TypeAlias = Callable[[messages.Direction, bytes], None]
 """Sees the raw bytes of every frame, without the line end, including junk; used for recordings."""
+
+
+class Wire:
+    """Serves one connection until the other side ends it or the task running `serve()` is cancelled."""
+
+    def __init__(
+        self,
+        stream: ByteStream,
+        on_line: Callable[[bytes], Wire | None],
+        on_lost: Callable[[messages.ConnectionLost], None] = lambda _: None,
+        *,
+        max_frame_bytes: int = messages.DEFAULT_MAX_FRAME_BYTES,
+        max_waiting_bytes: int = MAX_WAITING_BYTES,
+        unread_limit_s: float = UNREAD_LIMIT_S,
+        tap: Tap | None = None,
+    ) -> None:
+        """`on_line` handles a line, and returns the wire that needs room for the next one; None for this wire.
+
+        `on_lost` is called when the connection is lost, with the first reason.
+        """
+        self.waiting_bytes = 0
+        """How many sent bytes the other side hasn't taken."""
+        self.lost: messages.ConnectionLost | None = None
+        """Why the connection has ended or is about to."""
+        self.tasks: TaskGroup | None = None
+        """For work that ends with the connection, while it's served."""
+        self._stream = stream
+        self._on_line = on_line
+        self._on_lost = on_lost
+        self._splitter = messages.FrameSplitter(max_frame_bytes)
+        self._max_waiting_bytes = max_waiting_bytes
+        self._unread_limit_s = unread_limit_s
+        self._tap = tap
+        self._outgoing: deque[bytes] = deque()
+        self._outgoing_changed = anyio.Event()
+        self._taken = anyio.Event()
+
+    # Sending
+
+    def send(self, frame: bytes) -> None:
+        """Send a line, after everything sent before. Raises ConnectionLost."""
+        if self.lost is not None:
+            raise self.lost
+        # Record it here, not when it's written, so that a recording never shows an answer before its question.
+        if self._tap is not None:
+            self._tap(messages.Direction.OUT, frame)
+        self._outgoing.append(frame)
+        self.waiting_bytes += len(frame) + 1
+        self._signal()
+
+    async def flush(self) -> None:
+        """Wait until the stream took everything sent so far, or the connection is lost."""
+        while self._outgoing and self.lost is None:
+            await self._outgoing_changed.wait()
+
+    def _signal(self) -> None:
+        self._outgoing_changed.set()
+        self._outgoing_changed = anyio.Event()
+
+    async def until_room(self) -> None:
+        """Wait while more than `max_waiting_bytes` waits to be written. Call it before making a long answer.
+
+        If the other side takes nothing for `unread_limit_s`, the connection is lost.
+        """
+        while self.waiting_bytes > self._max_waiting_bytes:
+            with anyio.move_on_after(self._unread_limit_s) as limit:
+                await self._taken.wait()
+            if limit.cancelled_caught:
+                self.lose(messages.AnswersUnread(self.waiting_bytes))
+                if self.tasks is not None:
+                    self.tasks.cancel_scope.cancel()
+
+    async def _write(self) -> None:
+        """The only writer. A frame leaves the queue only after the stream took it, which is what flush waits for."""
+        try:
+            while True:
+                while not self._outgoing:
+                    await self._outgoing_changed.wait()
+                frames, size = [], 0
+                for frame in self._outgoing:
+                    frames.append(frame)
+                    size += len(frame) + 1
+                    if size >= SEND_BYTES:
+                        break
+                data = frames[0] if len(frames) == 1 else b"\n".join(frames)
+                for start in range(0, size, SEND_BYTES):
+                    piece = data[start : start + SEND_BYTES]
+                    if start + SEND_BYTES >= size:
+                        piece += b"\n"  # not earlier: that would copy a frame, which may be long
+                    await self._stream.send(piece)
+                    if self.lost is not None:
+                        return  # the queue was emptied while sending
+                    self.waiting_bytes -= len(piece)
+                    self._taken.set()
+                    self._taken = anyio.Event()
+                for _ in frames:
+                    self._outgoing.popleft()
+                self._signal()
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            # The other side may still be talking, so reading continues, but no answer can be expected.
+            self.lose(messages.ConnectionLost("the agent closed its input"))
+
+    # Receiving
+
+    async def serve(self) -> None:
+        """Read until the stream ends. After that, the connection is lost.
+
+        Raises FrameTooLarge for a line over the limit, and AnswersUnread if the other side doesn't read. An ordinary
+        end returns.
+        """
+        lost = messages.ConnectionLost("the connection was closed")
+        try:
+            async with anyio.create_task_group() as tasks:
+                self.tasks = tasks
+                tasks.start_soon(self._write)
+                try:
+                    await self._read()
+                    lost = messages.ConnectionLost("the agent closed the connection")
+                except messages.ConnectionLost as error:
+                    lost = error
+                finally:
+                    # Before the tasks are cancelled, so that a task shielding a last request learns that it's in
+                    # vain.
+                    self.lose(lost)
+                    tasks.cancel_scope.cancel()
+        finally:
+            self.lose(lost)
+        for end in (lost, self.lost):
+            if end is not None and type(end) is not messages.ConnectionLost:
+                raise end
+
+    async def _read(self) -> None:
+        seen = size = 0
+        while True:
+            try:
+                data = await self._stream.receive(RECEIVE_BYTES)
+            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                return
+            is_blank = False
+            for line in self._splitter.feed(data):
+                size += len(line) + 1
+                was_blank, is_blank = is_blank, not line or line.isspace()
+                if is_blank and was_blank:
+                    continue  # all blank lines in one read count as one
+                if self._tap is not None:
+                    self._tap(messages.Direction.IN, line)
+                wire = self._on_line(line) or self
+                seen += 1
+                if seen >= MESSAGES_PER_SLICE or size >= SLICE_BYTES:
+                    for _ in range(TURNS_AFTER_LONG if size >= SLICE_BYTES else 1):
+                        await anyio.sleep(0)
+                    seen = size = 0
+                if wire.waiting_bytes > wire._max_waiting_bytes:
+                    await wire.until_room()
+
+    # Ending
+
+    def lose(self, error: messages.ConnectionLost) -> None:
+        """Treat the connection as lost. Only the first reason counts."""
+        if self.lost is None:
+            self.lost = error
+        self._outgoing.clear()
+        self.waiting_bytes = 0
+        self._signal()
+        self._taken.set()
+        self._on_lost(self.lost)
 
 
 class Handler(Protocol):
@@ -105,27 +273,29 @@ class Peer:
     ) -> None:
         self.handler = handler
         """Serves from the next message on."""
-        self.waiting_bytes = 0
-        """How many sent bytes the other side hasn't taken."""
-        self._max_waiting_bytes = max_waiting_bytes
-        self._unread_limit_s = unread_limit_s
-        self._stream = stream
-        self._splitter = messages.FrameSplitter(max_frame_bytes)
-        self._tap = tap
+        self._wire = Wire(
+            stream,
+            self._receive,
+            self._fail_pending,
+            max_frame_bytes=max_frame_bytes,
+            max_waiting_bytes=max_waiting_bytes,
+            unread_limit_s=unread_limit_s,
+            tap=tap,
+        )
         self._ids = count(1)
         self._pending: messages.Pairing[_Pending[Any]] = messages.Pairing()
         self._handling: messages.Pairing[anyio.CancelScope] = messages.Pairing()
         self._under_way = self._under_way_bytes = 0
-        self._outgoing: deque[bytes] = deque()
-        self._outgoing_changed = anyio.Event()
-        self._taken = anyio.Event()
-        self._lost: messages.ConnectionLost | None = None
-        self._tasks: TaskGroup | None = None
+
+    @property
+    def waiting_bytes(self) -> int:
+        """How many sent bytes the other side hasn't taken."""
+        return self._wire.waiting_bytes
 
     @property
     def is_lost(self) -> bool:
         """Whether the connection has ended or is about to."""
-        return self._lost is not None
+        return self._wire.lost is not None
 
     # Sending
 
@@ -145,7 +315,7 @@ class Peer:
         """
         request_id = next(self._ids)
         pending = _Pending(read, read_error)
-        self._send(messages.write_request(request_id, method, params))
+        self._wire.send(messages.write_request(request_id, method, params))
         self._pending.ask(messages.Direction.OUT, request_id, pending)
         return self._answer_to(request_id, pending)
 
@@ -162,69 +332,15 @@ class Peer:
 
     def notify(self, method: str, params: Any) -> None:
         """Send a notification, after everything sent before. Raises ConnectionLost."""
-        self._send(messages.write_notification(method, params))
+        self._wire.send(messages.write_notification(method, params))
 
     async def flush(self) -> None:
         """Wait until the stream took everything sent so far, or the connection is lost."""
-        while self._outgoing and self._lost is None:
-            await self._outgoing_changed.wait()
-
-    def _send(self, frame: bytes) -> None:
-        if self._lost is not None:
-            raise self._lost
-        # Record it here, not when it's written, so that a recording never shows an answer before its question.
-        if self._tap is not None:
-            self._tap(messages.Direction.OUT, frame)
-        self._outgoing.append(frame)
-        self.waiting_bytes += len(frame) + 1
-        self._signal()
-
-    def _signal(self) -> None:
-        self._outgoing_changed.set()
-        self._outgoing_changed = anyio.Event()
+        await self._wire.flush()
 
     async def until_room(self) -> None:
-        """Wait while more than `max_waiting_bytes` waits to be written. Call it before making a long answer.
-
-        If the other side takes nothing for `unread_limit_s`, the connection is lost.
-        """
-        while self.waiting_bytes > self._max_waiting_bytes:
-            with anyio.move_on_after(self._unread_limit_s) as limit:
-                await self._taken.wait()
-            if limit.cancelled_caught:
-                self.lose(messages.AnswersUnread(self.waiting_bytes))
-                if self._tasks is not None:
-                    self._tasks.cancel_scope.cancel()
-
-    async def _write(self) -> None:
-        """The only writer. A frame leaves the queue only after the stream took it, which is what flush waits for."""
-        try:
-            while True:
-                while not self._outgoing:
-                    await self._outgoing_changed.wait()
-                frames, size = [], 0
-                for frame in self._outgoing:
-                    frames.append(frame)
-                    size += len(frame) + 1
-                    if size >= SEND_BYTES:
-                        break
-                data = frames[0] if len(frames) == 1 else b"\n".join(frames)
-                for start in range(0, size, SEND_BYTES):
-                    piece = data[start : start + SEND_BYTES]
-                    if start + SEND_BYTES >= size:
-                        piece += b"\n"  # not earlier: that would copy a frame, which may be long
-                    await self._stream.send(piece)
-                    if self._lost is not None:
-                        return  # the queue was emptied while sending
-                    self.waiting_bytes -= len(piece)
-                    self._taken.set()
-                    self._taken = anyio.Event()
-                for _ in frames:
-                    self._outgoing.popleft()
-                self._signal()
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            # The other side may still be talking, so reading continues, but no answer can be expected.
-            self.lose(messages.ConnectionLost("the agent closed its input"))
+        """Wait while too much waits to be written, as `Wire.until_room`. Call it before making a long answer."""
+        await self._wire.until_room()
 
     # Receiving
 
@@ -234,52 +350,9 @@ class Peer:
         Raises FrameTooLarge for a line over the limit, and AnswersUnread if the other side doesn't read. An ordinary
         end returns.
         """
-        lost = messages.ConnectionLost("the connection was closed")
-        try:
-            async with anyio.create_task_group() as tasks:
-                self._tasks = tasks
-                tasks.start_soon(self._write)
-                try:
-                    await self._read()
-                    lost = messages.ConnectionLost("the agent closed the connection")
-                except messages.ConnectionLost as error:
-                    lost = error
-                finally:
-                    # Before the tasks are cancelled, so that a task shielding a last request learns that it's in
-                    # vain.
-                    self.lose(lost)
-                    tasks.cancel_scope.cancel()
-        finally:
-            self.lose(lost)
-        for end in (lost, self._lost):
-            if end is not None and type(end) is not messages.ConnectionLost:
-                raise end
-
-    async def _read(self) -> None:
-        seen = size = 0
-        while True:
-            try:
-                data = await self._stream.receive(RECEIVE_BYTES)
-            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                return
-            is_blank = False
-            for line in self._splitter.feed(data):
-                size += len(line) + 1
-                was_blank, is_blank = is_blank, not line or line.isspace()
-                if is_blank and was_blank:
-                    continue  # all blank lines in one read count as one
-                self._receive(line)
-                seen += 1
-                if seen >= MESSAGES_PER_SLICE or size >= SLICE_BYTES:
-                    for _ in range(TURNS_AFTER_LONG if size >= SLICE_BYTES else 1):
-                        await anyio.sleep(0)
-                    seen = size = 0
-                if self.waiting_bytes > self._max_waiting_bytes:
-                    await self.until_room()
+        await self._wire.serve()
 
     def _receive(self, line: bytes) -> None:
-        if self._tap is not None:
-            self._tap(messages.Direction.IN, line)
         match messages.read_message(line):
             case messages.Notification(method, params):
                 self._on_notification(method, params)
@@ -320,10 +393,10 @@ class Peer:
         # Registered now, so that a cancellation right after the request finds it.
         scope = anyio.CancelScope()
         self._handling.ask(messages.Direction.IN, request.id, scope)
-        assert self._tasks is not None
+        assert self._wire.tasks is not None
         self._under_way += 1
         self._under_way_bytes += size
-        self._tasks.start_soon(self._handle, request, answer, scope, size)
+        self._wire.tasks.start_soon(self._handle, request, answer, scope, size)
 
     def _require_few(self, size: int) -> None:
         """Raise RequestFailed if another request of `size` bytes would exceed the limits."""
@@ -337,7 +410,7 @@ class Peer:
     ) -> None:
         with scope:
             try:
-                await self.until_room()
+                await self._wire.until_room()
                 frame = await self._result(request.id, await answer)
             except Exception as error:  # noqa: BLE001 - the other side must never be left waiting
                 frame = messages.write_failure(request.id, _as_failure(request.method, error))
@@ -356,7 +429,7 @@ class Peer:
         size = sum(len(text) for text in texts if isinstance(text, str))
         if size <= messages.PIECE_CHARACTERS:
             return messages.write_result(request_id, value)
-        self.waiting_bytes += size
+        self._wire.waiting_bytes += size
         try:
             pieces = []
             for piece in messages.result_pieces(request_id, value):
@@ -364,11 +437,11 @@ class Peer:
                 await anyio.sleep(0)
             return b"".join(pieces)
         finally:
-            self.waiting_bytes -= size
+            self._wire.waiting_bytes -= size
 
     def _answer(self, frame: bytes) -> None:
         try:
-            self._send(frame)
+            self._wire.send(frame)
         except messages.ConnectionLost:
             log.debug("the connection was lost before an answer could be sent")
 
@@ -381,15 +454,13 @@ class Peer:
     # Ending
 
     def lose(self, error: messages.ConnectionLost) -> None:
-        if self._lost is None:
-            self._lost = error
-        self._outgoing.clear()
-        self.waiting_bytes = 0
-        self._signal()
-        self._taken.set()
+        """Treat the connection as lost. Only the first reason counts."""
+        self._wire.lose(error)
+
+    def _fail_pending(self, lost: messages.ConnectionLost) -> None:
         pending, self._pending = self._pending, messages.Pairing()
         for waiting in pending.all_waiting(messages.Direction.OUT):
-            waiting.fail(self._lost)
+            waiting.fail(lost)
 
 
 def _as_failure(method: str, error: Exception) -> messages.RequestFailed:

@@ -14,7 +14,7 @@ from acp_tui.demo.agent import DemoAgent
 from acp_tui.demo.reading import read_scenario
 from acp_tui.demo.script import Scenario
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed, Tap
-from support.memory_stream import connected_pair
+from acp_tui.rpc.memory_stream import connected_pair
 from support.waiting import LIMIT_S, Bell
 
 OFFERED = {

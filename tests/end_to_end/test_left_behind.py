@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import signal
 import sys
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import pytest
 from support.agents import scripted_argv
 from support.escapes import WAYS, Left
 from support.on_terminal import OnTerminal, all_end, on_terminal
+from support.proxied import proxy
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")
 
@@ -69,3 +72,19 @@ def test_nothing_that_was_left_behind_outlives_acp_tui(tmp_path: Path, end: Call
         end(screen)
         assert all_end([guardian])
         assert [left.way for left in (*commands, own) if not left.is_gone()] == []
+
+
+@pytest.mark.parametrize("end", [kill, hang_up], ids=["kill -9", "hang up"])
+def test_no_proxy_outlives_acp_tui(tmp_path: Path, end: Callable[[OnTerminal], None]) -> None:
+    agent = scripted_argv("open_session(); say('all is started'); read(); import signal; signal.pause()")
+    agents = tmp_path / "config/acp-tui/agents.toml"
+    agents.parent.mkdir(parents=True)
+    proxies = [proxy("pass"), ("sh", "-c", f"trap '' TERM; {shlex.join(proxy('pass'))}; sleep 1000")]
+    agents.write_text(f"[agents.proxied]\ncommand = {json.dumps(agent)}\nproxies = {json.dumps(proxies)}\n")
+    with on_terminal(tmp_path, "proxied") as screen:
+        screen.prompt("go")
+        screen.wait_for("all is started")
+        below = psutil.Process(screen.process.pid).children(recursive=True)
+        assert sum("scripted_proxy" in " ".join(process.cmdline()) for process in below) >= 2
+        end(screen)
+        assert all_end(below)

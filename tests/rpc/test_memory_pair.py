@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from acp_tui.rpc import Peer
-from support.memory_stream import connected_pair
+from acp_tui.rpc.memory_stream import connected_pair
 from support.waiting import LIMIT_S
 
 

@@ -22,8 +22,8 @@ from acp_tui.client.sessions.consent import INTERACTIVE, Policy
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
+from acp_tui.rpc.memory_stream import connected_pair
 from support.agents import MemoryProcess, shake_hands
-from support.memory_stream import connected_pair
 from support.peers import Counterpart, connected
 from support.waiting import TEST_LIMIT_S
 

@@ -15,9 +15,9 @@ from anyio.abc import ByteStream
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from acp_tui.rpc import ErrorCode, Handler, Peer, RequestFailed, Tap
+from acp_tui.rpc.memory_stream import MemoryStream
 from acp_tui.rpc.messages import DEFAULT_MAX_FRAME_BYTES
 from acp_tui.rpc.peer import MAX_WAITING_BYTES
-from support.memory_stream import MemoryStream
 from support.waiting import LIMIT_S
 
 # In memory, a message takes a handful of rounds of the loop; anyio's own wait for idleness takes 0.1 s each time.

@@ -298,8 +298,9 @@ def _demo() -> ListedAgent:
 
 def _of_user(agent: ConfiguredAgent, place: CatalogueSources) -> ListedAgent:
     command = agent.command
-    is_there = command.address is not None or place.has(command.argv[0], command.env)
-    obstacle = "" if is_there else _missing(command.argv[0])
+    programs = [words[0] for words in (*command.proxies, *(() if command.address is not None else (command.argv,)))]
+    missing = next((program for program in programs if not place.has(program, command.env)), None)
+    obstacle = "" if missing is None else _missing(missing)
     return ListedAgent(command, EntrySource.USER, command.name, agent.description, obstacle=obstacle)
 
 

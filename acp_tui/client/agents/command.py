@@ -164,6 +164,8 @@ class AgentCommand:
     """The version of ACP to use; None for the newest one it supports."""
     address: Address | None = None
     """Where it already runs; None if we start it."""
+    proxies: tuple[tuple[str, ...], ...] = ()
+    """The commands of the proxies between it and us, the one next to us first. They run here, wherever it runs."""
     sandbox: str = ""
     """The name of the sandbox it runs in; "" for what the settings say."""
     options: tuple[tuple[str, str], ...] = ()
@@ -179,9 +181,18 @@ class AgentCommand:
         return sandboxes.plan_for(self.name, self.sandbox, is_elsewhere=is_elsewhere)
 
     @property
+    def proxy_commands(self) -> tuple[AgentCommand, ...]:
+        """Its proxies, each to be started as the agent is."""
+        return tuple(
+            AgentCommand(f"proxy {number} ({PurePath(words[0]).name})", words, self.env, sandbox=self.sandbox)
+            for number, words in enumerate(self.proxies, 1)
+        )
+
+    @property
     def way(self) -> str:
         """How we reach it, as the end of a sentence: a process is run, an address is connected to."""
-        return f"runs: {self.line}" if self.address is None else f"is at {self.line}"
+        way = f"runs: {self.line}" if self.address is None else f"is at {self.line}"
+        return ", through ".join((way, *(proxy.line for proxy in self.proxy_commands)))
 
     @property
     def line(self) -> str:

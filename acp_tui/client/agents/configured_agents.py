@@ -26,8 +26,9 @@ command = ["my-agent", "--acp"]
 env = { MY_AGENT_MODEL = "large" }
 """
 _EXAMPLE_HINT: Final = f"it should look like:\n{EXAMPLE}"
-_KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "sandbox", "description")
-_URL_KEYS: Final = ("url", "headers", "token_command", "insecure", "cwd", "files", "mcp", "protocol", "description")
+_KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "sandbox", "proxies", "description")
+_OF_ADDRESS: Final = ("url", "headers", "token_command", "insecure", "cwd")
+_URL_KEYS: Final = (*_OF_ADDRESS, "files", "mcp", "protocol", "proxies", "description")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A valid name of an HTTP header."""
 
@@ -101,6 +102,7 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         wrapped=argv if wrapper else (),
         protocol=_protocol(entry, key),
         sandbox=_text(entry, "sandbox", key),
+        proxies=_proxies(entry, key, environ),
     )
     return ConfiguredAgent(command, _text(entry, "description", key))
 
@@ -128,6 +130,7 @@ def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         cwd=Path(cwd) if cwd else None,
         protocol=_protocol(entry, key),
         address=address,
+        proxies=_proxies(entry, key, environ),
     )
 
 
@@ -164,15 +167,27 @@ def _expanded(
     entry: Mapping[str, object], name: str, key: str, environ: Mapping[str, str], *, has_home: bool = True
 ) -> tuple[str, ...]:
     """A command line with its variables expanded and, with `has_home`, ~ expanded in its program's path."""
-    words = entry.get(name)
+    return _command_line(entry.get(name), f"{key}.{name}", environ, has_home=has_home)
+
+
+def _command_line(words: object, key: str, environ: Mapping[str, str], *, has_home: bool = True) -> tuple[str, ...]:
     if not (is_strings(words) and words and words[0]):
-        raise _wrong(f"{key}.{name}", "a list of strings, the program first")
+        raise _wrong(key, "a list of strings, the program first")
     program, *args = words
     expand_program = expand_path if has_home else expand
     try:
         return (expand_program(program, environ), *(expand(word, environ) for word in args))
     except SettingsError as error:
-        raise SettingsError(f"{key}.{name}: {error}") from error
+        raise SettingsError(f"{key}: {error}") from error
+
+
+def _proxies(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    proxies = entry.get("proxies", [])
+    if not isinstance(proxies, list):
+        raise _wrong(f"{key}.proxies", "a list of commands, each a list of strings")
+    return tuple(
+        _command_line(words, f"{key}.proxies, number {number}", environ) for number, words in enumerate(proxies, 1)
+    )
 
 
 def _env(entry: Mapping[str, object], key: str, environ: Mapping[str, str], of: str = "env") -> dict[str, str]:

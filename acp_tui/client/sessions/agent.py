@@ -9,8 +9,8 @@ import asyncio
 import math
 import os
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -48,15 +48,18 @@ from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.chain import Chain
     from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.plan import RecordingPlan
     from acp_tui.client.transcript.recorder import Recorder, SecretsSent
+    from acp_tui.protocol.conductor import HopTap
 
 HEADERS: Final = b"content-length:"
 """How a message begins for programs that frame messages as language servers do."""
 HEADERS_LIMIT_S: Final = 1.0
 """How long an agent that writes headers may take to answer in the right form."""
 NO_AGENT: Final = "it didn't answer initialize: is it an ACP agent? Some need an argument such as --acp"
+NO_PROXY: Final = "it didn't answer proxy/initialize: is it an ACP proxy?"
 UNHEARD: Final = "What it said in the meantime is missing: it doesn't offer session/load."
 EXIT_GRACE_S: Final = 0.5
 MAX_LOG_LINES: Final = 500
@@ -98,6 +101,8 @@ class StartOptions(TypedDict, total=False):
     """None to record nothing."""
     keeps_frames: bool
     """For interfaces that can show frames."""
+    hop_tap: HopTap | None
+    """Sees what each of the agent's proxies says and hears, and what the agent behind them does."""
 
 
 class Agent:
@@ -119,6 +124,7 @@ class Agent:
         policy: Policy | None = None,
         recordings: RecordingPlan | None = None,
         keeps_frames: bool = False,
+        hop_tap: HopTap | None = None,
     ) -> None:
         policy = (policy or Policy()).for_agent(command)
         self.command = command
@@ -150,6 +156,9 @@ class Agent:
         self.lost: errors.AgentLost | None = None
         self.frames = FrameLog(command.name, command.argv) if keeps_frames else None
         """The last frames on the wire, if a user interface can show them."""
+        hops = (*command.proxy_commands, command) if keeps_frames and command.proxies else ()
+        self.hop_frames = tuple(FrameLog(hop.name, hop.argv) for hop in hops)
+        """The same for each of its proxies and, last, the agent behind them; empty without proxies."""
         self._stderr_lines = StderrLines(self.log)
         self._cwd = cwd
         self._logs: list[FrameLog | Recorder] = [] if self.frames is None else [self.frames]
@@ -159,6 +168,9 @@ class Agent:
         """What the agent's watchers must not see, if it may be hosted."""
         self._recordings = recordings
         self._channel: Channel | None = None
+        self.chain: Chain | None = None
+        """The way through its proxies; None before it has started, and without proxies."""
+        self._hop_tap = hop_tap
         self._scope = anyio.CancelScope()
         self._start_limit = anyio.CancelScope()
         self._lost_known = anyio.Event()
@@ -169,8 +181,13 @@ class Agent:
     def title(self) -> str:
         """The agent's display name: its title, otherwise its name, otherwise the name of its command (R-INIT-8)."""
         if self.identity is None:
-            return self.command.name
+            return self._awaited.name
         return self.identity.title or self.identity.name or self.command.name
+
+    @property
+    def _awaited(self) -> AgentCommand:
+        """Whose answer the handshake waits for: a proxy's, or the agent's."""
+        return (self.chain.awaited if self.chain is not None else None) or self.command
 
     @property
     def sessions(self) -> dict[SessionId, Session]:
@@ -227,8 +244,7 @@ class Agent:
             with self._scope:
                 # Read the servers before any agent can write to that file.
                 await to_thread.run_sync(servers_at_start, settings_file())
-                plan = self.command.planned_in(self._policy.sandboxes)
-                async with open_channel(self.command, self._on_stderr, self._cwd, plan) as channel:
+                async with self._way() as channel:
                     self._channel = channel
                     self._record(channel)
                     peer = Peer(channel.stream, self.connection, tap=self._see)
@@ -245,6 +261,19 @@ class Agent:
                     await to_thread.run_sync(self.sandbox.box.discard)
             self._set_phase(Phase.GONE)
             self._ended.set()
+
+    @asynccontextmanager
+    async def _way(self) -> AsyncIterator[Channel]:
+        sandboxes = self._policy.sandboxes
+        if not self.command.proxies:
+            plan = self.command.planned_in(sandboxes)
+            async with open_channel(self.command, self._on_stderr, self._cwd, plan) as channel:
+                yield channel
+            return
+        from acp_tui.client.agents.chain import open_chain  # most agents have no proxies
+
+        async with open_chain(self.command, self._on_stderr, self._cwd, sandboxes, self._see_hop) as self.chain:
+            yield self.chain
 
     async def _serve(self, peer: Peer, channel: Channel) -> None:
         try:
@@ -277,8 +306,9 @@ class Agent:
         return self.lost
 
     def _record(self, channel: Channel) -> None:
-        if self.frames is not None:
-            self.frames.environ = {**os.environ, **channel.given}
+        for frames in (self.frames, *self.hop_frames):
+            if frames is not None:
+                frames.environ = {**os.environ, **channel.given}
         if self._recordings is not None:
             self._recorder = self._recordings.begin(
                 self.command.name, self.command.argv, channel.given, self.sandbox_name
@@ -291,9 +321,18 @@ class Agent:
         for tap in self._taps:
             tap(direction, frame)
 
+    def _see_hop(self, position: int, direction: Direction, frame: bytes) -> None:
+        if self.hop_frames:
+            self.hop_frames[position].tap(direction, frame)
+        if self._hop_tap is not None:
+            self._hop_tap(position, direction, frame)
+
     async def _end_recording(self) -> None:
         if self._channel is None:
             return
+        if self.chain is not None:
+            for frames, hop in zip(self.hop_frames, self.chain.hops, strict=False):
+                frames.exited(hop.channel.describe_exit())
         how = self._channel.describe_exit()
         for log in self._logs:
             log.exited(how)
@@ -330,12 +369,12 @@ class Agent:
                 agreed = await self._ask(self._handshake())
             except (errors.AgentRefused, errors.AgentLost) as error:
                 if _is_no_agent(error):
-                    error.hint = NO_AGENT
+                    error.hint = NO_AGENT if self._awaited is self.command else NO_PROXY
                 raise
         if self._start_limit.cancelled_caught:
             raise self._give_up(
                 f"{self.title} hasn't answered within {limit_s:g} s",
-                hint=f"it may still be downloading: run {self.command.line} yourself, or raise agent.start_limit_s",
+                hint=f"it may still be downloading: run {self._awaited.line} yourself, or raise agent.start_limit_s",
             )
         self.protocol_version = self.connection.version
         self.identity, self.capabilities = agreed.identity, agreed.capabilities

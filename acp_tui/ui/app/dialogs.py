@@ -5,6 +5,7 @@ Loaded after the start, or with the first command.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -76,7 +77,15 @@ class Dialogs:
 
         agent = tab.link.agent or tab.link.starting
         if agent is not None and agent.frames is not None:
-            await open_inspector(tab.screen, agent.frames, agent.title, tab.cwd)
+            frames, title = agent.frames, agent.title
+            if agent.hop_frames:
+                rows = [PickerRow(agent.frames, "acp-tui and the chain")]
+                rows += [PickerRow(hop, hop.agent, shlex.join(hop.argv)) for hop in agent.hop_frames]
+                chosen = await self._app.push_screen_wait(Picker("Whose frames?", rows, search=False))
+                if chosen is None:
+                    return
+                frames, title = chosen, chosen.agent
+            await open_inspector(tab.screen, frames, title, tab.cwd)
         elif isinstance(tab.session, SessionFromRecording):
             file = tab.session.recorded.recordings[-1]
             await open_inspector(tab.screen, file, file.name, tab.cwd)

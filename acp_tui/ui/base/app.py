@@ -27,7 +27,7 @@ from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
 from acp_tui.ui.kit.terminal_colors import has_unicode
-from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_notes
+from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_for, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.links import WithoutLinks
@@ -149,6 +149,7 @@ class BaseApp(PatchedApp):
 
     keymap: var[Keymap] = var(DEFAULT_KEYMAP, init=False)
     clock: Callable[[], float] = staticmethod(time.monotonic)
+    theme_for = staticmethod(theme_for)
 
     def __init__(
         self, settings: Settings | None = None, notes: Sequence[str] = (), environ: Mapping[str, str] = os.environ

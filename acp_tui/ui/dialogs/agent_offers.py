@@ -77,6 +77,8 @@ class AgentFacts:
     """Its stderr, and what it wrote to stdout that wasn't a message, the latest line last."""
     place: str = ""
     """What follows from where the agent runs; "" if it runs here."""
+    chain: Sequence[tuple[str, str]] = ()
+    """Its proxies and, last, the agent behind them, each with a label; empty without proxies."""
     sandbox: Sequence[tuple[str, str]] = ()
     """What there is to say of its sandbox, each with a label of at most ten characters."""
     has_exact_terminal: bool = True
@@ -194,7 +196,7 @@ def _identity(facts: AgentFacts) -> Content:
     pairs = (
         ("Name", f"{facts.name} {facts.version}".strip()),
         ("Protocol", f"ACP {facts.protocol}"),
-        ("Command", shlex.join(facts.command)),
+        *(facts.chain or (("Command", shlex.join(facts.command)),)),
         *((("Place", facts.place),) if facts.place else ()),
         *facts.sandbox,
         *(() if facts.has_exact_terminal else (("Terminal", INEXACT),)),

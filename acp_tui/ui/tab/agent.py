@@ -210,6 +210,7 @@ class AgentController:
             version=identity.version if identity is not None else "",
             protocol=f"v{agent.protocol_version}" if agent.protocol_version is not None else "",
             command=agent.command.argv,
+            chain=() if agent.chain is None else agent.chain.facts,
             place=agent.command.place_note,
             sandbox=_sandbox(agent),
             capabilities=agent.capabilities,

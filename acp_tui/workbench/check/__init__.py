@@ -36,7 +36,7 @@ from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn
 from acp_tui.protocol.roles import AgentIdentity, ClientOffer
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
-from acp_tui.workbench.conformance import PROBE, RULES, Finding, Frame, Linter, Rule, Severity
+from acp_tui.workbench.conformance import OF_HOPS, PROBE, RULES, Finding, Frame, Linter, Rule, Severity
 
 T = TypeVar("T")
 
@@ -163,6 +163,7 @@ class Examination:
         self._record = record
         self._policy = replace(POLICY, sandboxes=sandboxes or Sandboxes())
         self._linter = Linter()
+        self._hops = [(hop.name, Linter()) for hop in (*command.proxy_commands, command)]
         self._frame_came = anyio.Event()
         """Set by the agent's next frame."""
         self._agent: Agent
@@ -177,7 +178,8 @@ class Examination:
         except ClientError as error:
             self.report.failure = error
         finally:
-            self.report.looked_at = self._linter.looked_at
+            of_hops = frozenset[str]().union(*(linter.looked_at for _, linter in self._hops))
+            self.report.looked_at = self._linter.looked_at | {each for each in of_hops if each.startswith(OF_HOPS)}
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(folder.cleanup)
         return self.report
@@ -188,7 +190,13 @@ class Examination:
         recordings = RecordingPlan(workspace, file=record.file, is_file_raw=record.is_raw)
         async with open_hub() as hub:
             agent = await hub.start_agent(
-                self._command, cwd=workspace, offer=OFFER, policy=self._policy, tap=self._see, recordings=recordings
+                self._command,
+                cwd=workspace,
+                offer=OFFER,
+                policy=self._policy,
+                tap=self._see,
+                hop_tap=self._see_hop,
+                recordings=recordings,
             )
             self.report.sandbox = agent.sandbox.named if agent.sandbox is not None else ""
             is_done = False
@@ -219,6 +227,18 @@ class Examination:
         if direction is Direction.IN:
             self._frame_came.set()
             self._frame_came = anyio.Event()
+
+    def _see_hop(self, position: int, direction: Direction, raw: bytes) -> None:
+        """Check what a proxy says, or the agent behind it, for what the client doesn't see of it."""
+        name, linter = self._hops[position]
+        found = linter.feed(Frame(direction, time.monotonic(), raw))
+        self.report.add(
+            tuple(
+                Finding(finding.rule, f"{name}: {finding.text}", ())  # its frames aren't those of the report
+                for finding in found
+                if finding.rule.rule_id.startswith(OF_HOPS)
+            )
+        )
 
     async def _end(self, agent: Agent, recording: Path) -> None:
         lost, begin = agent.lost, time.monotonic()

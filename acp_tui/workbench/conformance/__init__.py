@@ -6,16 +6,22 @@ recording. Memory use is limited, however long a connection lasts.
 
 from __future__ import annotations
 
+from typing import Final
+
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
-from acp_tui.workbench.conformance import handshake, messages, sessions, tool_calls, version_two
+from acp_tui.workbench.conformance import handshake, messages, proxies, sessions, tool_calls, version_two
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
 from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
 from acp_tui.workbench.conformance.scene import Check, Scene
 
-__all__ = ["PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
+__all__ = ["OF_HOPS", "PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
+
+
+OF_HOPS: Final = ("A-LINE-", "A-RPC-", "A-PROXY-")
+"""How the IDs of rules begin that a conductor doesn't let the client see broken."""
 
 
 class Linter:
@@ -54,6 +60,8 @@ class Linter:
         if event is not None:
             if isinstance(event, SeenResponse) and event.request.method == INITIALIZE and speaks_v2(event.result):
                 self._checks = (version_two.VersionTwoCheck(self._judge, self._scene),)
+            elif proxies.begins_proxy(event):
+                self._checks = (proxies.ProxyCheck(self._judge, self._scene),)
             for check in self._checks:
                 check.see(event)
             self._scene.follow(event)

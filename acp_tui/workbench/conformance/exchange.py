@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
+from acp_tui.protocol.conductor import PROXY_INITIALIZES
 from acp_tui.protocol.v1 import INITIALIZE, SESSION_PROMPT
 from acp_tui.rpc import Direction, Pairing
 from acp_tui.rpc.messages import Key, Recent, key_of
@@ -103,7 +104,7 @@ class Exchange:
         name, is_id = shown(request.request_id), _is_id(request.request_id)
         if request.is_agents:
             self._judge.check("A-RPC-3", is_id, f"{request.method} has the id {name}")
-        elif request.method == INITIALIZE:
+        elif request.method in (INITIALIZE, *PROXY_INITIALIZES):
             self._is_whole = True
         if not is_id:
             return

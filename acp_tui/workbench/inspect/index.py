@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from acp_tui.client.transcript.frame_log import LineKind, LoggedLine
+from acp_tui.protocol.conductor import SUCCESSORS, is_call
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance.rule import read_json
 from acp_tui.workbench.conformance.scene import as_object
@@ -65,9 +66,8 @@ def read_entry(line: LoggedLine) -> IndexedLine:
 
 def _read_message(line: LoggedLine, value: dict[str, Any]) -> IndexedLine:
     at_s, kind, data = line
-    method = value.get("method")
+    method, params = _call(value)
     if isinstance(method, str):
-        params = as_object(value.get("params"))
         form = MessageKind.REQUEST if "id" in value else MessageKind.NOTIFICATION
         update = _name(as_object(params.get("update")).get("sessionUpdate"))
         key = key_of(value) if "id" in value else 0
@@ -79,6 +79,14 @@ def _read_message(line: LoggedLine, value: dict[str, Any]) -> IndexedLine:
             at_s, kind, MessageKind.RESPONSE, len(data), session=session, key=key_of(value), is_error=is_error
         )
     return IndexedLine(at_s, kind, MessageKind.JUNK, len(data), is_error=kind is LineKind.IN)
+
+
+def _call(message: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The method and params of a call. Both methods of one that is wrapped for a proxy, and the params inside."""
+    method, params = message.get("method"), as_object(message.get("params"))
+    if method in SUCCESSORS and is_call(params):
+        return f"{method} {params['method']}", as_object(params.get("params"))
+    return method, params
 
 
 def key_of(message: dict[str, Any]) -> int:
@@ -127,7 +135,7 @@ def _parts(message: dict[str, Any]) -> Iterator[str]:
         fields = as_object(error)
         yield f"error {fields.get('code', '')}: {fields.get('message', error)}"
         return
-    params = as_object(message.get("params") if "method" in message else message.get("result"))
+    params = _call(message)[1] if "method" in message else as_object(message.get("result"))
     yield from _of_object(params)
     for key in ("update", "toolCall", "outcome"):
         yield from _of_object(as_object(params.get(key)))

@@ -55,6 +55,14 @@ def test_an_entry_with_an_address_is_an_agent_elsewhere_with_its_headers(file: P
 
 
 @pytest.mark.parametrize("way", ['command = ["run"]', 'url = "wss://build.example/acp"'])
+def test_an_entry_says_which_proxies_lie_before_its_agent(file: Path, way: str):
+    found = read(
+        file, f'[agents.a]\n{way}\nproxies = [["~/bin/rules", "--in", "${{DIR}}"], ["log"]]', DIR="/d", HOME="/h"
+    )
+    assert found.agents["a"].command.proxies == (("/h/bin/rules", "--in", "/d"), ("log",))
+
+
+@pytest.mark.parametrize("way", ['command = ["run"]', 'url = "wss://build.example/acp"'])
 def test_an_entry_says_which_version_is_spoken(file: Path, way: str):
     """R2-INIT."""
     found = read(file, f"[agents.a]\n{way}\nprotocol = 1\n[agents.b]\n{way}\n[agents.c]\n{way}\nprotocol = true")
@@ -93,6 +101,9 @@ def test_variables_are_filled_in_and_a_tilde_in_front_is_the_home(file: Path):
         (f'[agents.a]\n{COMMAND}\nruns = "there"', 'agents.a.runs isn\'t "here" or "elsewhere"'),
         (f"[agents.a]\n{COMMAND}\nfiles = true", 'agents.a.files isn\'t "shared"'),
         (f'[agents.a]\n{COMMAND}\nmcp = "docs"', "agents.a.mcp isn't a list of strings"),
+        (f'[agents.a]\n{COMMAND}\nproxies = "p"', "agents.a.proxies isn't a list of commands"),
+        (f'[agents.a]\n{COMMAND}\nproxies = [["p"], "q --flag"]', "agents.a.proxies, number 2 isn't a list of strings"),
+        (f'[agents.a]\n{COMMAND}\nproxies = [["p", "${{NOPE}}"]]', "number 1: the environment variable NOPE isn't set"),
         (f"[agents.a]\n{COMMAND}\ndescription = 5", "agents.a.description isn't a string"),
         (f'[agents."-x"]\n{COMMAND}', "this name can't be typed"),
         ('[agents.a]\nurl = 5', "agents.a.url isn't a string"),
@@ -129,7 +140,8 @@ def test_a_key_that_means_nothing_is_named_with_the_one_that_was_meant(file: Pat
     assert list(found.agents) == ["a"]
     assert [warning.partition("agents.a.")[2] for warning in found.warnings] == [
         "evn is unknown and ignored; did you mean env?",
-        "zzz is unknown and ignored; known: command, env, wrapper, runs, files, mcp, protocol, sandbox, description",
+        "zzz is unknown and ignored; known: command, env, wrapper, runs, files, mcp, protocol, sandbox, proxies, "
+        "description",
     ]
 
 

@@ -134,6 +134,12 @@ def test_what_a_project_can_set_is_said_in_a_line() -> None:
     )
 
 
+def test_a_project_names_no_agent_and_no_proxy(project: Path) -> None:
+    laid = layered(user(), read(project, "[agents.demo]\ncommand = ['evil']\nproxies = [['evil']]"))
+    assert laid.settings == user().settings
+    assert "agents" in str(laid.warnings)
+
+
 def test_unknown_keys_are_warned_of(project: Path) -> None:
     (warning,) = layered(user(), read(project, "workspace.wirte = 'off'")).warnings
 

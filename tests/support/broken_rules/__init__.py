@@ -1,6 +1,17 @@
 """Small connections that each break one rule and no other, for every rule that frames can break."""
 
-from support.broken_rules import handshake, lines, messages, questions, sessions, turns, version_two
+from support.broken_rules import handshake, lines, messages, proxies, questions, sessions, turns, version_two
 from support.broken_rules.case import CASES, Case
 
-__all__ = ["CASES", "Case", "handshake", "lines", "messages", "questions", "sessions", "turns", "version_two"]
+__all__ = [
+    "CASES",
+    "Case",
+    "handshake",
+    "lines",
+    "messages",
+    "proxies",
+    "questions",
+    "sessions",
+    "turns",
+    "version_two",
+]

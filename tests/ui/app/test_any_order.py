@@ -367,6 +367,8 @@ def new_link() -> AgentLink:
             elicitations={},
             may_come_back=False,
             frames=FrameLog("agent", ("agent",)),
+            hop_frames=(),
+            chain=None,
             auth_methods=(),
             log=(),
             protocol_version=1,

@@ -16,6 +16,7 @@ from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.workbench import check
 from acp_tui.workbench.check import CheckPlan, CheckReport, Examination
 from support.agents import our_children, scripted
+from support.proxied import behind, proxy
 from support.waiting import LIMIT_S
 
 REFUSING = """
@@ -134,6 +135,25 @@ async def test_a_form_is_declined() -> None:
         + REFUSING
     )
     assert any(b'"decline"' in frame.raw and b"update" in frame.raw for frame in report.frames)
+
+
+async def test_a_chain_of_proxies_that_behave_breaks_nothing() -> None:
+    report = await examined(behind(BEHAVING, proxy("pass"), proxy("named")))
+    assert (report.failure, [finding.text for finding in report.findings]) == (None, [])
+    assert {"A-PROXY-1", "A-PROXY-2", "A-PROXY-3", "A-TURN-2"} <= report.looked_at
+
+
+@pytest.mark.parametrize(("way", "rule_id"), [("early", "A-PROXY-1"), ("newer", "A-PROXY-2")])
+async def test_a_proxy_with_a_handshake_of_its_own_breaks_a_rule(way: str, rule_id: str) -> None:
+    report = await examined(behind(BEHAVING, proxy("pass"), proxy(way)))
+    assert rule_id in broken(report)
+    assert str(report.failure).startswith("proxy 2 (")
+
+
+async def test_what_a_proxy_breaks_unseen_by_the_client_is_told_with_its_name() -> None:
+    report = await examined(behind(BEHAVING, proxy("junk")))
+    assert {"A-LINE-1", "A-RPC-5", "A-PROXY-3"} <= broken(report)
+    assert all(finding.text.startswith("proxy 1 (") for finding in report.findings)
 
 
 async def test_a_wanted_login_ends_the_check_and_the_rest_is_not_looked_at() -> None:

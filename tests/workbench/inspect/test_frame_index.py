@@ -60,6 +60,16 @@ def test_an_update_has_its_kind_and_an_error_is_marked() -> None:
     assert (index.row(1).is_error, index.row(1).partner) == (True, None)
 
 
+def test_what_is_wrapped_for_a_proxy_has_both_methods() -> None:
+    update = {"method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "plan"}}}
+    index = index_of(
+        line(LineKind.OUT, {"method": "proxy/successor", "params": update}),
+        line(LineKind.IN, {"id": 1, "method": "proxy/successor", "params": {"method": 7}}),
+    )
+    assert (index.row(0).label, index.row(0).session) == (Label("proxy/successor session/update", "plan"), "s")
+    assert index.row(1).label == Label("proxy/successor")
+
+
 def test_what_is_gone_is_forgotten_in_blocks() -> None:
     note = read_entry(line(LineKind.IN, {"method": "_x"}))
     index = FrameIndex()

@@ -1,4 +1,4 @@
-"""A connected pair of byte streams in memory: a peer and its counterpart in one process, for tests and demos."""
+"""A connected pair of byte streams in memory, for two sides in one process."""
 
 from __future__ import annotations
 
