@@ -267,6 +267,8 @@ COMMANDS: Final = (
         "Enter sends both; the reason goes as your next prompt"),
     own("card", "card_page_up", "pageup", "page(-1)", "Page up"),
     own("card", "card_page_down", "pagedown,space", "page(1)", "Page down"),
+    own("card", "card_next_file", "right_square_bracket", "go_to_file(1)", "Next file"),
+    own("card", "card_file_before", "left_square_bracket", "go_to_file(-1)", "File before"),
     own("card", "leave_card", "escape", "leave", "Back to the prompt", "the request stays open"),
     # On a form, or the question whether to open a page
     own("question", "question_answer", "", "number({})", "Answer with that choice, or open the page",
@@ -304,6 +306,8 @@ COMMANDS: Final = (
     own("review", "review_end", "end", "go_to_end(1)", "To the end"),
     own("review", "review_next_change", "j", "next_change", "Next change"),
     own("review", "review_change_before", "k", "previous_change", "Previous change"),
+    own("review", "review_next_file", "right_square_bracket", "", "Next file"),
+    own("review", "review_file_before", "left_square_bracket", "", "File before"),
     own("review", "review_columns", "s", "toggle_columns", "One column or two"),
     own("review", "review_context", "c", "toggle_context", "The whole file, or the changes"),
     own("review", "leave_review", "escape,f", "dismiss", "Back to the card"),

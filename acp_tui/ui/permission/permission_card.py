@@ -90,6 +90,7 @@ class Docked(Place):
 
 
 MORE: Final = "{card_page_down}: more"
+FILES: Final = "{card_file_before} {card_next_file}: files"
 BRIEF_CELLS: Final = 60
 """Below this width, the keys have short descriptions."""
 LONG_KEYS: Final = (
@@ -145,6 +146,8 @@ class PermissionCard(AnswerableRequest):
         is_brief = self.content_size.width < BRIEF_CELLS
         full, reject, raw, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
         more = [hint(MORE)] if is_cut else []
+        if is_cut and self._whole.files:
+            more.append(hint(FILES))
         if len(self.options) > MAX_NUMBER:
             more.append("↑↓ Enter: answer")
         return [each for each in (*more, full, reject if self.can_reject else CANCEL_TO_REFUSE, raw, back) if each]
