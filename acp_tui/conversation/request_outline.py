@@ -17,7 +17,7 @@ from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields, shown_state
-from acp_tui.conversation.tool_text import HERE, command_line, described, shown_location, visible_title
+from acp_tui.conversation.tool_text import HERE, command_line, described, shown_location, shown_path, visible_title
 from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import MAX_LINE, cut_characters, cut_shown, drawing_cost
@@ -199,7 +199,9 @@ class RequestOutline:
             if warning not in (request.note or ""):
                 yield Remark(make_visible(warning), "warning")
         changed = tool_calls.changed_paths(call.content)
-        self._note(*changed, *(location.path for location in call.locations))
+        self._note(
+            *changed, *(shown_path(path, cwd) for path in changed), *(location.path for location in call.locations)
+        )
         for location in call.locations:
             if location.path not in changed:
                 place = make_visible_path(shown_location(location, cwd))
