@@ -299,15 +299,13 @@ class FormCard(VerticalScroll, can_focus=True):
         self._below.leave()
 
     def action_go(self, step: int) -> None:
-        """Go to the next field or button, or back to the prompt. Leaving the card itself requires a pause first."""
+        """Go to the next field or button, or back to the prompt. It decides nothing, so it's never too soon."""
         stops = self._stops
         at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
         is_on_its_way = self.guard.is_unasked and not self.guard.can_answer
         if at == 0 and step < 0:
             self._below.leave()
-        elif at == 0 and is_on_its_way:
-            return  # the key was pressed to get here
-        elif at or self.guard.may_answer("press Tab again"):
+        elif at or not is_on_its_way:  # otherwise, the key was pressed to get here
             self.screen.set_focus(stops[(at + step) % len(stops)])
 
     def action_step(self, step: int) -> None:
