@@ -165,10 +165,10 @@ def _recording(args: Args) -> RecordTo | None:
 def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
     """Describe which words are unexpected, and what was probably meant."""
     said = f"unrecognized arguments: {' '.join(left)}"
-    if flag := next((each for each in left if each.startswith("-")), ""):
-        return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
     if not command.name and (near := nearest(word or "", (each.name for each in COMMANDS))):
         return f"{said}; did you mean acp-tui {near}?"
+    if flag := next((each for each in left if each.startswith("-")), ""):
+        return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
     if not command.takes_agent:
         return said
     if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - Path raises an error for a name that is too long

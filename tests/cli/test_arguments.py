@@ -154,6 +154,7 @@ def test_a_deleted_working_folder_is_said(
     ("line", "meant"),
     [
         ("exce gemini", "did you mean acp-tui exec?"),
+        ("exce --nope", "did you mean acp-tui exec?"),
         ("agnets", "did you mean acp-tui agents?"),
         ("exec gemini --promt hi", "did you mean --prompt?"),
         ("--verson", "did you mean --version?"),
