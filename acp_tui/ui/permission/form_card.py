@@ -38,6 +38,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
+from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import MAX_NUMBERED
@@ -377,8 +378,7 @@ class FormCard(VerticalScroll, can_focus=True):
     def action_copy(self) -> None:
         """Copy the address, for a browser on another machine."""
         if isinstance(self.asked, UrlVisit):
-            self.app.copy_to_clipboard(make_visible_line(self.asked.url))
-            self.notify("The address was sent to the terminal's clipboard (OSC 52).")
+            self.run_worker(copy(self.screen, make_visible_line(self.asked.url)))
 
     def _accept_page(self, again: str) -> None:
         if isinstance(self.asked, UrlVisit) and is_openable(self.asked.url) and self.guard.may_answer(again):
