@@ -86,7 +86,7 @@ def _of_a_tab() -> tuple[Command, ...]:
         Command("follow", "ctrl+end", lambda do, _: do.in_view(lambda view: view.action_follow()),
                 "Go to the end of the conversation", "and follow it", when=lambda do: do.was_said),
         _anywhere("toggle_all", "ctrl+o", lambda do, _: do.in_view(lambda view: view.toggle_all()),
-                  "Unfold or fold everything", "diffs, output, thoughts, raw input", when=lambda do: do.was_said),
+                  "Unfold or fold everything", "diffs, output, thoughts, input", when=lambda do: do.was_said),
         _anywhere("toggle_plan", "ctrl+t", lambda do, _: do.toggle_plan(), "Unfold or fold the plan",
                   "if the agent has one", when=lambda do: bool(do.said.plans)),
         _anywhere("sidebar", "alt+s", lambda do, _: do.tab.sidebar.turn(), "Show the sidebar, go to it, hide it",

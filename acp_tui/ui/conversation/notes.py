@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
@@ -12,6 +11,7 @@ from textual.strip import Strip
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Compaction, Failure, Question, TurnEnd
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
+from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.conversation.web_address import host_of
@@ -125,7 +125,7 @@ class NoteDrawing(KeptDrawing):
             case UnknownUpdate(kind, raw):
                 lines = [(f"? {make_visible_line(kind)}: an update acp-tui doesn't know", palette.muted)]
                 if self._is_open:
-                    lines.append((json.dumps(raw, ensure_ascii=False, indent=2, default=str), palette.muted))
+                    lines.append(("\n".join(value_lines(raw, "")), palette.muted))
                 return lines
 
     def _failure(self, failure: Failure, context: DrawContext) -> list[tuple[str, Style]]:

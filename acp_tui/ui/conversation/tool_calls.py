@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -36,6 +35,7 @@ from acp_tui.conversation.tool_text import (
     shown_path,
     subject_of,
 )
+from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
@@ -315,9 +315,7 @@ class ToolCallDrawing(KeptDrawing):
         for label, value in (("input", call.raw_input), ("output", call.raw_output)):
             if value is UNSET:
                 continue
-            text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-            runs.append(wrap([(f"raw {label}:", context.palette.muted)], width))
-            runs.append(plain_lines(cut_shown(text), width, context.palette.muted))
+            runs.append(plain_lines(cut_shown("\n".join(value_lines(value, label))), width, context.palette.muted))
         return runs
 
     def _decisions(self, context: DrawContext) -> list[Strip]:

@@ -23,12 +23,14 @@ from textual.worker import Worker
 
 from acp_tui.client.errors import ClientError
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
+from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
@@ -170,8 +172,7 @@ class CapabilityCard(Dialog[None]):
             self._draw()
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard(card_text(self._facts, is_open=True).plain)
-        self.notify("The card was sent to the terminal's clipboard (OSC 52).")
+        self.run_worker(copy(self, card_text(self._facts, is_open=True).plain))
 
 
 def card_text(facts: AgentFacts, *, is_open: bool) -> Content:
@@ -225,8 +226,7 @@ def _method(method: LoginMethod) -> Content:
 def _custom(key: str, value: Any, is_open: bool) -> Content:
     mark = "▾ " if is_open else "▸ "
     if is_open:
-        whole = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-        text = shown("\n" + indent(whole, "  "), "$foreground-muted")
+        text = shown("\n" + indent("\n".join(value_lines(value, "")), "  "), "$foreground-muted")
     else:
         compact = make_visible_line(json.dumps(value, ensure_ascii=False, default=str))
         short = compact if len(compact) <= FOLDED_CELLS else compact[:FOLDED_CELLS] + " …"

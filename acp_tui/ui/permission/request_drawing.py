@@ -247,13 +247,13 @@ def _drawn(part: RequestPart, look: SubjectStyle) -> list[Strip]:
             return [*_command_rows(lines, look), *where]
         case Passage(text, ""):
             return plain_lines(text, width, palette.text)
-        case Passage(text, name):
+        case Passage(text, label):
             # A line of the text must not look like another field.
             bar = Segment("│ ", palette.muted)
             rows = plain_lines(text, width - 2, palette.code)
-            return [*wrap([(f"{name}:", palette.muted)], width), *(Strip([bar, *row]) for row in rows)]
-        case Row(name, text):
-            return wrap([(f"{name}: ", palette.muted), (text.expandtabs(TAB_CELLS), palette.code)], width)
+            return [*plain_lines(label, width, palette.muted), *(Strip([bar, *row]) for row in rows)]
+        case Row(label, text):
+            return wrap([(label, palette.muted), (text.expandtabs(TAB_CELLS), palette.code)], width)
         case TextDiff():
             raise AssertionError("compared above")
         case _:
