@@ -42,7 +42,7 @@ from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.conversation.blocks import BlockLines
 from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
-from acp_tui.ui.rendering.diff import Comparisons
+from acp_tui.ui.rendering.diff import Comparisons, roomy_layout
 from acp_tui.ui.rendering.links import NO_LINK, to_file, to_page
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
@@ -281,11 +281,11 @@ class ToolCallDrawing(KeptDrawing):
 
     def _diff(self, diff: TextDiff, context: DrawContext, width: int) -> Sequence[Strip]:
         renderer = self._diffs.renderer(diff, context.cwd)
-        if renderer.is_ready:
-            return renderer.lines(width, context.palette)
         # While an agent writes a diff bit by bit, keep showing the previous one so that the view doesn't jump.
-        before = self._diffs.before(diff)
-        return (before.lines if before else renderer.waiting_lines)(width, context.palette)
+        shown = renderer if renderer.is_ready else self._diffs.before(diff)
+        if shown is None:
+            return renderer.waiting_lines(width, context.palette)
+        return shown.lines(width, context.palette, roomy_layout(width))
 
     def _text(self, text: str) -> ToolText:
         if text not in self._texts:

@@ -17,6 +17,7 @@ from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, is_enough, share_out
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER
 from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
+from acp_tui.ui.rendering.diff import DiffLayout, roomy_layout
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
@@ -80,6 +81,10 @@ class Docked(Place):
         if is_crowded != self._is_crowded:
             self._is_crowded = is_crowded
             self._body.post_message(self.Crowded(is_crowded=is_crowded))
+
+    @property
+    def layout_of_diffs(self) -> DiffLayout:
+        return roomy_layout(self._body.content_size.width)
 
     def _has_border(self, rows: RowCounts | None) -> bool:
         return rows is not None or self.room >= BORDER_ROWS + 2

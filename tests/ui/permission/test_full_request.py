@@ -3,7 +3,7 @@
 import asyncio
 import re
 
-from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered
 from acp_tui.ui.commands.help import HelpScreen
@@ -89,6 +89,17 @@ async def test_a_narrow_terminal_shows_one_column_until_it_is_told_otherwise() -
         assert not _is_side_by_side(page)
         await page.press("s")
         assert _is_side_by_side(page)
+
+
+async def test_in_a_very_wide_terminal_the_card_and_the_conversation_have_two_columns_too() -> None:
+    for size, is_wide in ((WIDE, False), ((200, 60), True)):
+        async with open_page(size=size) as page:
+            await page.ask("call", title="Edit long.py", content=(EDIT,))
+            await page.until(lambda page=page: "+ first" in page.text)
+            assert _is_side_by_side(page) is is_wide
+            await page.apply(PermissionAnswered(RequestKey(1), ALLOW.option_id))
+            await page.until(lambda page=page: not page.card.display and "+ first" in page.text)
+            assert _is_side_by_side(page) is is_wide
 
 
 async def test_where_two_columns_have_no_room_it_says_so() -> None:
