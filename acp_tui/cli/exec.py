@@ -293,6 +293,8 @@ class _Turn:
         self._prompter: PermissionPrompter | None = None
         self._tasks: TaskGroup
         self._scope = anyio.CancelScope()
+        self._reader_has_left = False
+        """Whether a `| head` has ended."""
 
     async def run(self) -> int:
         async with anyio.create_task_group() as tasks:
@@ -304,6 +306,8 @@ class _Turn:
                 if self._scope.cancelled_caught:
                     self._codes.add(ExitCode.CANCELLED)
                 tasks.cancel_scope.cancel()
+        if self._reader_has_left:
+            self._codes -= {ExitCode.CANCELLED}  # as other commands: the reader has all it wants
         code = weightiest(self._codes)
         self._output.finish(self._session, code, self._agent.sandbox_name if self._agent is not None else "")
         return code
@@ -314,7 +318,8 @@ class _Turn:
             self._stop()
 
     def _stop_without_stdout(self, error: OSError) -> None:
-        if not isinstance(error, BrokenPipeError):  # with `| head`, the reader has all it wants
+        self._reader_has_left = isinstance(error, BrokenPipeError)
+        if not self._reader_has_left:
             self._codes.add(ExitCode.ERROR)
             self._output.say(f"can't write to stdout: {error.strerror}")
         self._stop()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DUMB_TERMINALS: Final = frozenset({"", "dumb", "unknown"})
 """Values of TERM for terminals that can't move the cursor."""
-NO_HOSTS: Final = "sessions.host has no effect without the package websockets: pip install 'acp-tui[remote]'"
+NO_HOSTS: Final = "sessions.host has no effect without the package websockets: acp-tui host tells how to get it"
 
 
 def exit_after(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
