@@ -15,13 +15,20 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from acp_tui.conversation.content import OWN_META, ContentBlock
-from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage
+from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage, SessionStatus
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.conversation.visible.cutting import cut_text
-from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, Workplace
-from acp_tui.protocol.v1.inbound import read_completed, read_elicitation, read_session_page, with_told
+from acp_tui.protocol.v1.inbound import (
+    read_auth_status,
+    read_completed,
+    read_elicitation,
+    read_session_page,
+    read_session_status,
+    with_told,
+)
 from acp_tui.protocol.v1.outbound import content_block, elicitation_answer, list_sessions
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
 
@@ -98,7 +105,9 @@ class Connection(ABC):
     def on_notification(self, method: str, params: Any) -> None:
         """Apply an update. Drops and logs an invalid one; ignores an unknown one (R-RPC-5, R-LEN-3)."""
         try:
-            if method.startswith("_"):
+            if method.removeprefix("_") == v1.AUTH_STATUS_UPDATE:  # with the underscore until the draft is accepted
+                self.client.on_auth_status(read_auth_status(params))
+            elif method.startswith("_"):
                 self.client.on_extension(method, params)
             elif not self._notified(method, params):
                 log.debug("the notification %s isn't known and was ignored", method)
@@ -180,6 +189,10 @@ class Connection(ABC):
         """Log out. Open sessions may then require a login."""
         await self.request(self.logging_out, {}, nothing)
 
+    async def auth_status(self) -> None:
+        """Ask who is logged in. The answer goes to the client like the agent's own reports. A draft."""
+        await self.request(v1.AUTH_STATUS, {}, lambda result: self.client.on_auth_status(read_auth_status(result)))
+
     async def new_session(
         self,
         workplace: Workplace,
@@ -236,6 +249,10 @@ class Connection(ABC):
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
         """Return a page of the sessions the agent knows, in one folder or in all."""
         return await self.request("session/list", list_sessions(cwd, cursor), read_session_page)
+
+    async def session_status(self, session_id: SessionId) -> SessionStatus:
+        """Ask what a session does, which changes nothing. A draft."""
+        return await self.request(v1.SESSION_STATUS, {"sessionId": session_id}, read_session_status)
 
     async def close_session(self, session_id: SessionId) -> None:
         """Ask the agent to stop its work in a session and free it."""

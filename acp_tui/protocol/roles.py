@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.elicitation import Elicitation, FormValues
-from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.facts import AuthStatus, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import ElicitationAction, PermissionAsked, SessionUpdate
 from acp_tui.values import dataclass
@@ -33,6 +33,9 @@ class AgentCapabilities:
     set_title: bool = False
     archive: bool = False
     """Drafts, too: the client can rename and archive sessions."""
+    session_status: bool = False
+    auth_status: bool = False
+    """Drafts: the client can ask what a session does, and who is logged in."""
     steering: bool = False
     """Whether a prompt can join the running turn (`_session/steering`)."""
     more_prompts: bool = False
@@ -227,6 +230,9 @@ class ClientHandler(Protocol):
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
         """Ask the user now. The client assigns the question's key. `session_id` is None if it belongs to no session."""
+
+    def on_auth_status(self, status: AuthStatus) -> None:
+        """Handle the agent's report of who is logged in."""
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
         """Handle the agent's report that a page is done. The ID may be unknown."""

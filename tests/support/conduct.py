@@ -15,7 +15,7 @@ from support import schema
 EXEMPT_METHODS: Final = {
     "session/fork": "a draft that eight agents ship; the stable schema has none",
     **dict.fromkeys(
-        ("session/set_title", "session/archive", "session/unarchive"),
+        ("session/set_title", "session/archive", "session/unarchive", "session/status", "auth/status"),
         "drafts that agents ship; the stable schema has none",
     ),
     "session/set_model": "removed from the protocol and still answered by many agents; the schema has none (R-OLD-1)",
@@ -37,6 +37,8 @@ GATES: Final[dict[str, tuple[str, ...]]] = {
     "session/set_title": ("sessionCapabilities", "title"),
     "session/archive": ("sessionCapabilities", "archive"),
     "session/unarchive": ("sessionCapabilities", "archive"),
+    "session/status": ("sessionCapabilities", "status"),
+    "auth/status": ("auth", "status"),
     "logout": ("auth", "logout"),
 }
 """The client's requests, and the agent's capability that allows each."""
@@ -162,6 +164,10 @@ class Conduct:
 
     def _check_gate_v2(self, message: dict[str, Any], method: str, params: dict[str, Any]) -> None:
         session = (self._agent or {}).get("session")
+        if method == "session/status" and not _has(session, ("status",)):
+            self._note("the agent doesn't offer it (R2-LIFE)", message)
+        if method == "auth/status" and not _has(self._agent, ("auth", "status")):
+            self._note("the agent doesn't offer it (R2-AUTH)", message)
         if method == "session/delete" and not _has(session, ("delete",)):
             self._note("the agent doesn't offer it (R2-LIFE)", message)
         if method == "auth/login" and self._check_authenticate(params) is not None:

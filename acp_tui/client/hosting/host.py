@@ -33,7 +33,7 @@ from acp_tui.conversation.catch_up import patch_of, retold
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.facts import ConfigOption, Fact, PermissionRequest, RequestKey, SessionId, Turn
+from acp_tui.conversation.facts import AuthStatus, ConfigOption, Fact, PermissionRequest, RequestKey, SessionId, Turn
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatch
 from acp_tui.conversation.visible.cutting import cut_text
@@ -167,6 +167,7 @@ class Host:
         self._opened_at: dict[SessionId, float] = {}
         self._watches: dict[SessionId, NewsWatch] = defaultdict(NewsWatch)
         agent.on_elicitations = self._look_at_questions
+        agent.auth_listeners.append(self._tell_login)
 
     async def serve(self, stream: ByteStream, access: Access = LOCAL) -> None:
         """Serve one client until it disconnects."""
@@ -266,6 +267,10 @@ class Host:
             case _:
                 return None
         return turn.client if turn is not None and not turn.client.hears_itself else None
+
+    def _tell_login(self) -> None:
+        for client in tuple(self.clients):
+            client.tell_login()
 
     def _look_at_questions(self) -> None:
         for client in tuple(self.clients):
@@ -393,6 +398,8 @@ class Client:
         """The IDs of plans that it was told of."""
         self._held_back: dict[SessionId, list[tuple[updates.SessionUpdate, Change]]] = {}
         """What happens in a session while its history is being sent."""
+        self._hears_login = False
+        """Whether it was offered to be told who is logged in."""
         self._elicits: initialize.ElicitationCapabilities | None = None
         """The questions, besides for permission, that it can ask."""
         self._reads_questions = False
@@ -406,7 +413,9 @@ class Client:
             v1.LOGOUT: self._logout,
             v1.SESSION_NEW: self._new_session,
             v1.SESSION_LOAD: self._load_session,
+            v1.AUTH_STATUS: self._auth_status,
             v1.SESSION_LIST: self._list_sessions,
+            v1.SESSION_STATUS: self._session_status,
             v1.SESSION_CLOSE: self._close_session,
             v1.SESSION_PROMPT: self._prompt,
             STEERING: self._steer,
@@ -488,7 +497,10 @@ class Client:
             close_session=not self.access.is_read_only,
             resume_session=False,
             delete_session=False,
+            session_status=True,
+            auth_status=agent.tells_login and not self.access.is_read_only,
         )
+        self._hears_login = capabilities.auth_status
         # A login in a terminal would require a new agent process.
         ways = [way for way in agent.auth_methods if way.kind == "agent"]
         meta = extension_methods.host_meta(agent.sandbox_name)
@@ -501,6 +513,10 @@ class Client:
     async def _logout(self, _: Any) -> Any:
         await self._host.agent.logout()
         return {}
+
+    async def _auth_status(self, _: Any) -> Any:
+        await self._host.agent.ask_auth_status()
+        return encode_updates.auth_status_of(self._host.agent.auth_status or AuthStatus("unknown"))
 
     async def _new_session(self, params: Any) -> Any:
         request = decode(session.NewSessionRequest, _with_servers(params))
@@ -564,6 +580,13 @@ class Client:
             if wanted is None or str(one.cwd) == wanted
         ]
         return {"sessions": found}
+
+    async def _session_status(self, params: Any) -> Any:
+        asked = self._session(decode(session.SessionStatusRequest, params).session_id)
+        if self.version == 1:
+            return {"status": "open"}
+        state = encode_updates_v2.state_of(asked.conversation)
+        return {"status": "open", "state": {key: value for key, value in state.items() if key != "sessionUpdate"}}
 
     async def _close_session(self, params: Any) -> Any:
         closed = self._session(decode(session.CloseSessionRequest, params).session_id)
@@ -630,7 +653,7 @@ class Client:
     def _session(self, session_id: str) -> Session:
         found = self._host.agent.sessions.get(SessionId(session_id))
         if found is None:
-            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
+            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}", {"sessionId": session_id})
         return found
 
     # Updates to the client
@@ -653,6 +676,12 @@ class Client:
                 if self._told_attendance.get(session_id) != attendance:
                     self._told_attendance[session_id] = attendance
                     self.notify(extension_methods.ATTACHED, extension_methods.write_attended(session_id, attendance))
+
+    def tell_login(self) -> None:
+        """Tell who is logged in, if it was offered that; a watcher never is."""
+        status = self._host.agent.auth_status
+        if self._hears_login and status is not None:
+            self.notify(v1.AUTH_STATUS_UPDATE, encode_updates.auth_status_of(status))
 
     def tell(self, told: Session, update: updates.SessionUpdate, change: Change) -> None:
         if told.session_id not in self._open:

@@ -38,7 +38,7 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
+from acp_tui.conversation.facts import AuthStatus, RequestKey, SessionId, SessionPage, SessionStatus, Turn
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
@@ -438,6 +438,29 @@ class Agent:
         self._require(self.capabilities.logout, "logging out (auth.logout)")
         await self._ask(self.connection.logout())
 
+    @property
+    def auth_status(self) -> AuthStatus | None:
+        """Who is logged in, as the agent last told; None if it hasn't."""
+        return self._table.auth_status
+
+    @property
+    def auth_listeners(self) -> list[Callable[[], None]]:
+        """Called inside the read loop when the agent tells who is logged in."""
+        return self._table.auth_listeners
+
+    @property
+    def tells_login(self) -> bool:
+        """Whether it tells who is logged in, when asked or by itself."""
+        return self.capabilities.auth_status or self.auth_status is not None
+
+    async def ask_auth_status(self) -> None:
+        """Ask who is logged in, if the agent can be asked; `auth_status` then has the answer."""
+        if self.capabilities.auth_status and self.lost is None:
+            try:
+                await self._ask(self.connection.auth_status())
+            except errors.AuthenticationRequired:  # which no agent may answer here, but it's an answer
+                self._table.on_auth_status(AuthStatus("unauthenticated"))
+
     # Sessions
 
     async def new_session(
@@ -657,6 +680,14 @@ class Agent:
                 raise
             hint = "list the sessions from the first page on"
             raise errors.StaleCursor(str(error), code=error.code, hint=hint, detail=error.detail) from error
+
+    async def session_status(self, session_id: SessionId) -> SessionStatus | None:
+        """What the agent says of a session now; None if it can't be asked, or doesn't say."""
+        if not self.capabilities.session_status or self.lost is not None:
+            return None
+        with suppress(errors.AgentRefused):  # it may have been deleted meanwhile
+            return await self._ask(self.connection.session_status(session_id))
+        return None
 
     async def close_session(self, session: Session) -> None:
         """End a session here, and at the agent if possible. What was said stays readable.

@@ -264,7 +264,9 @@ def agreement_of(
         "resume": capabilities.resume_session,
         "close": capabilities.close_session,
         "additionalDirectories": capabilities.additional_directories,
+        "status": capabilities.session_status,
     }
+    login = {"logout": capabilities.logout, "status": capabilities.auth_status}
     told: Wire = {
         "protocolVersion": v1.PROTOCOL_VERSION,
         "agentCapabilities": {
@@ -275,8 +277,8 @@ def agreement_of(
                 "embeddedContext": capabilities.embedded_context,
             },
             "mcpCapabilities": {"http": capabilities.mcp_http, "sse": capabilities.mcp_sse},
-            "sessionCapabilities": {name: {} for name, is_offered in offered.items() if is_offered},
-            "auth": {"logout": {}} if capabilities.logout else {},
+            "sessionCapabilities": markers(offered),
+            "auth": markers(login),
             "_meta": dict(meta),
         },
         "authMethods": [
@@ -289,6 +291,21 @@ def agreement_of(
     if identity is not None:
         told["agentInfo"] = with_some({"name": identity.name, "version": identity.version}, title=identity.title)
     return told
+
+
+def markers(offered: Mapping[str, bool]) -> Wire:
+    return {name: {} for name, is_offered in offered.items() if is_offered}
+
+
+def auth_status_of(status: facts.AuthStatus) -> Wire:
+    """Return the answer to `auth/status`, and the params of `auth/status_update`."""
+    accounts = [
+        with_some(
+            {"label": one.label}, active=one.is_active, name=one.name, email=one.email, organization=one.organization
+        )
+        for one in status.accounts
+    ]
+    return {"state": status.state, "accounts": accounts}
 
 
 def permission_request(

@@ -224,6 +224,8 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         fork_session=sessions.fork is not None,
         set_title=sessions.title is not None,
         archive=sessions.archive is not None,
+        session_status=sessions.status is not None,
+        auth_status=capabilities.auth.status is not None,
         steering=offers_steering(meta),
         additional_directories=sessions.additional_directories is not None,
         image=capabilities.prompt_capabilities.image,
@@ -243,6 +245,28 @@ def _auth_method(method: initialize.AuthMethod) -> roles.AuthMethod:
     return roles.AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
 
 
+INTERIM_STATES: Final = {
+    "none": "unauthenticated",
+    **dict.fromkeys(("account", "api_key", "gateway", "external"), "authenticated"),
+}
+"""The states of the kinds in `_auth/status_update`."""
+
+
+def read_auth_status(said: Any) -> facts.AuthStatus:
+    """Return who is logged in: the answer to `auth/status`, or a notification's params. Raises MalformedMessage.
+
+    Codex ACP 2.6.0 and Claude's adapter 0.101.0 tell it in the form from before the draft.
+    """
+    if isinstance(said, dict) and "state" not in said and "authStatus" in said:
+        told = decode(initialize.InterimAuthStatusUpdate, said).auth_status
+        state = INTERIM_STATES.get(told.kind, "unknown")
+        account = facts.Account(told.label, told.detail, told.account.email, told.account.organization)
+        return facts.AuthStatus(state, () if told.kind == "none" else (account,))
+    status = decode(initialize.AuthStatusResponse, said)
+    accounts = (facts.Account(one.label, one.name, one.email, one.organization, one.active) for one in status.accounts)
+    return facts.AuthStatus(status.state, tuple(accounts))
+
+
 def read_new_session(result: Any) -> tuple[facts.SessionId, Updates]:
     """Return the new session and its initial options. Raises MalformedMessage."""
     response = decode(session.NewSessionResponse, result)
@@ -258,6 +282,12 @@ def read_session_page(result: Any) -> facts.SessionPage:
     """Return a page of the agent's sessions. Raises MalformedMessage."""
     response = decode(session.ListSessionsResponse, result)
     return facts.SessionPage(tuple(map(_session_summary, response.sessions)), response.next_cursor)
+
+
+def read_session_status(result: Any) -> facts.SessionStatus:
+    """Return what the agent says of a session. An unknown status counts as saved. Raises MalformedMessage."""
+    response = decode(session.SessionStatusResponse, result)
+    return facts.SessionStatus(response.status == "open", response.state.state if response.state is not None else None)
 
 
 def _session_summary(info: session.SessionInfo) -> facts.SessionSummary:

@@ -18,6 +18,7 @@ from acp_tui.protocol.wire import (
     UInt16,
     WireModel,
     Word,
+    cut_items,
 )
 
 
@@ -114,12 +115,14 @@ class SessionCapabilities(WireModel):
     fork: Lenient[Marker] = None
     title: Lenient[Marker] = None
     archive: Lenient[Marker] = None
+    status: Lenient[Marker] = None
 
 
 class AgentAuthCapabilities(WireModel):
-    """What the agent offers besides logging in."""
+    """What the agent offers besides logging in. The same in v2, where it can always log out."""
 
     logout: Lenient[Marker] = None
+    status: Lenient[Marker] = None
 
 
 class AgentCapabilities(WireModel):
@@ -164,3 +167,40 @@ class InitializeResponse(WireModel):
 
 class AuthenticateRequest(WireModel):
     method_id: Short
+
+
+class AuthAccount(WireModel):
+    """An account, for display only. A label is enough."""
+
+    label: Line
+    active: Lenient[bool] = None
+    name: Lenient[Line] = None
+    email: Lenient[Line] = None
+    organization: Lenient[Line] = None
+
+
+class AuthStatusResponse(WireModel):
+    """Who is logged in, asked for by `auth/status` or told by `auth/status_update`. A draft in both versions."""
+
+    state: Line
+    accounts: Annotated[Items[AuthAccount], cut_items()] = field(default_factory=list)
+
+
+class InterimAccount(WireModel):
+    email: Lenient[Line] = None
+    organization: Lenient[Line] = None
+
+
+class InterimAuthStatus(WireModel):
+    """What agents told before that draft."""
+
+    kind: Line
+    label: Line
+    detail: Lenient[Line] = None
+    account: OrEmpty[InterimAccount]
+
+
+class InterimAuthStatusUpdate(WireModel):
+    """`_auth/status_update`."""
+
+    auth_status: InterimAuthStatus

@@ -313,6 +313,8 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         fork_session=session.fork is not None,
         set_title=session.title is not None,
         archive=session.archive is not None,
+        session_status=session.status is not None,
+        auth_status=capabilities.auth.status is not None,
         steering=offers_steering(meta),
         additional_directories=session.additional_directories is not None,
         image=session.prompt.image is not None,

@@ -75,6 +75,8 @@ class AgentFacts:
     capabilities: AgentOffers
     """Has a boolean for each name in `CAPABILITIES`. A missing one counts as not offered."""
     auth_methods: Sequence[LoginMethod] = ()
+    login: str = ""
+    """Whether and as whom the agent is logged in; "" if it hasn't told."""
     log: Sequence[str] = ()
     """Its stderr, and what it wrote to stdout that wasn't a message, the latest line last."""
     place: str = ""
@@ -112,6 +114,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("fork_session", "fork a session", "/fork isn't available"),
         Capability("set_title", "take a title", "/rename names a session in acp-tui only"),
         Capability("archive", "archive a session", "only acp-tui remembers which you archived"),
+        Capability("session_status", "say what a session does", "what sessions without a tab do isn't shown"),
         Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn ends"),
     ),
     "In prompts, besides text and links": (
@@ -124,7 +127,10 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("mcp_http", "over HTTP", "such servers in your settings are skipped"),
         Capability("mcp_sse", "over SSE", "such servers in your settings are skipped"),
     ),
-    "Login": (Capability("logout", "log out", "log out with its own tools"),),
+    "Login": (
+        Capability("auth_status", "say who is logged in", "it can't be asked; what it says by itself is shown"),
+        Capability("logout", "log out", "log out with its own tools"),
+    ),
 }
 CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
 
@@ -159,6 +165,11 @@ class CapabilityCard(Dialog[None]):
 
     def _draw(self) -> None:
         self._body.update(card_text(self._facts, is_open=self._is_open))
+
+    def show_login(self, words: str) -> None:
+        """Show who is logged in, which may change while this is open."""
+        self._facts = replace(self._facts, login=words)
+        self._draw()
 
     def action_unfold(self) -> None:
         self._is_open = not self._is_open
@@ -199,6 +210,7 @@ def _identity(facts: AgentFacts) -> Content:
         ("Protocol", f"ACP {facts.protocol}"),
         *(facts.chain or (("Command", shlex.join(facts.command)),)),
         *((("Place", facts.place),) if facts.place else ()),
+        *((("Logged in", facts.login),) if facts.login else ()),
         *facts.sandbox,
         *(() if facts.has_exact_terminal else (("Terminal", INEXACT),)),
         *facts.hosting,

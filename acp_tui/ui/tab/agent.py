@@ -7,6 +7,7 @@ close, and resume them after a restart.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -215,12 +216,23 @@ class AgentController:
             sandbox=_sandbox(agent),
             capabilities=agent.capabilities,
             auth_methods=agent.auth_methods,
+            login=_login(agent),
             log=tuple(agent.log),
             has_exact_terminal=fence is None or fence.is_exact,
             unasked=dict(decided),
             hosting=self._hosting(session),
         )
-        await self._tab.ask(CapabilityCard(facts, decided.clear))
+        card = CapabilityCard(facts, decided.clear)
+
+        def show_login() -> None:
+            card.show_login(_login(agent))
+
+        agent.auth_listeners.append(show_login)
+        self._tab.run(_ask_login(agent), group="login")
+        try:
+            await self._tab.ask(card)
+        finally:
+            agent.auth_listeners.remove(show_login)
 
     def _hosting(self, session: Session | None) -> Sequence[tuple[str, str]]:
         """What there is to say of the session's host, each with a label."""
@@ -246,6 +258,15 @@ class AgentController:
         if self.agent is None:
             self._tab.say("There is no agent yet.", severity="warning")
         return self.agent
+
+
+def _login(agent: Agent) -> str:
+    return "" if agent.auth_status is None else agent.auth_status.in_words
+
+
+async def _ask_login(agent: Agent) -> None:
+    with suppress(ClientError):  # the card then shows what is known
+        await agent.ask_auth_status()
 
 
 def _sandbox(agent: Agent) -> Sequence[tuple[str, str]]:

@@ -32,11 +32,11 @@ from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, Turn
 from acp_tui.protocol.roles import AgentIdentity, ClientOffer
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
-from acp_tui.workbench.conformance import OF_HOPS, PROBE, RULES, Finding, Frame, Linter, Rule, Severity
+from acp_tui.workbench.conformance import NOBODYS, OF_HOPS, PROBE, RULES, Finding, Frame, Linter, Rule, Severity
 
 T = TypeVar("T")
 
@@ -354,6 +354,7 @@ class Examination:
         agent, place = self._agent, self._workspace
         can = agent.capabilities
         await self._list()
+        await self._ask_statuses(session)
         if can.load_session:
             loaded = await self._step("session/load", agent.load_session(session.session_id, place))
             if loaded is not None:
@@ -362,6 +363,13 @@ class Examination:
         if can.resume_session:
             await self._step("session/resume", agent.resume_session(session.session_id, place))
             await self._settle()
+
+    async def _ask_statuses(self, session: Session) -> None:
+        agent = self._agent
+        for session_id in (session.session_id, SessionId(NOBODYS)) if agent.capabilities.session_status else ():
+            await self._step("session/status", agent.session_status(session_id))
+        if agent.capabilities.auth_status:
+            await self._step("auth/status", agent.ask_auth_status())
 
     async def _list(self) -> None:
         """List all pages, of all folders and then of ours."""

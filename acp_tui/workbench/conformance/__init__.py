@@ -11,13 +11,14 @@ from typing import Final
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
-from acp_tui.workbench.conformance import handshake, messages, proxies, sessions, tool_calls, version_two
+from acp_tui.workbench.conformance import handshake, messages, proxies, sessions, statuses, tool_calls, version_two
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
 from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
 from acp_tui.workbench.conformance.scene import Check, Scene
+from acp_tui.workbench.conformance.statuses import NOBODYS
 
-__all__ = ["OF_HOPS", "PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
+__all__ = ["NOBODYS", "OF_HOPS", "PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
 
 
 OF_HOPS: Final = ("A-LINE-", "A-RPC-", "A-PROXY-")
@@ -44,6 +45,7 @@ class Linter:
             calls,
             tool_calls.TerminalCheck(self._judge, self._scene),
             tool_calls.ElicitationCheck(self._judge, self._scene),
+            statuses.StatusCheck(self._judge, self._scene),
         )
         self._count = 0
 
@@ -59,7 +61,10 @@ class Linter:
         event = self._read(frame)
         if event is not None:
             if isinstance(event, SeenResponse) and event.request.method == INITIALIZE and speaks_v2(event.result):
-                self._checks = (version_two.VersionTwoCheck(self._judge, self._scene),)
+                self._checks = (
+                    version_two.VersionTwoCheck(self._judge, self._scene),
+                    statuses.StatusCheck(self._judge, self._scene),
+                )
             elif proxies.begins_proxy(event):
                 self._checks = (proxies.ProxyCheck(self._judge, self._scene),)
             for check in self._checks:

@@ -26,6 +26,7 @@ FULL = {"sessionId": "s1"}
 METHODS: dict[str, dict[str, Any]] = {
     v1.AUTHENTICATE: {"methodId": "agent"},
     v1.LOGOUT: {},
+    v1.AUTH_STATUS: {},
     v1.SESSION_NEW: {"cwd": "/", "mcpServers": []},
     v1.SESSION_CLOSE: FULL,
     v1.SESSION_PROMPT: {**FULL, "prompt": [{"type": "text", "text": "rm"}]},

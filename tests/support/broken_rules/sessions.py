@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from acp_tui.workbench.conformance import NOBODYS
 from support.broken_rules.case import breaks
-from support.linting import Talk, talk_with_session
+from support.linting import Talk, talk_of_two, talk_with_session
 
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]}
 SELECT = {
@@ -65,6 +66,20 @@ def _cannot_be_loaded() -> Talk:
     talk = talk_with_session()
     talk.turn()
     talk.refuse(talk.ask("session/load", sessionId="s1", cwd="/w", mcpServers=[]), -32002)
+    return talk
+
+
+@breaks("A-SESS-6")
+def _unknown_session_is_another_error() -> Talk:
+    talk = talk_with_session()
+    talk.refuse(talk.ask("session/status", sessionId=NOBODYS), -32603)
+    return talk
+
+
+@breaks("A-SESS-6")
+def _unknown_session_without_its_id() -> Talk:
+    talk = talk_of_two()
+    talk.refuse(talk.ask("session/status", sessionId="s9"), -32002)
     return talk
 
 

@@ -184,6 +184,30 @@ async def test_f4_tells_what_the_agent_offers_and_what_it_lacks(open_desk: OpenD
         await desk.hides("scout 3.1")
 
 
+async def test_f4_asks_who_is_logged_in_and_follows_it(open_desk: OpenDesk) -> None:
+    script = """
+    handshake(agentCapabilities={"auth": {"status": {}}})
+    answer(expect("session/new"), sessionId="s1")
+    accounts = [{"label": "Key", "name": "[b]Ann[/b] \x1b[2J" + "n" * 5000, "active": True}]
+    answer(expect("auth/status"), state="authenticated", accounts=accounts)
+    expect("_go_on")
+    send(method="auth/status_update", params={"state": "unauthenticated"})
+    refuse(expect("auth/status"), -32603, "no")
+    serve_until_closed()
+    """
+    async with open_desk(script) as desk:
+        await desk.has_session()
+        assert not desk.sent("auth/status"), "it is asked where it is shown"
+        await desk.press("f4")
+        await desk.shows("Logged in yes: Key ([b]Ann[/b]", "␛[2Jnnn", "n…) in use")
+        desk.let_go_on()
+        await desk.shows("Logged in no")
+        await desk.press("escape", "f4")
+        await desk.gets("auth/status", 2)
+        await desk.shows("Logged in no")
+        assert not desk.toasts
+
+
 async def test_what_needs_an_agent_says_so_before_there_is_one(open_desk: OpenDesk) -> None:
     answers = {
         "shift+tab": "There is no session yet.",
