@@ -41,6 +41,7 @@ from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.tool_text import subject_of, visible_title
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.protocol.failures import error_data
 from acp_tui.rpc import Direction
 
 
@@ -177,7 +178,8 @@ class NdjsonOutput(OutputFormat):
 
     def fail(self, error: ClientError) -> None:
         super().fail(error)
-        self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
+        said = error_data(None, error.said) or {}
+        self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail, **said}
 
     def finish(self, session: Session | None, code: ExitCode, sandbox: str = "") -> None:
         self._print(

@@ -370,7 +370,7 @@ class Chat:
         if not session.conversation.is_connected:
             if not self._is_reconnecting:
                 self.say("the agent has stopped; to restart it: /restart")
-        elif error.hint:
+        elif error.hint and not isinstance(error, AgentRefused):
             self.say(error.hint)
 
     # Ending

@@ -41,8 +41,10 @@ from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import error_words
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
+from acp_tui.protocol.failures import read_error_facts
 from acp_tui.protocol.negotiation import NEWEST, VERSIONS, initialize
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
@@ -769,13 +771,15 @@ class Agent:
         return lost
 
     def _refused(self, error: RequestFailed) -> errors.ClientError:
-        detail = error.detail or ""
+        detail, said = error.detail or "", read_error_facts(error.data)
         if error.code != AUTH_REQUIRED:
-            return errors.AgentRefused(f"{self.title}: {error.message}", code=error.code, detail=detail)
-        names = ", ".join(method.name for method in self.auth_methods) or "it doesn't list any"
-        return errors.AuthenticationRequired(
-            f"{self.title} needs you to log in first",
-            self.auth_methods,
-            hint=f"its login methods: {names}",
-            detail=detail or error.message,
+            hint = "\n".join(error_words(said))
+            return errors.AgentRefused(
+                f"{self.title}: {error.message}", code=error.code, hint=hint, detail=detail, said=said
+            )
+        needed = errors.AuthenticationRequired(
+            f"{self.title} needs you to log in first", self.auth_methods, detail=detail or error.message, said=said
         )
+        names = ", ".join(method.name for method in needed.methods) or "it doesn't list any"
+        needed.hint = "\n".join((*error_words(said and replace(said, auth_methods=())), f"its login methods: {names}"))
+        return needed

@@ -111,6 +111,11 @@ class Actions:
         return self.tab.session is not None and bool(self.tab.session.queue.prompts)
 
     @property
+    def has_failed(self) -> bool:
+        """Whether the last turn failed."""
+        return self.said.last_failure is not None
+
+    @property
     def runs_command(self) -> bool:
         """Whether a command of the agent runs here."""
         return any(terminal.is_ours and not terminal.has_exited for terminal in self.said.terminals.values())
@@ -399,6 +404,15 @@ class Actions:
         """Start a session in a new git worktree of this folder, in a new tab."""
         if self.tab.agent.agent_or_say() is not None:
             await self.worktrees.begin(name)
+
+    def send_again(self) -> None:
+        """Send the prompt whose turn failed again, once the agent's time for that has come."""
+        failure = self.said.last_failure
+        prompt = next((one for one in prompts_in(self.said) if failure is not None and one < failure), None)
+        if failure is None or prompt is None:
+            self.tab.say("The last turn didn't fail, so there is no prompt to send again.")
+        else:
+            self.tab.writing.send_again(failure, message_text(self.said, prompt))
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""

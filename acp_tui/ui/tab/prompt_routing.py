@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.prompt_queue import Prompt
+from acp_tui.client.sessions.prompt_queue import Prompt, PromptQueue
 from acp_tui.conversation.content import Text
+from acp_tui.conversation.entries import EntryId, Failure
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import GONE
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 WATCHING: Final = "You can only watch this session."
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 ESCAPE_AGAIN_S: Final = 1.0
+MAX_NAP_S: Final = 30.0
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
 
 
@@ -41,6 +44,8 @@ class PromptController:
         """Earlier prompts, once they are loaded."""
         self._is_written_in = False
         self._escaped_at = -ESCAPE_AGAIN_S
+        self._failed: tuple[PromptQueue, EntryId | None, Prompt] | None = None
+        """The prompt whose turn failed last, its session's queue, and the failure."""
         self._sent_early: list[str] = []
         """Prompts that were sent before the history was loaded."""
 
@@ -223,6 +228,7 @@ class PromptController:
                 await self._tab.app.outlasting(sent)
             except ClientError:
                 session.queue.hold()  # the conversation shows what failed
+                self._failed = (session.queue, session.conversation.last_failure, wanted)
             wanted = session.queue.next()
             self._show_changed(session)
 
@@ -260,7 +266,8 @@ class PromptController:
         waiting = QueueSummary()
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
-            waiting = QueueSummary(tuple(session.queue.prompts), session.queue.is_held, outputs)
+            queue = session.queue
+            waiting = QueueSummary(tuple(queue.prompts), queue.is_held, queue.due, outputs)
         self._tab.screen.queue_lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
@@ -278,6 +285,43 @@ class PromptController:
         prompt = session.queue.next()
         if prompt is not None:
             self._tab.run(self._send(session, prompt))
+
+    def send_again(self, failure: EntryId, text: str) -> None:
+        """Queue the prompt whose turn ended with this failure, until the agent's time for another try has come.
+
+        `text` is the prompt's text, for one that was sent from elsewhere.
+        """
+        session = self._tab.session
+        if session is None or session.is_read_only:
+            self._tab.say(WATCHING)
+            return
+        queue, failed = session.queue, Prompt(text)
+        if queue.due is not None:
+            self._tab.say("Your prompt is queued already.")
+            return
+        if self._failed is not None and self._failed[:2] == (queue, failure):
+            failed = self._failed[2]
+        queue.add(failed.text, failed.images, is_first=True)
+        entry = session.conversation.entries[failure]
+        said = entry.said if isinstance(entry, Failure) else None
+        queue.hold((said.retry_at if said is not None else None) or 0.0)
+        self._send_when_due(queue)
+        self._show_changed(session)
+
+    def _send_when_due(self, queue: PromptQueue) -> None:
+        session = self._tab.session
+        if session is None or session.queue is not queue or queue.due is None:
+            return
+        left = queue.due - (session.now() or queue.due)
+        if left > 0:  # in short waits, because the machine may sleep
+            self._tab.screen.set_timer(min(left, MAX_NAP_S), partial(self._send_when_due, queue))
+        elif not session.conversation.is_connected:
+            queue.hold()
+        elif session.conversation.is_idle:
+            self._go_on(session)
+        else:
+            queue.go_on()
+        self._show_changed(session)
 
     def pull_back(self) -> None:
         """Turn the last queued prompt into the draft again."""
