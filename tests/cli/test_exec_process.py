@@ -96,6 +96,27 @@ def named_pipe(path: Path) -> Iterator[int]:
 # Commands
 
 
+REPLACES = """
+answer(expect("initialize"), protocolVersion=2, info={"name": "a", "version": "1"}, capabilities={})
+answer(expect("session/new"), sessionId="s1")
+prompt = expect("session/prompt")
+update("state_update", state="running")
+answer(prompt, messageId="m1")
+update("agent_message_chunk", messageId="a", content={"type": "text", "text": "Two lines:\\nit is "})
+for text in ("41", "42"):
+    update("agent_message", messageId="a", content=[{"type": "text", "text": f"Two lines:\\nthis is {text}"}])
+update("state_update", state="idle", stopReason="end_turn")
+serve_until_closed()
+"""
+
+
+def test_a_message_that_version_two_replaces_goes_into_a_pipe_once() -> None:
+    with started(exec_argv(REPLACES)) as process:
+        out, err = process.communicate()
+    assert out == "Two lines:\nit is \n[replaced from “it is” on]\nthis is 42\n"
+    assert (process.returncode, err) == (0, "")
+
+
 LIMITED = """
 prompt = open_session()
 refuse(prompt, -32603, "Not now", {"retryAfter": 30, "reason": "rate_limit", "scope": "team", "correlationId": "r"})
