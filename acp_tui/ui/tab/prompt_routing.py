@@ -13,6 +13,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.prompt_queue import Prompt, PromptQueue
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import EntryId, Failure
+from acp_tui.conversation.facts import Turn
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import GONE
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 WATCHING: Final = "You can only watch this session."
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
+CANCEL_PATIENCE_S: Final = 2.0
+"""Agents that answer a cancel do so within a second; others, such as gptme, never do."""
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
@@ -233,7 +236,7 @@ class PromptController:
             self._show_changed(session)
 
     def cancel(self, session: Session) -> None:
-        """Cancel the turn and hold the queue. If the turn is already being canceled, hint at restarting the agent."""
+        """Cancel the turn and hold the queue. If that takes long, or was tried before, hint at restarting the agent."""
         if session.is_read_only:
             self._tab.say(WATCHING)
             return
@@ -242,7 +245,15 @@ class PromptController:
         if not session.conversation.is_idle:
             session.queue.hold()
             self._show_changed(session)
+        if session.conversation.turn is Turn.RUNNING:
+            late = partial(self._say_not_stopped, session, session.conversation.turn_start)
+            self._tab.screen.set_timer(CANCEL_PATIENCE_S, late)
         session.cancel()
+
+    def _say_not_stopped(self, session: Session, turn_start: EntryId | None) -> None:
+        said = session.conversation
+        if session is self._tab.session and said.is_cancelling and said.turn_start == turn_start:
+            self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning")
 
     def escape(self) -> bool:
         """Cancel the turn. Returns True to go back to an earlier prompt: twice in an empty prompt, without a turn."""

@@ -88,6 +88,18 @@ def test_an_error_is_told_with_all_that_the_agent_says_of_it(tmp_path: Path) -> 
     assert terminal.text.count("scope: team") == 1
 
 
+def test_an_agent_that_does_not_stop_is_told_of_with_what_else_there_is(tmp_path: Path) -> None:
+    with line_terminal(
+        "run", "--plain", "--", *scripted_argv("open_session(); serve_until_closed()"), cwd=tmp_path
+    ) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("\n")
+        terminal.type(CTRL_C)
+        terminal.shows("* canceling; press Ctrl+C again to quit")
+        terminal.shows("* the agent hasn't stopped yet; to end and restart it: /restart")
+
+
 def test_only_an_answer_typed_after_the_question_answers_and_rejecting_says_why(tmp_path: Path) -> None:
     with line_terminal(*DEMO, cwd=tmp_path) as terminal:
         terminal.shows("> ")
