@@ -371,7 +371,10 @@ class Chat:
         session.queue.hold()
         if not session.conversation.is_connected:
             if not self._is_reconnecting:
-                self.say("the agent has stopped; to restart it: /restart")
+                has_ended = self.agent.lost is not None
+                self.say(
+                    f"{'the agent has stopped' if has_ended else 'the session is closed'}; to restart it: /restart"
+                )
         elif error.hint and not isinstance(error, AgentRefused):
             self.say(error.hint)
 

@@ -759,6 +759,8 @@ class Agent:
             return self._refused(error)
         if isinstance(error, MalformedMessage):
             return errors.AgentLost(f"{self.title} broke the protocol: {error}")
+        if self.lost is None and not self.connection.is_lost:
+            return errors.SessionClosed("the session was closed elsewhere", hint="open it again, or start a new one")
         # The task that reads the connection learns more than the lost request: the exit code and the rest of stderr.
         with anyio.move_on_after(2 * EXIT_GRACE_S):
             await self._lost_known.wait()

@@ -346,16 +346,16 @@ class Session:
         finally:
             unsubscribe()
         if not self.conversation.is_connected:
-            raise ConnectionLost("the agent is gone")
+            raise ConnectionLost("the agent or its session is gone")
         if self._failure is not None:
             failure, self._failure = self._failure, None
             data = error_data(failure.detail, failure.said)
             raise RequestFailed(failure.code or ErrorCode.INTERNAL_ERROR, failure.message, data)
 
     def _require_open(self) -> None:
-        if not self.conversation.is_connected:
+        if self.connection.is_lost:
             raise AgentLost("the agent is gone", hint="restart it")
-        if self.is_closed:
+        if self.is_closed or not self.conversation.is_connected:
             raise SessionClosed("the session is closed", hint="open it again, or start a new one")
 
     def _prompt_answered(self, update: updates.SessionUpdate) -> None:

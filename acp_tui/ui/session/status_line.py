@@ -92,6 +92,7 @@ STATES: Final = {
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
     "elsewhere": ("▲", "$text-warning", "waits for someone else"),
     "unhosted": ("✗", "$text-error", "host gone; {restart} starts one again"),
+    "closed": ("✗", "$text-error", "session closed; {restart} opens it again"),
     "lost": ("✗", "$text-error", "gone; {restart} restarts it"),
 }
 AT_WORK: Final = ("working", "cancelling")

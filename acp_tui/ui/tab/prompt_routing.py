@@ -16,7 +16,6 @@ from acp_tui.conversation.entries import EntryId, Failure
 from acp_tui.conversation.facts import Turn
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.prompt.input import GONE
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueSummary
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
@@ -28,6 +27,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 WATCHING: Final = "You can only watch this session."
+NOT_CONNECTED: Final = {
+    "lost": "The agent is gone; {restart} restarts it",
+    "closed": "The session is closed; {restart} opens it again",
+    "unhosted": "The session's host is gone; {restart} starts one again",
+    "reconnecting": "Reconnecting; {restart} tries now",
+}
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 CANCEL_PATIENCE_S: Final = 2.0
 """Agents that answer a cancel do so within a second; others, such as gptme, never do."""
@@ -157,7 +162,20 @@ class PromptController:
             case Live(session=session):
                 if session.is_read_only:
                     return WATCHING
-                return "" if session.conversation.is_connected else f"{self._tab.hint(GONE)}."
+                return f"{self.why_not}." if self.why_not else ""
+
+    @property
+    def why_not(self) -> str:
+        """Why no prompt can be sent in the session that is shown, and what to do; "" if one can, or there is none."""
+        match self._tab.stage:
+            case Recorded():
+                return self.rereading[:1].upper() + self.rereading[1:]
+            case Failed():
+                return self._tab.hint("There is no session; {restart} tries again")
+            case Live(session=session) if not session.conversation.is_connected:
+                return self._tab.hint(NOT_CONNECTED[self._tab.loss])
+            case _:
+                return ""
 
     @property
     def rereading(self) -> str:
