@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -773,15 +774,15 @@ class Agent:
         return lost
 
     def _refused(self, error: RequestFailed) -> errors.ClientError:
-        detail, said = error.detail or "", read_error_facts(error.data)
+        detail, facts = error.detail or "", read_error_facts(error.data)
+        said = facts.heard(time.time()) if facts is not None else None
         if error.code != AUTH_REQUIRED:
-            hint = "\n".join(error_words(said))
-            return errors.AgentRefused(
-                f"{self.title}: {error.message}", code=error.code, hint=hint, detail=detail, said=said
-            )
+            hint, message = "\n".join(error_words(facts)), f"{self.title}: {error.message}"
+            return errors.AgentRefused(message, code=error.code, hint=hint, detail=detail, said=said)
         needed = errors.AuthenticationRequired(
             f"{self.title} needs you to log in first", self.auth_methods, detail=detail or error.message, said=said
         )
         names = ", ".join(method.name for method in needed.methods) or "it doesn't list any"
-        needed.hint = "\n".join((*error_words(said and replace(said, auth_methods=())), f"its login methods: {names}"))
+        others = error_words(facts and replace(facts, auth_methods=()))
+        needed.hint = "\n".join((*others, f"its login methods: {names}"))
         return needed

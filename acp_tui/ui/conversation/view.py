@@ -178,6 +178,10 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.screen.set_focus(self, scroll_visible=False)
         self.conversation = conversation
         self._cwd = cwd
+        self._offering = None
+        if self._second is not None:
+            self._second.stop()
+            self._second = None
         self.column.show(conversation)
         self.scrolling.begin()
         self._draw_context = None
@@ -191,6 +195,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         self.column.mark(change.entries)
         if Fact.TURN in change.facts and self._offering is not None:
             self.column.mark((self._offering,))
+            self._offering = None
         if change.terminal is not None:
             self.terminal_screens.keep_up(change.terminal)
         if self.column.dirty or change.facts:

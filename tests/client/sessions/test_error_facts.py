@@ -53,6 +53,19 @@ async def test_the_time_for_another_try_counts_from_when_the_error_came(script: 
         assert refused.value.hint == "reason: rate_limit\ntry again in 30 s"
 
 
+async def test_a_moment_for_another_try_is_also_told_in_seconds(tmp_path: Path) -> None:
+    script = """
+        handshake()
+        refuse(expect("session/new"), -32603, "Not yet", {"retryAfter": "2020-01-01T00:00:00Z"})
+        serve_until_closed()
+    """
+    async with running(script) as agent:
+        await agent.initialize()
+        with pytest.raises(AgentRefused) as refused:
+            await agent.new_session(tmp_path)
+        assert refused.value.said == ErrorFacts(retry_after_s=0.0, retry_at=1577836800.0)
+
+
 async def test_a_login_that_is_needed_names_the_agents_own_methods_first(tmp_path: Path) -> None:
     script = """
         names = ("one", "two", "three")
