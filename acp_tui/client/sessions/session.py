@@ -353,9 +353,10 @@ class Session:
             raise RequestFailed(failure.code or ErrorCode.INTERNAL_ERROR, failure.message, data)
 
     def _require_open(self) -> None:
-        if self.connection.is_lost:
+        is_connected = self.conversation.is_connected
+        if not is_connected and self.connection.is_lost:
             raise AgentLost("the agent is gone", hint="restart it")
-        if self.is_closed or not self.conversation.is_connected:
+        if self.is_closed or not is_connected:
             raise SessionClosed("the session is closed", hint="open it again, or start a new one")
 
     def _prompt_answered(self, update: updates.SessionUpdate) -> None:

@@ -22,7 +22,7 @@ from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import EntryId
+from acp_tui.conversation.entries import EntryId, Failure
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
@@ -412,7 +412,10 @@ class Actions:
         if failure is None or prompt is None:
             self.tab.say("The last turn didn't fail, so there is no prompt to send again.")
         else:
-            self.tab.writing.send_again(failure, message_text(self.said, prompt))
+            entry = self.said.entries[failure]
+            said = entry.said if isinstance(entry, Failure) else None
+            due = said.retry_at if said is not None else None
+            self.tab.writing.send_again(failure, message_text(self.said, prompt), due or 0.0)
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""

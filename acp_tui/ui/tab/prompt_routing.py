@@ -12,8 +12,6 @@ from anyio import to_thread
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.prompt_queue import Prompt, PromptQueue
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.entries import EntryId, Failure
-from acp_tui.conversation.facts import Turn
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
@@ -23,6 +21,7 @@ from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
+    from acp_tui.conversation.entries import EntryId
     from acp_tui.ui.prompt.recall import Recall
     from acp_tui.ui.tab.tab import Tab
 
@@ -263,7 +262,7 @@ class PromptController:
         if not session.conversation.is_idle:
             session.queue.hold()
             self._show_changed(session)
-        if session.conversation.turn is Turn.RUNNING:
+        if not (session.conversation.is_idle or session.conversation.is_cancelling):
             late = partial(self._say_not_stopped, session, session.conversation.turn_start)
             self._tab.screen.set_timer(CANCEL_PATIENCE_S, late)
         session.cancel()
@@ -315,8 +314,8 @@ class PromptController:
         if prompt is not None:
             self._tab.run(self._send(session, prompt))
 
-    def send_again(self, failure: EntryId, text: str) -> None:
-        """Queue the prompt whose turn ended with this failure, until the agent's time for another try has come.
+    def send_again(self, failure: EntryId, text: str, due: float) -> None:
+        """Queue the prompt whose turn ended with this failure until it is due, in seconds since the epoch.
 
         `text` is the prompt's text, for one that was sent from elsewhere.
         """
@@ -331,9 +330,7 @@ class PromptController:
         if self._failed is not None and self._failed[:2] == (queue, failure):
             failed = self._failed[2]
         queue.add(failed.text, failed.images, is_first=True)
-        entry = session.conversation.entries[failure]
-        said = entry.said if isinstance(entry, Failure) else None
-        queue.hold((said.retry_at if said is not None else None) or 0.0)
+        queue.hold(due)
         self._send_when_due(queue)
         self._show_changed(session)
 
