@@ -31,8 +31,9 @@ def read_error_facts(data: Any) -> ErrorFacts | None:
     if not isinstance(data, dict):
         return None
     after, at = _retry(data.get("retryAfter"))
-    reason, scope, correlation_id = (_text(data.get(name)) for name in ("reason", "scope", "correlationId"))
-    facts = ErrorFacts(reason, scope, correlation_id, after, at, tuple(_methods(data)))
+    # Claude's adapter (0.101.0) gives the reason as `errorKind`.
+    reason, kind, scope, correlation_id = map(_text, map(data.get, ("reason", "errorKind", "scope", "correlationId")))
+    facts = ErrorFacts(reason or kind, scope, correlation_id, after, at, tuple(_methods(data)))
     return None if facts == ErrorFacts() else facts
 
 

@@ -82,6 +82,11 @@ def test_values_of_other_types_are_left_out_and_the_rest_is_read() -> None:
     assert read_error_facts({"authMethods": "key", "scope": "team"}) == ErrorFacts(scope="team")
 
 
+def test_the_kind_of_error_that_claudes_adapter_names_is_the_reason() -> None:
+    assert read_error_facts({"errorKind": "rate_limit"}) == ErrorFacts("rate_limit")
+    assert read_error_facts({"errorKind": "rate_limit", "reason": "quota"}) == ErrorFacts("quota")
+
+
 def test_an_error_without_cause_or_facts_has_no_data() -> None:
     assert error_data(None, None) is None
     assert error_data("why", None) == {"details": "why"}
