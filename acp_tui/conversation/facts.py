@@ -48,6 +48,35 @@ class Turn(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorFacts:
+    """What an agent says of its error besides the message and the cause; None and () for what it doesn't say."""
+
+    reason: str | None = None
+    scope: str | None = None
+    correlation_id: str | None = None
+    retry_after_s: float | None = None
+    """After how many seconds another try makes sense."""
+    retry_at: float | None = None
+    """When that is, in seconds since the epoch."""
+    auth_methods: tuple[str, ...] = ()
+    """The IDs of login methods that help."""
+
+    @property
+    def can_be_retried(self) -> bool:
+        """Whether it says when to try again."""
+        return self.retry_after_s is not None or self.retry_at is not None
+
+    def heard(self, now: float | None) -> ErrorFacts:
+        """Return the facts with both times, as far as the time they were heard at is known."""
+        after, at = self.retry_after_s, self.retry_at
+        if now is None or (after is None) == (at is None):
+            return self
+        if after is not None:
+            return replace(self, retry_at=now + after)
+        return replace(self, retry_after_s=max(0.0, (at or 0.0) - now))
+
+
+@dataclass(frozen=True, slots=True)
 class PlanStep:
     content: str
     priority: str = "medium"

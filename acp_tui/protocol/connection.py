@@ -20,6 +20,7 @@ from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import MalformedMessage, v1
+from acp_tui.protocol.failures import read_failure
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, Workplace
 from acp_tui.protocol.v1.inbound import (
     read_auth_status,
@@ -338,7 +339,7 @@ class Connection(ABC):
 
     def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
         """Return what happens to a prompt that was answered with an error."""
-        return TurnFailed(error.message, error.detail, error.code)
+        return read_failure(error)
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """Whether this client request opens a session with its history."""

@@ -39,6 +39,7 @@ from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatc
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
 from acp_tui.protocol.connection import STEERING
+from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import agent_requests, encode_updates, initialize, session
 from acp_tui.protocol.v1.inbound_content import read_block
@@ -859,10 +860,11 @@ def _as_failures() -> Iterator[None]:
     except MalformedMessage as error:
         raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
     except AuthenticationRequired as error:
-        raise RequestFailed(AUTH_REQUIRED, str(error), error.detail) from error
+        raise RequestFailed(AUTH_REQUIRED, str(error), error_data(error.detail, error.said)) from error
+    except AgentRefused as error:
+        raise RequestFailed(error.code, str(error), error_data(error.detail or None, error.said)) from error
     except ClientError as error:
-        code = error.code if isinstance(error, AgentRefused) else ErrorCode.INTERNAL_ERROR
-        raise RequestFailed(code, str(error), error.detail or error.hint or None) from error
+        raise RequestFailed(ErrorCode.INTERNAL_ERROR, str(error), error.detail or error.hint or None) from error
 
 
 def _absolute(path: str) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -41,8 +42,10 @@ from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import AuthStatus, RequestKey, SessionId, SessionPage, SessionStatus, Turn
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import error_words
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
+from acp_tui.protocol.failures import read_error_facts
 from acp_tui.protocol.negotiation import NEWEST, VERSIONS, initialize
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
@@ -788,6 +791,8 @@ class Agent:
             return self._refused(error)
         if isinstance(error, MalformedMessage):
             return errors.AgentLost(f"{self.title} broke the protocol: {error}")
+        if self.lost is None and not self.connection.is_lost:
+            return errors.SessionClosed("the session was closed elsewhere", hint="open it again, or start a new one")
         # The task that reads the connection learns more than the lost request: the exit code and the rest of stderr.
         with anyio.move_on_after(2 * EXIT_GRACE_S):
             await self._lost_known.wait()
@@ -800,13 +805,15 @@ class Agent:
         return lost
 
     def _refused(self, error: RequestFailed) -> errors.ClientError:
-        detail = error.detail or ""
+        detail, facts = error.detail or "", read_error_facts(error.data)
+        said = facts.heard(time.time()) if facts is not None else None
         if error.code != AUTH_REQUIRED:
-            return errors.AgentRefused(f"{self.title}: {error.message}", code=error.code, detail=detail)
-        names = ", ".join(method.name for method in self.auth_methods) or "it doesn't list any"
-        return errors.AuthenticationRequired(
-            f"{self.title} needs you to log in first",
-            self.auth_methods,
-            hint=f"its login methods: {names}",
-            detail=detail or error.message,
+            hint, message = "\n".join(error_words(facts)), f"{self.title}: {error.message}"
+            return errors.AgentRefused(message, code=error.code, hint=hint, detail=detail, said=said)
+        needed = errors.AuthenticationRequired(
+            f"{self.title} needs you to log in first", self.auth_methods, detail=detail or error.message, said=said
         )
+        names = ", ".join(method.name for method in needed.methods) or "it doesn't list any"
+        others = error_words(facts and replace(facts, auth_methods=()))
+        needed.hint = "\n".join((*others, f"its login methods: {names}"))
+        return needed

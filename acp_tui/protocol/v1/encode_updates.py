@@ -15,6 +15,7 @@ from acp_tui.conversation import UNSET, elicitation, facts, tool_calls, updates
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.protocol import v1
+from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
 from acp_tui.protocol.v1.subagents import BACKGROUND_IDS
@@ -139,7 +140,8 @@ def reported_state(report: updates.StateReported) -> Wire:
         told["background"] = list(map(_background, report.background))
     if report.failure is not None:
         error: Wire = {"code": report.failure.code or -32603, "message": report.failure.message}
-        error |= {} if report.failure.detail is None else {"data": {"details": report.failure.detail}}
+        data = error_data(report.failure.detail, report.failure.said)
+        error |= {} if data is None else {"data": data}
         told |= {"stopReason": "error", "error": error}
     return told
 

@@ -77,6 +77,8 @@ def _of_a_tab() -> tuple[Command, ...]:
                   typed="find words", when=lambda do: do.was_said, keys_wait=True),
         Command("send_queued_now", "", lambda do, _: do.tab.writing.send_next_now(), "Send the next queued prompt now",
                 "it interrupts the turn", when=lambda do: do.has_queued),
+        _anywhere("send_again", "alt+g", lambda do, _: do.send_again(), "Send the prompt again whose turn failed",
+                  "once the agent's time for that has come", typed="again", when=lambda do: do.has_failed),
         Command("prompt_above", "ctrl+up", lambda do, _: do.in_view(lambda view: view.action_to_prompt(-1)),
                 "Go to the prompt above", when=lambda do: do.was_said),
         Command("prompt_below", "ctrl+down", lambda do, _: do.in_view(lambda view: view.action_to_prompt(1)),

@@ -15,7 +15,7 @@ from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.conversation.web_address import host_of
-from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
+from acp_tui.conversation.wording import STOP_REASONS, answer_words, facts_words, forked
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.conversation.messages import MAX_TEXT_CELLS
@@ -132,6 +132,10 @@ class NoteDrawing(KeptDrawing):
         spans = [(f"✗ {failure.message}", context.palette.error)]
         if failure.detail:
             spans.append((failure.detail, context.palette.text))
+        if failure.said is not None:
+            spans += [(line, context.palette.muted) for line in facts_words(failure.said)]
+        if again := context.retry_words(failure):
+            spans.append((again, context.palette.warning))
         tail = failure.stderr_tail.strip().split("\n") if failure.stderr_tail.strip() else []
         shown = tail if self._is_open else tail[-MAX_STDERR_LINES:]
         if shown:

@@ -89,6 +89,8 @@ class AgentFacts:
     """Whether the user's terminal says what it has shown."""
     unasked: Mapping[UnaskedKind, bool] = field(default_factory=dict)
     """What the user decided for this session about `write` and `run` without asking: whether the agent may."""
+    turn: Sequence[tuple[str, str]] = ()
+    """What there is to say of the turn that runs, each with a label."""
     hosting: Sequence[tuple[str, str]] = ()
     """What there is to say of the session's host, each with a label."""
 
@@ -206,6 +208,7 @@ def _section(name: str, lines: Sequence[Content]) -> Content:
 
 def _identity(facts: AgentFacts) -> Content:
     pairs = (
+        *facts.turn,
         ("Name", f"{facts.name} {facts.version}".strip()),
         ("Protocol", f"ACP {facts.protocol}"),
         *(facts.chain or (("Command", shlex.join(facts.command)),)),

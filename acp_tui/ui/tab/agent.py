@@ -45,12 +45,17 @@ from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.wrapping import cut
+from acp_tui.ui.session.status import question_in
 from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.textual_gaps.fence import fence_of
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Opening, Tab
 
+UNHEARD: Final = (
+    "it seems to ask in an interface of its own: acp-tui got no request, so you can't answer it here."
+    " {cancel} cancels the turn; then say it in a prompt"
+)
 MAX_NAMED: Final = 5
 """How many of the agent's other tabs to name when asking whether to stop it."""
 MAX_TITLE_CELLS: Final = 40
@@ -220,6 +225,7 @@ class AgentController:
             log=tuple(agent.log),
             has_exact_terminal=fence is None or fence.is_exact,
             unasked=dict(decided),
+            turn=self._turn(),
             hosting=self._hosting(session),
         )
         card = CapabilityCard(facts, decided.clear)
@@ -233,6 +239,19 @@ class AgentController:
             await self._tab.ask(card)
         finally:
             agent.auth_listeners.remove(show_login)
+
+    def _turn(self) -> Sequence[tuple[str, str]]:
+        """What there is to say of the turn that runs, each with a label."""
+        panel = self._tab.panel
+        if panel is None or panel.conversation.is_idle:
+            return ()
+        took, activity = panel.work.told()
+        turn = ("Turn", " · ".join(filter(None, (took, activity))) or "has begun")
+        unheard = panel.work.unheard
+        if unheard is None:
+            return (turn,)
+        question = question_in(unheard)
+        return (turn, ("Waits", self._tab.hint(UNHEARD)), *((("Asks", question),) if question else ()))
 
     def _hosting(self, session: Session | None) -> Sequence[tuple[str, str]]:
         """What there is to say of the session's host, each with a label."""

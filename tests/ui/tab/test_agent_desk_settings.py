@@ -162,6 +162,27 @@ async def test_a_notice_of_the_agent_is_shown_as_a_toast(open_desk: OpenDesk) ->
 # The agent itself
 
 
+async def test_f4_tells_what_an_agent_waits_for_that_asks_in_its_own_interface(open_desk: OpenDesk) -> None:
+    """Kilo Code 7.4 does with its tool `question`."""
+    script = """
+    prompt = expect("session/prompt")
+    update("tool_call", toolCallId="q", title="question", status="in_progress", rawInput={"questions": [
+        {"question": "Which database?", "options": []}
+    ]})
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("◐ • question")
+        await desk.press("f4")
+        await desk.shows("Turn question")
+        await desk.press("escape")
+        desk.clock.now_s += 40
+        await desk.press("f4")
+        await desk.shows("silent for 40 s", "acp-tui got no request", "Asks Which database?", "Esc cancels the turn")
+
+
 async def test_f4_tells_what_the_agent_offers_and_what_it_lacks(open_desk: OpenDesk) -> None:
     script = """
     sys.stderr.write("reading the project\\n")
