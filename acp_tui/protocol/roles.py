@@ -18,6 +18,9 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import ElicitationAction, PermissionAsked, SessionUpdate
 from acp_tui.values import dataclass
 
+PromptMode: TypeAlias = Literal["append", "override"]
+"""Whether a system prompt follows the agent's own instructions or replaces them."""
+
 
 @dataclass(frozen=True, slots=True)
 class AgentCapabilities:
@@ -45,6 +48,8 @@ class AgentCapabilities:
     mcp_http: bool = False
     mcp_sse: bool = False
     logout: bool = False
+    system_prompt: frozenset[PromptMode] = frozenset()
+    """How it can use a system prompt of the client's; empty if it takes none."""
     acts_itself: bool = False
     """Whether it accesses files and runs commands itself, never through the client, so the client can't confine it."""
     meta: Meta | None = None
@@ -115,12 +120,22 @@ McpServer: TypeAlias = StdioServer | HttpServer
 
 
 @dataclass(frozen=True, slots=True)
+class SystemPrompt:
+    """Instructions of the client's for all of a session."""
+
+    text: str
+    mode: PromptMode = "append"
+
+
+@dataclass(frozen=True, slots=True)
 class Workplace:
     cwd: Path
     """Absolute."""
     additional_directories: tuple[Path, ...] = ()
     """Absolute. The full list, each time a session is opened (R-DIR-1)."""
     mcp_servers: tuple[McpServer, ...] = ()
+    system_prompt: SystemPrompt | None = None
+    """The same one each time a session is opened."""
 
     def __post_init__(self) -> None:
         relative = [path for path in self.directories if not path.is_absolute()]

@@ -13,7 +13,6 @@ from typing import Any, Final
 from support import schema
 
 EXEMPT_METHODS: Final = {
-    "session/fork": "a draft that eight agents ship; the stable schema has none",
     **dict.fromkeys(
         ("session/set_title", "session/archive", "session/unarchive"),
         "drafts that agents ship; the stable schema has none",
@@ -71,6 +70,14 @@ def _without_drafts(params: dict[str, Any]) -> dict[str, Any]:
         return params
     kept = {name: value for name, value in offer.items() if name not in DRAFTS}
     return {**params, "clientCapabilities": kept}
+
+
+def _flaw_of_system_prompt(params: dict[str, Any], session: Any) -> str | None:
+    prompt = params.get("systemPrompt")
+    if prompt is None:
+        return None
+    gate = ("systemPrompt",) if prompt["mode"] == "append" else ("systemPrompt", "mode", prompt["mode"])
+    return None if _has(session, gate) else f"the agent takes no system prompt to {prompt['mode']}"
 
 
 class Conduct:
@@ -178,6 +185,8 @@ class Conduct:
             kinds = {server["type"] for server in params.get("mcpServers", ())}
             if any(not _has(session, ("mcp", kind)) for kind in kinds):
                 self._note("the agent can't use such an MCP server (R2-MCP)", message)
+        if flaw := _flaw_of_system_prompt(params, session):
+            self._note(flaw, message)
 
     def _check_authenticate(self, params: dict[str, Any]) -> str | None:
         kind = self._auth_methods.get(params["methodId"], {"type": "terminal"}).get("type")
@@ -207,7 +216,7 @@ class Conduct:
                 return f"the agent reaches no MCP server over {kind} (R-MCP-2)"
             if kind is None and not _is_absolute(server["command"]):
                 return "the command of an MCP server isn't absolute (R-MCP-1)"
-        return None
+        return _flaw_of_system_prompt(params, (self._agent or {}).get("sessionCapabilities"))
 
     def _sent_answer(self, message: dict[str, Any]) -> None:
         requests = self._to_answer.get(_key(message.get("id")), [])

@@ -232,8 +232,17 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         mcp_http=capabilities.mcp_capabilities.http,
         mcp_sse=capabilities.mcp_capabilities.sse,
         logout=capabilities.auth.logout is not None,
+        system_prompt=prompt_modes(sessions.system_prompt),
         meta=capabilities.meta,
     )
+
+
+def prompt_modes(offered: initialize.SessionSystemPromptCapabilities | None) -> frozenset[roles.PromptMode]:
+    """Return how the agent can use a client's system prompt. One that takes any can append it."""
+    if offered is None:
+        return frozenset()
+    overrides = offered.mode is not None and offered.mode.override is not None
+    return frozenset({"append", "override"} if overrides else {"append"})
 
 
 def _auth_method(method: initialize.AuthMethod) -> roles.AuthMethod:
