@@ -38,6 +38,7 @@ class Linter:
             messages.ValueCheck(self._judge, self._scene),
             handshake.HandshakeCheck(self._judge, self._scene),
             sessions.SessionCheck(self._judge, self._scene),
+            sessions.SystemPromptCheck(self._judge, self._scene),
             handshake.OptionCheck(self._judge, self._scene),
             sessions.TurnCheck(self._judge, self._scene),
             tool_calls.PermissionCheck(self._judge, self._scene, calls),
@@ -59,7 +60,10 @@ class Linter:
         event = self._read(frame)
         if event is not None:
             if isinstance(event, SeenResponse) and event.request.method == INITIALIZE and speaks_v2(event.result):
-                self._checks = (version_two.VersionTwoCheck(self._judge, self._scene),)
+                self._checks = (
+                    version_two.VersionTwoCheck(self._judge, self._scene),
+                    sessions.SystemPromptCheck(self._judge, self._scene),
+                )
             elif proxies.begins_proxy(event):
                 self._checks = (proxies.ProxyCheck(self._judge, self._scene),)
             for check in self._checks:
