@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 
 STEERING: Final = "_session/steering"
 """A draft of ACP: a prompt for the running turn."""
-TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
-"""The keys of W3C trace context that `_meta` may have (R-EXT-2)."""
+TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage", "requestId")
+"""The keys of W3C trace context that `_meta` may have (R-EXT-2), and the one that ACP names beside them."""
 
 T = TypeVar("T")
 Serve: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Any]]

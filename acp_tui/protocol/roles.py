@@ -170,7 +170,7 @@ class ClientOffer:
     is_for_host: bool = False
     """The agent is a host of ours. Only from a host is our own key in a question's `_meta` read: it has our words."""
     trace_context: Mapping[str, str] = field(default_factory=dict)
-    """W3C trace context for every request to the agent: traceparent, tracestate, baggage. Other keys aren't sent."""
+    """For every request to the agent: traceparent, tracestate, baggage, and requestId. Other keys aren't sent."""
     meta: Meta = field(default_factory=dict)
     """Additions to these capabilities beyond the protocol."""
 
