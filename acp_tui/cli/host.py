@@ -113,6 +113,7 @@ def _start_in_background(args: Args) -> int:
     choice = args.agent
     argv += [] if args.resume is None else [f"--resume={args.resume}"]
     argv += [f"--sandbox={choice.sandbox}"] if choice.sandbox else []
+    argv += [f"--system-prompt={choice.system_prompt}"] if choice.system_prompt else []
     argv += [choice.name] if choice.name is not None else ["--", *choice.argv]
     ready, is_ready = os.pipe()
     with os.fdopen(ready, "rb") as told:

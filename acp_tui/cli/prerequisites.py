@@ -59,6 +59,7 @@ def command_of(choice: ChosenAgent) -> AgentCommand:
         command,
         protocol=choice.protocol or command.protocol,
         sandbox=choice.sandbox or command.sandbox,
+        system_prompt=choice.system_prompt or command.system_prompt,
         options=choice.options,
     )
 

@@ -312,7 +312,7 @@ class Headless:
 
 def say_left_out(additions: Additions, say: Callable[[str], None]) -> None:
     """Print what sessions lack, one line each."""
-    for note in additions.directories_left_out:
+    for note in additions.left_out:
         say(note)
     for note in additions.servers_left_out:
         say(f"MCP servers: {note}")

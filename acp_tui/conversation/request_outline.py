@@ -248,8 +248,8 @@ class RequestOutline:
         call = self._asked.call
         if more := {key: value for key, value in (self._asked.request.more or {}).items() if key != "_meta"}:
             yield from self._values("subject", more)
-        if call.name and call.name not in call.shown_title:
-            yield from self._values("tool", call.name)
+        if call.untold_name:
+            yield from self._values("tool", call.untold_name)
         if call.kind not in KINDS:
             yield from self._values("kind", call.kind)
         given = call.raw_input

@@ -18,6 +18,9 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import ElicitationAction, PermissionAsked, SessionUpdate
 from acp_tui.values import dataclass
 
+PromptMode: TypeAlias = Literal["append", "override"]
+"""Whether a system prompt follows the agent's own instructions or replaces them."""
+
 
 @dataclass(frozen=True, slots=True)
 class AgentCapabilities:
@@ -48,6 +51,8 @@ class AgentCapabilities:
     mcp_http: bool = False
     mcp_sse: bool = False
     logout: bool = False
+    system_prompt: frozenset[PromptMode] = frozenset()
+    """How it can use a system prompt of the client's; empty if it takes none."""
     acts_itself: bool = False
     """Whether it accesses files and runs commands itself, never through the client, so the client can't confine it."""
     meta: Meta | None = None
@@ -87,6 +92,8 @@ class Agreement:
     identity: AgentIdentity | None
     capabilities: AgentCapabilities
     auth_methods: tuple[AuthMethod, ...]
+    modes: tuple[SessionUpdate, ...] = ()
+    """The modes of a new session, if the agent says them before there is one."""
 
 
 class StdioServer(Protocol):
@@ -118,12 +125,22 @@ McpServer: TypeAlias = StdioServer | HttpServer
 
 
 @dataclass(frozen=True, slots=True)
+class SystemPrompt:
+    """Instructions of the client's for all of a session."""
+
+    text: str
+    mode: PromptMode = "append"
+
+
+@dataclass(frozen=True, slots=True)
 class Workplace:
     cwd: Path
     """Absolute."""
     additional_directories: tuple[Path, ...] = ()
     """Absolute. The full list, each time a session is opened (R-DIR-1)."""
     mcp_servers: tuple[McpServer, ...] = ()
+    system_prompt: SystemPrompt | None = None
+    """The same one each time a session is opened."""
 
     def __post_init__(self) -> None:
         relative = [path for path in self.directories if not path.is_absolute()]
@@ -158,7 +175,7 @@ class ClientOffer:
     is_for_host: bool = False
     """The agent is a host of ours. Only from a host is our own key in a question's `_meta` read: it has our words."""
     trace_context: Mapping[str, str] = field(default_factory=dict)
-    """W3C trace context for every request to the agent: traceparent, tracestate, baggage. Other keys aren't sent."""
+    """For every request to the agent: traceparent, tracestate, baggage, and requestId. Other keys aren't sent."""
     meta: Meta = field(default_factory=dict)
     """Additions to these capabilities beyond the protocol."""
 

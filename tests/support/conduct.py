@@ -13,7 +13,6 @@ from typing import Any, Final
 from support import schema
 
 EXEMPT_METHODS: Final = {
-    "session/fork": "a draft that eight agents ship; the stable schema has none",
     **dict.fromkeys(
         ("session/set_title", "session/archive", "session/unarchive", "session/status", "auth/status"),
         "drafts that agents ship; the stable schema has none",
@@ -73,6 +72,14 @@ def _without_drafts(params: dict[str, Any]) -> dict[str, Any]:
         return params
     kept = {name: value for name, value in offer.items() if name not in DRAFTS}
     return {**params, "clientCapabilities": kept}
+
+
+def _flaw_of_system_prompt(params: dict[str, Any], session: Any) -> str | None:
+    prompt = params.get("systemPrompt")
+    if prompt is None or prompt["mode"].startswith("_"):  # `check` tries a mode that there isn't
+        return None
+    gate = ("systemPrompt",) if prompt["mode"] == "append" else ("systemPrompt", "mode", prompt["mode"])
+    return None if _has(session, gate) else f"the agent takes no system prompt to {prompt['mode']}"
 
 
 class Conduct:
@@ -184,6 +191,8 @@ class Conduct:
             kinds = {server["type"] for server in params.get("mcpServers", ())}
             if any(not _has(session, ("mcp", kind)) for kind in kinds):
                 self._note("the agent can't use such an MCP server (R2-MCP)", message)
+        if flaw := _flaw_of_system_prompt(params, session):
+            self._note(flaw, message)
 
     def _check_authenticate(self, params: dict[str, Any]) -> str | None:
         kind = self._auth_methods.get(params["methodId"], {"type": "terminal"}).get("type")
@@ -198,7 +207,7 @@ class Conduct:
         return f"the agent takes no {refused[0]} in a prompt (R-PROMPT-4)" if refused else None
 
     def _check_choice(self, params: dict[str, Any], source: str) -> str | None:
-        known = self._choices[params["sessionId"]].get(source, set())
+        known = self._choices[params["sessionId"]].get(source) or self._choices[""].get(source, set())
         return None if params[f"{source}Id"] in known else "the agent didn't give it to choose (R-MODE-2)"
 
     def _check_setup(self, params: dict[str, Any]) -> str | None:
@@ -213,7 +222,7 @@ class Conduct:
                 return f"the agent reaches no MCP server over {kind} (R-MCP-2)"
             if kind is None and not _is_absolute(server["command"]):
                 return "the command of an MCP server isn't absolute (R-MCP-1)"
-        return None
+        return _flaw_of_system_prompt(params, (self._agent or {}).get("sessionCapabilities"))
 
     def _sent_answer(self, message: dict[str, Any]) -> None:
         requests = self._to_answer.get(_key(message.get("id")), [])
@@ -274,6 +283,7 @@ class Conduct:
             self._agent = capabilities if isinstance(capabilities, dict) else {}
             entries = [m for m in methods if isinstance(m, dict)] if isinstance(methods, list) else []
             self._auth_methods = {entry["id"]: entry for entry in entries if isinstance(entry.get("id"), str)}
+            self._learn_choices("", result)  # of all sessions that say nothing of their own (R-DOC-1)
         elif method.startswith("session/"):
             self._learn_choices(params.get("sessionId") or result.get("sessionId"), result)
 

@@ -19,6 +19,7 @@ from acp_tui.protocol.wire import WireModel
 _BESIDE = Path(__file__).parents[3] / "shared"
 GOLDEN = _BESIDE / "acp" / "golden"
 SCHEMA_V1 = _BESIDE / "acp" / "schema" / "v1" / "schema.json"
+DRAFTS_V1 = SCHEMA_V1.with_name("schema.unstable.json")
 SCHEMA_V2 = _BESIDE / "acp" / "schema" / "v2" / "schema.unstable.json"
 TRANSCRIPTS = _BESIDE / "agents" / "transcripts"
 AGENTS = _BESIDE / "agents"
@@ -42,6 +43,12 @@ def read_or_skip(path: Path) -> Any:
 def schema_v1() -> Any:
     """The whole schema; if it is missing, one without types, so that tests made from it can be collected."""
     return json.loads(SCHEMA_V1.read_text()) if SCHEMA_V1.exists() else {"$defs": {}}
+
+
+@cache
+def drafts_v1() -> Any:
+    """The same with its unstable parts."""
+    return json.loads(DRAFTS_V1.read_text()) if DRAFTS_V1.exists() else {"$defs": {}}
 
 
 @cache

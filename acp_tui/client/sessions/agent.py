@@ -211,6 +211,26 @@ class Agent:
         name = told.get("sandbox") if isinstance(told, Mapping) else None
         return make_visible_line(name[:MAX_SANDBOX_NAME]) if isinstance(name, str) else ""
 
+    @property
+    def system_prompt(self) -> roles.SystemPrompt | None:
+        """What each session gets; None for nothing, which is also all that most agents take."""
+        if not self.command.system_prompt or self.untaken_prompt:
+            return None
+        return roles.SystemPrompt(self.command.system_prompt, self._prompt_mode)
+
+    @property
+    def untaken_prompt(self) -> str:
+        """Why the command's system prompt isn't sent, as a sentence; "" if it is, or if there is none."""
+        if not self.command.system_prompt or self._prompt_mode in self.capabilities.system_prompt:
+            return ""
+        if self.capabilities.system_prompt:
+            return f"The system prompt isn't sent: {self.title} only adds one to its own, and yours is to replace it"
+        return f"The system prompt isn't sent: {self.title} doesn't take one"
+
+    @property
+    def _prompt_mode(self) -> roles.PromptMode:
+        return "override" if self.command.overrides_prompt else "append"
+
     def can_work_in(self, folder: Path) -> bool:
         """Whether a session can be in this folder: a sandbox has those it was made with."""
         return self.sandbox is None or self.sandbox.box.holds(folder)
@@ -628,7 +648,7 @@ class Agent:
         if additional_directories:
             what = "additional directories (sessionCapabilities.additionalDirectories)"
             self._require(self.capabilities.additional_directories, what)
-        return roles.Workplace(cwd, tuple(additional_directories), tuple(mcp_servers))
+        return roles.Workplace(cwd, tuple(additional_directories), tuple(mcp_servers), self.system_prompt)
 
     async def _opened(self, request: Awaitable[Session]) -> Session:
         with self._in_phase(Phase.OPENING):

@@ -202,9 +202,9 @@ def read_initialize_response(result: Any) -> roles.Agreement:
     info = response.agent_info
     identity = None if info is None else roles.AgentIdentity(info.name, info.version, info.title)
     methods = tuple(map(_auth_method, response.auth_methods))
-    return roles.Agreement(
-        response.protocol_version, identity, _capabilities(response.agent_capabilities, response.meta), methods
-    )
+    capabilities = _capabilities(response.agent_capabilities, response.meta)
+    modes = read_setup(decode(session.SessionSetup, {"modes": result.get("modes")}))
+    return roles.Agreement(response.protocol_version, identity, capabilities, methods, modes)
 
 
 def offers_steering(meta: Meta | None) -> bool:
@@ -234,8 +234,17 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         mcp_http=capabilities.mcp_capabilities.http,
         mcp_sse=capabilities.mcp_capabilities.sse,
         logout=capabilities.auth.logout is not None,
+        system_prompt=prompt_modes(sessions.system_prompt),
         meta=capabilities.meta,
     )
+
+
+def prompt_modes(offered: initialize.SessionSystemPromptCapabilities | None) -> frozenset[roles.PromptMode]:
+    """Return how the agent can use a client's system prompt. One that takes any can append it."""
+    if offered is None:
+        return frozenset()
+    overrides = offered.mode is not None and offered.mode.override is not None
+    return frozenset({"append", "override"} if overrides else {"append"})
 
 
 def _auth_method(method: initialize.AuthMethod) -> roles.AuthMethod:

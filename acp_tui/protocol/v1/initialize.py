@@ -104,6 +104,18 @@ class McpCapabilities(WireModel):
     sse: LenientFlag = False
 
 
+class SessionSystemPromptModeCapabilities(WireModel):
+    """The ways to use a client's system prompt besides appending it."""
+
+    override: Lenient[Marker] = None
+
+
+class SessionSystemPromptCapabilities(WireModel):
+    """The agent takes a system prompt of the client's and appends it, at least."""
+
+    mode: Lenient[SessionSystemPromptModeCapabilities] = None
+
+
 class SessionCapabilities(WireModel):
     """The session methods the agent answers besides new and prompt."""
 
@@ -116,6 +128,7 @@ class SessionCapabilities(WireModel):
     title: Lenient[Marker] = None
     archive: Lenient[Marker] = None
     status: Lenient[Marker] = None
+    system_prompt: Lenient[SessionSystemPromptCapabilities] = None
 
 
 class AgentAuthCapabilities(WireModel):

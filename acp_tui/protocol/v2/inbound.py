@@ -323,6 +323,7 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         mcp_stdio=session.mcp.stdio is not None,
         mcp_http=session.mcp.http is not None,
         logout=True,
+        system_prompt=v1.prompt_modes(session.system_prompt),
         acts_itself=True,
         more_prompts=True,
         meta=capabilities.meta,

@@ -384,6 +384,7 @@ def _texts_of_call(entry: ToolCallEntry, terminals: Terminals) -> Iterator[str]:
                 yield item.words
             case TerminalContent(terminal_id):
                 yield from _printed(terminals.get(terminal_id))
+    yield f"tool: {call.untold_name}"
     for name, value in (("input", call.raw_input), ("output", call.raw_output)):
         if value is not UNSET:
             yield "\n".join(value_lines(value, name))

@@ -311,7 +311,8 @@ class ToolCallDrawing(KeptDrawing):
         return [lines] if shown is None else folded(lines, shown, context.palette)
 
     def _raw(self, call: ToolCall, context: DrawContext, width: int) -> list[Sequence[Strip]]:
-        runs: list[Sequence[Strip]] = []
+        told = make_visible_line(f"tool: {call.untold_name}")
+        runs: list[Sequence[Strip]] = [wrap([(told, context.palette.muted)], width)] if call.untold_name else []
         for label, value in (("input", call.raw_input), ("output", call.raw_output)):
             if value is UNSET:
                 continue

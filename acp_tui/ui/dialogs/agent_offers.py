@@ -73,7 +73,7 @@ class AgentFacts:
     protocol: str
     command: tuple[str, ...]
     capabilities: AgentOffers
-    """Has a boolean for each name in `CAPABILITIES`. A missing one counts as not offered."""
+    """Has an attribute for each name in `CAPABILITIES`, true if it is offered. A missing one counts as not offered."""
     auth_methods: Sequence[LoginMethod] = ()
     login: str = ""
     """Whether and as whom the agent is logged in; "" if it hasn't told."""
@@ -93,6 +93,10 @@ class AgentFacts:
     """What there is to say of the turn that runs, each with a label."""
     hosting: Sequence[tuple[str, str]] = ()
     """What there is to say of the session's host, each with a label."""
+    system_prompt: str = ""
+    """The user's instructions for each session; "" for none."""
+    prompt_use: str = ""
+    """What becomes of them, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("set_title", "take a title", "/rename names a session in acp-tui only"),
         Capability("archive", "archive a session", "only acp-tui remembers which you archived"),
         Capability("session_status", "say what a session does", "what sessions without a tab do isn't shown"),
+        Capability("system_prompt", "take a system prompt", "one in agents.toml isn't sent"),
         Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn ends"),
     ),
     "In prompts, besides text and links": (
@@ -191,6 +196,9 @@ class CapabilityCard(Dialog[None]):
 def card_text(facts: AgentFacts, *, is_open: bool) -> Content:
     """The text of the card. With `is_open`, the JSON of custom capabilities is shown in full."""
     blocks = [_identity(facts)]
+    if facts.system_prompt:
+        use = shown_line(facts.prompt_use, "$foreground-muted")
+        blocks.append(_section("Your system prompt", [use, shown(facts.system_prompt)]))
     for name, group in SECTIONS.items():
         login = [_method(method) for method in facts.auth_methods] if name == "Login" else []
         blocks.append(_section(name, [*login, *(_line(item, facts.capabilities) for item in group)]))

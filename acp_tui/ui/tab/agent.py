@@ -59,6 +59,7 @@ UNHEARD: Final = (
 MAX_NAMED: Final = 5
 """How many of the agent's other tabs to name when asking whether to stop it."""
 MAX_TITLE_CELLS: Final = 40
+PROMPT_USES: Final = {False: "Follows the agent's own instructions", True: "Replaces the agent's own instructions"}
 
 
 class AgentController:
@@ -227,6 +228,8 @@ class AgentController:
             unasked=dict(decided),
             turn=self._turn(),
             hosting=self._hosting(session),
+            system_prompt=agent.command.system_prompt,
+            prompt_use=agent.untaken_prompt or PROMPT_USES[agent.command.overrides_prompt],
         )
         card = CapabilityCard(facts, decided.clear)
 
@@ -365,10 +368,10 @@ class SessionsController:
         self._tab.run(self._tab.show(session))
 
     def _with_remark(self, session: Session) -> Session:
-        """Note in the session, once, which directories and MCP servers it lacks."""
+        """Note in the session, once, what it lacks of the settings."""
         added = self._tab.link.additions
         assert added is not None
-        remarks = [*added.directories_left_out]
+        remarks = [*added.left_out]
         if added.servers_left_out:
             remarks.append(f"MCP servers: {'; '.join(added.servers_left_out)}")
         for remark in remarks:

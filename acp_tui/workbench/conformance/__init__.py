@@ -39,6 +39,7 @@ class Linter:
             messages.ValueCheck(self._judge, self._scene),
             handshake.HandshakeCheck(self._judge, self._scene),
             sessions.SessionCheck(self._judge, self._scene),
+            sessions.SystemPromptCheck(self._judge, self._scene),
             handshake.OptionCheck(self._judge, self._scene),
             sessions.TurnCheck(self._judge, self._scene),
             tool_calls.PermissionCheck(self._judge, self._scene, calls),
@@ -64,6 +65,7 @@ class Linter:
                 self._checks = (
                     version_two.VersionTwoCheck(self._judge, self._scene),
                     statuses.StatusCheck(self._judge, self._scene),
+                    sessions.SystemPromptCheck(self._judge, self._scene),
                 )
             elif proxies.begins_proxy(event):
                 self._checks = (proxies.ProxyCheck(self._judge, self._scene),)

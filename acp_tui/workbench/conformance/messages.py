@@ -149,7 +149,7 @@ KNOWN_VALUES: Final[dict[type[WireModel], dict[str, frozenset[str]]]] = {
 """The values version 1 defines for fields where clients accept any."""
 
 UNSTABLE_KEYS: Final = frozenset(
-    {"models", "usage", "fork", "archive", "archived", "status", "setTitle", "systemPrompt", "acp"}
+    {"models", "usage", "fork", "archive", "archived", "status", "setTitle", "acp"}
     | {"nes", "providers", "subagents", "positionEncoding", "userMessageId", "title"}
 )
 """Keys of drafts and removed features, which are told apart from an agent's own keys."""

@@ -51,6 +51,28 @@ def _update_after_close() -> Talk:
     return talk
 
 
+def _with_system_prompt(mode: str, **answer: object) -> Talk:
+    talk = Talk()
+    talk.handshake(capabilities={"sessionCapabilities": {"systemPrompt": {"mode": None}}})
+    content = [{"type": "text", "text": "Be brief."}]
+    request_id = talk.ask("session/new", cwd="/w", mcpServers=[], systemPrompt={"mode": mode, "content": content})
+    if answer:
+        talk.answer(request_id, **answer)
+    else:
+        talk.refuse(request_id, -32602)
+    return talk
+
+
+@breaks("A-PROMPT-1")
+def _refused_system_prompt() -> Talk:
+    return _with_system_prompt("append")
+
+
+@breaks("A-PROMPT-2")
+def _taken_in_another_mode() -> Talk:
+    return _with_system_prompt("override", sessionId="s1")
+
+
 def _reopening(method: str, *history: tuple[str, str]) -> Talk:
     talk = talk_with_session()
     talk.turn()
