@@ -276,3 +276,25 @@ class SessionPage:
     sessions: tuple[SessionSummary, ...]
     next_cursor: str | None = None
     """The cursor for requesting the next page, verbatim; None if this is the last page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRoute:
+    """Where requests to a provider go."""
+
+    api_type: str
+    """Which API it has, such as `anthropic`."""
+    base_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider of models, as the agent reports it."""
+
+    provider_id: str
+    supported: tuple[str, ...]
+    """The kinds of API that it can be set to."""
+    is_required: bool
+    """Whether it can't be disabled."""
+    route: ProviderRoute | None
+    """None if it's disabled."""

@@ -15,13 +15,24 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from acp_tui.conversation.content import OWN_META, ContentBlock
-from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage
+from acp_tui.conversation.facts import ConfigOption, Provider, ProviderRoute, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, Workplace
-from acp_tui.protocol.v1.inbound import read_completed, read_elicitation, read_session_page, with_told
+from acp_tui.protocol.roles import (
+    ClientHandler,
+    ClientOffer,
+    ElicitationAnswer,
+    Workplace,
+)
+from acp_tui.protocol.v1.inbound import (
+    read_completed,
+    read_elicitation,
+    read_providers,
+    read_session_page,
+    with_told,
+)
 from acp_tui.protocol.v1.outbound import content_block, elicitation_answer, list_sessions
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
 
@@ -179,6 +190,18 @@ class Connection(ABC):
     async def logout(self) -> None:
         """Log out. Open sessions may then require a login."""
         await self.request(self.logging_out, {}, nothing)
+
+    async def list_providers(self) -> tuple[Provider, ...]:
+        """Return the providers of models that can be configured. A draft, like the next two."""
+        return await self.request("providers/list", {}, read_providers)
+
+    async def set_provider(self, provider_id: str, route: ProviderRoute, headers: Mapping[str, str]) -> None:
+        """Replace all that is configured for a provider."""
+        params = {"providerId": provider_id, "apiType": route.api_type, "baseUrl": route.base_url}
+        await self.request("providers/set", {**params, "headers": dict(headers)}, nothing)
+
+    async def disable_provider(self, provider_id: str) -> None:
+        await self.request("providers/disable", {"providerId": provider_id}, nothing)
 
     async def new_session(
         self,

@@ -45,6 +45,8 @@ class AgentCapabilities:
     mcp_http: bool = False
     mcp_sse: bool = False
     logout: bool = False
+    providers: bool = False
+    """Whether the client can choose who serves its models; a draft."""
     acts_itself: bool = False
     """Whether it accesses files and runs commands itself, never through the client, so the client can't confine it."""
     meta: Meta | None = None

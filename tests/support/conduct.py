@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from support import schema
 
+PROVIDERS: Final = ("providers/list", "providers/set", "providers/disable")
 EXEMPT_METHODS: Final = {
     "session/fork": "a draft that eight agents ship; the stable schema has none",
     **dict.fromkeys(
-        ("session/set_title", "session/archive", "session/unarchive"),
+        ("session/set_title", "session/archive", "session/unarchive", *PROVIDERS),
         "drafts that agents ship; the stable schema has none",
     ),
     "session/set_model": "removed from the protocol and still answered by many agents; the schema has none (R-OLD-1)",
@@ -38,6 +39,7 @@ GATES: Final[dict[str, tuple[str, ...]]] = {
     "session/archive": ("sessionCapabilities", "archive"),
     "session/unarchive": ("sessionCapabilities", "archive"),
     "logout": ("auth", "logout"),
+    **dict.fromkeys(PROVIDERS, ("providers",)),
 }
 """The client's requests, and the agent's capability that allows each."""
 
@@ -164,6 +166,8 @@ class Conduct:
         session = (self._agent or {}).get("session")
         if method == "session/delete" and not _has(session, ("delete",)):
             self._note("the agent doesn't offer it (R2-LIFE)", message)
+        if method in PROVIDERS and not _has(self._agent, GATES[method]):
+            self._note("the agent doesn't offer it", message)
         if method == "auth/login" and self._check_authenticate(params) is not None:
             self._note("no method that the agent performs itself (R2-AUTH)", message)
         if method == "session/prompt":

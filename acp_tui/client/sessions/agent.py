@@ -38,7 +38,7 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
+from acp_tui.conversation.facts import Provider, ProviderRoute, RequestKey, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
@@ -437,6 +437,28 @@ class Agent:
         """Log out. Open sessions may require a login afterward (R-AUTH-9). Raises Unsupported."""
         self._require(self.capabilities.logout, "logging out (auth.logout)")
         await self._ask(self.connection.logout())
+
+    # Who serves its models
+
+    async def list_providers(self) -> tuple[Provider, ...]:
+        """The providers of models that can be configured. Raises Unsupported."""
+        self._require_providers()
+        return await self._ask(self.connection.list_providers())
+
+    async def set_provider(self, provider: Provider, route: ProviderRoute | None, headers: Mapping[str, str]) -> None:
+        """Replace all that is configured for a provider; without a route, disable it.
+
+        Raises Unsupported, also for disabling one that is required.
+        """
+        self._require_providers()
+        if route is not None:
+            await self._ask(self.connection.set_provider(provider.provider_id, route, headers))
+            return
+        self._require(not provider.is_required, f"to disable {provider.provider_id}, which it needs")
+        await self._ask(self.connection.disable_provider(provider.provider_id))
+
+    def _require_providers(self) -> None:
+        self._require(self.capabilities.providers, "choosing who serves its models (providers)")
 
     # Sessions
 

@@ -232,6 +232,7 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         mcp_http=capabilities.mcp_capabilities.http,
         mcp_sse=capabilities.mcp_capabilities.sse,
         logout=capabilities.auth.logout is not None,
+        providers=capabilities.providers is not None,
         meta=capabilities.meta,
     )
 
@@ -241,6 +242,16 @@ def _auth_method(method: initialize.AuthMethod) -> roles.AuthMethod:
         return roles.AuthMethod(method.id, method.name, method.description, meta=method.meta)
     args, env = tuple(method.args), method.env
     return roles.AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
+
+
+def read_providers(result: Any) -> tuple[facts.Provider, ...]:
+    """Return the agent's providers of models. Raises MalformedMessage."""
+    return tuple(map(_provider, decode(initialize.ListProvidersResponse, result).providers))
+
+
+def _provider(info: initialize.ProviderInfo) -> facts.Provider:
+    route = None if info.current is None else facts.ProviderRoute(info.current.api_type, info.current.base_url)
+    return facts.Provider(info.provider_id, tuple(info.supported), info.required, route)
 
 
 def read_new_session(result: Any) -> tuple[facts.SessionId, Updates]:

@@ -1,4 +1,4 @@
-"""The handshake, with identity and capabilities of both sides, and logging in and out."""
+"""The handshake, with identity and capabilities of both sides, logging in and out, and providers of models."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from acp_tui.protocol.wire import (
     UInt16,
     WireModel,
     Word,
+    cut_items,
 )
 
 
@@ -128,6 +129,7 @@ class AgentCapabilities(WireModel):
     mcp_capabilities: OrEmpty[McpCapabilities]
     session_capabilities: OrEmpty[SessionCapabilities]
     auth: OrEmpty[AgentAuthCapabilities]
+    providers: Lenient[Marker] = None
 
 
 class AuthMethodAgent(WireModel):
@@ -164,3 +166,24 @@ class InitializeResponse(WireModel):
 
 class AuthenticateRequest(WireModel):
     method_id: Short
+
+
+# Who serves the agent's models; the same in both versions
+
+
+class ProviderCurrentConfig(WireModel):
+    api_type: Short
+    base_url: Word
+
+
+class ProviderInfo(WireModel):
+    """A provider that the client can configure. Without `current`, it's disabled."""
+
+    provider_id: Short
+    supported: Annotated[Items[Short], cut_items()]
+    required: bool
+    current: ProviderCurrentConfig | None = None
+
+
+class ListProvidersResponse(WireModel):
+    providers: Annotated[list[ProviderInfo], cut_items()]

@@ -321,6 +321,7 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         mcp_stdio=session.mcp.stdio is not None,
         mcp_http=session.mcp.http is not None,
         logout=True,
+        providers=capabilities.providers is not None,
         acts_itself=True,
         more_prompts=True,
         meta=capabilities.meta,

@@ -66,6 +66,7 @@ class SessionCapabilities(WireModel):
 
 class AgentCapabilities(WireModel):
     session: OrEmpty[SessionCapabilities]
+    providers: Lenient[Marker] = None
 
 
 class AuthMethodAgent(WireModel):

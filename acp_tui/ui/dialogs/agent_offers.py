@@ -123,6 +123,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("mcp_sse", "over SSE", "such servers in your settings are skipped"),
     ),
     "Login": (Capability("logout", "log out", "log out with its own tools"),),
+    "Models": (Capability("providers", "choose who serves them: /providers", "set that with its own tools"),),
 }
 CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
 

@@ -268,6 +268,8 @@ class Examination:
         await self._take_turn(session)
         await self._cancel_turn(session)
         await self._reopen(session)
+        if self._agent.capabilities.providers:
+            await self._step("providers/list", self._agent.list_providers())
         await self._ask_unknown()
         await self._end_session(session)
 

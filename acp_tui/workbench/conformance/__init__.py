@@ -11,7 +11,7 @@ from typing import Final
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
-from acp_tui.workbench.conformance import handshake, messages, proxies, sessions, tool_calls, version_two
+from acp_tui.workbench.conformance import drafts, handshake, messages, proxies, sessions, tool_calls, version_two
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
 from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
@@ -44,6 +44,7 @@ class Linter:
             calls,
             tool_calls.TerminalCheck(self._judge, self._scene),
             tool_calls.ElicitationCheck(self._judge, self._scene),
+            drafts.ProviderCheck(self._judge, self._scene),
         )
         self._count = 0
 
@@ -59,7 +60,10 @@ class Linter:
         event = self._read(frame)
         if event is not None:
             if isinstance(event, SeenResponse) and event.request.method == INITIALIZE and speaks_v2(event.result):
-                self._checks = (version_two.VersionTwoCheck(self._judge, self._scene),)
+                self._checks = (
+                    version_two.VersionTwoCheck(self._judge, self._scene),
+                    drafts.ProviderCheck(self._judge, self._scene),
+                )
             elif proxies.begins_proxy(event):
                 self._checks = (proxies.ProxyCheck(self._judge, self._scene),)
             for check in self._checks:

@@ -26,6 +26,9 @@ AGENT_GATES: Final[dict[str, tuple[str, ...]]] = {
     v1.SESSION_DELETE: ("sessionCapabilities", "delete"),
     v1.SESSION_CLOSE: ("sessionCapabilities", "close"),
     v1.LOGOUT: ("auth", "logout"),
+    "providers/list": ("providers",),
+    "providers/set": ("providers",),
+    "providers/disable": ("providers",),
 }
 ALWAYS_SERVED: Final = (v1.SESSION_NEW, v1.SESSION_PROMPT)
 _TERMINAL: Final = ("terminal",)

@@ -51,6 +51,7 @@ RESULTS: Final[dict[str, Any]] = {
     v1.INITIALIZE: initialize.InitializeResponse,
     v1.AUTHENTICATE: WireModel,
     v1.LOGOUT: WireModel,
+    "providers/list": initialize.ListProvidersResponse,
     v1.SESSION_NEW: session.NewSessionResponse,
     v1.SESSION_LOAD: session.SessionSetup,
     v1.SESSION_RESUME: session.SessionSetup,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.v1.inbound import read_session_page
+from acp_tui.protocol.v1.inbound import read_providers, read_session_page
 from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc.messages import Recent
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
@@ -19,6 +19,7 @@ _RESULTS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "session/new": inbound.read_new_session,
     "session/resume": inbound.read_opened_session,
     "session/list": read_session_page,
+    "providers/list": read_providers,
     "session/set_config_option": inbound.read_config_options,
 }
 _PIECES: Final = frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk"})

@@ -1,0 +1,45 @@
+"""Rules of drafts that are alike in both versions."""
+
+from __future__ import annotations
+
+from acp_tui.rpc import ErrorCode
+from acp_tui.rpc.messages import Recent
+from acp_tui.workbench.conformance.exchange import Event, SeenResponse
+from acp_tui.workbench.conformance.rule import Judge, shown
+from acp_tui.workbench.conformance.scene import Check, Scene, as_object, objects
+
+
+class ProviderCheck(Check):
+    """Compares what an agent lists of its providers of models with what it was asked to do with them."""
+
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        super().__init__(judge, scene)
+        self._is_required: Recent[str, bool] = Recent()
+        self._disabled: Recent[str, int] = Recent()
+        """In which frame each one was disabled."""
+
+    def see(self, event: Event) -> None:
+        if not (isinstance(event, SeenResponse) and event.is_agents):
+            return
+        provider_id = str(event.request.params.get("providerId"))
+        match event.request.method:
+            case "providers/list":
+                self._look_at_list(event)
+            case "providers/set" if event.error is None:
+                self._disabled.pop(provider_id, None)
+            case "providers/disable":
+                if self._is_required.get(provider_id, False):
+                    is_refused = event.code == ErrorCode.INVALID_PARAMS
+                    text = f"{shown(provider_id)} is required, and was disabled"
+                    self._judge.check("A-PROV-2", is_refused, text, event.request.index)
+                elif event.error is None:
+                    self._disabled[provider_id] = event.index
+
+    def _look_at_list(self, answer: SeenResponse) -> None:
+        for provider in objects(as_object(answer.result).get("providers")):
+            provider_id = str(provider.get("providerId"))
+            self._is_required[provider_id] = provider.get("required") is True
+            disabled_in = self._disabled.get(provider_id)
+            if disabled_in is not None:
+                current = provider.get("current")
+                self._judge.check("A-PROV-1", current is None, f"it is still {shown(current)}", disabled_in)
