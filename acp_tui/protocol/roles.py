@@ -148,6 +148,8 @@ class ClientOffer:
     compaction: bool = True
     subagents: bool = True
     """Whether to show what subagents say; a draft."""
+    plans: bool = True
+    """Whether to show several plans, also in Markdown; a draft in version 1."""
     elicitation_form: bool = False
     """Whether the user can be shown a form; only where something draws one."""
     elicitation_url: bool = False

@@ -50,7 +50,7 @@ OFFERS: Final[dict[str, tuple[str, ...]]] = {
 }
 """The agent's requests, and the client's capability required to serve each."""
 
-DRAFTS: Final = frozenset({"subagents"})
+DRAFTS: Final = frozenset({"subagents", "plan"})
 """What the client offers beyond the version 1 schema; it is in the unstable one."""
 
 BLOCK_GATES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}

@@ -76,6 +76,7 @@ class ClientCapabilities(WireModel):
     auth: OrEmpty[AuthCapabilities]
     elicitation: Lenient[ElicitationCapabilities] = None
     subagents: Lenient[Marker] = None
+    plan: Lenient[Marker] = None
 
 
 class InitializeRequest(WireModel):

@@ -39,6 +39,7 @@ def _capabilities(offer: ClientOffer) -> Wire:
         auth={"terminal": True} if offer.auth_terminal else None,
         elicitation=_some(form=_marker(offer.elicitation_form), url=_marker(offer.elicitation_url)),
         subagents=_marker(offer.subagents),
+        plan=_marker(offer.plans),
     )
 
 

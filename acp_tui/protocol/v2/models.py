@@ -13,7 +13,7 @@ from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation, mar
 from acp_tui.protocol.v1.initialize import Implementation, Marker
 from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
-from acp_tui.protocol.v1.updates import AvailableCommands, PlanEntries
+from acp_tui.protocol.v1.updates import AvailableCommands
 from acp_tui.protocol.wire import (
     Int64,
     Items,
@@ -215,18 +215,6 @@ class TerminalOutputChunk(TerminalOutput):
     """Bytes to append to the output."""
 
     terminal_id: Short
-
-
-class PlanItems(WireModel):
-    entries: PlanEntries
-
-
-class PlanMarkdown(WireModel):
-    content: Text
-
-
-class PlanFile(WireModel):
-    uri: Line
 
 
 # Permissions

@@ -45,6 +45,8 @@ UPDATE_GATES: Final[dict[str, tuple[str, ...]]] = {
     "notice": ("session", "notices"),
     "compaction_update": ("session", "compaction"),
     "compaction_summary_chunk": ("session", "compaction"),
+    "plan_update": ("plan",),
+    "plan_removed": ("plan",),
 }
 
 

@@ -92,6 +92,28 @@ async def test_a_plan_on_its_way_as_a_client_sends_a_prompt_ends_with_it_there(t
         assert client.conversation.plans == its.session.conversation.plans == {}
 
 
+async def test_several_plans_of_an_agent_reach_clients_that_know_more_than_one(tmp_path: Path) -> None:
+    step = {"content": "Step", "priority": "medium", "status": "pending"}
+    plans = [{"type": "items", "planId": plan_id, "entries": [step]} for plan_id in "ab"]
+    told = [{"sessionUpdate": "plan_update", "plan": plan} for plan in plans]
+    async with hosted(tmp_path) as its, its.played() as simple:
+        await its.wire.send(*(notification("session/update", {"sessionId": "s1", "update": each}) for each in told))
+        await until(its.session, lambda: len(its.session.conversation.plans) == len(plans))
+        client = await its.attach()
+        assert client.conversation.plans == its.session.conversation.plans
+        await simple.send(request(1, "initialize", {"protocolVersion": 1, "clientCapabilities": {}}))
+        await simple.send(request(2, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
+        updates = [each["params"]["update"] for each in await simple.receive_all() if "params" in each]
+        assert {"sessionUpdate": "plan", "entries": [step]} in updates
+        assert "plan_update" not in {update["sessionUpdate"] for update in updates}
+        await its.wire.send(
+            notification(
+                "session/update", {"sessionId": "s1", "update": {"sessionUpdate": "plan_removed", "planId": "a"}}
+            )
+        )
+        await until(client, lambda: list(client.conversation.plans) == ["b"])
+
+
 async def test_a_turn_goes_on_where_its_client_has_gone(tmp_path: Path) -> None:
     async with hosted(tmp_path) as its, anyio.create_task_group() as tasks:
         agent = await its.connect("leaving")
