@@ -29,17 +29,20 @@ from acp_tui.protocol.roles import (
 from acp_tui.protocol.v1.inbound import (
     read_completed,
     read_elicitation,
+    read_mcp_message,
     read_providers,
     read_session_page,
     with_told,
 )
 from acp_tui.protocol.v1.outbound import content_block, elicitation_answer, list_sessions
-from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
+from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, Wire
 
 log = logging.getLogger(__name__)
 
 STEERING: Final = "_session/steering"
 """A draft of ACP: a prompt for the running turn."""
+MCP_MESSAGE: Final = "mcp/message"
+"""A draft of ACP: what goes to and comes from an MCP server that the client runs."""
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 """The keys of W3C trace context that `_meta` may have (R-EXT-2)."""
 
@@ -99,7 +102,10 @@ class Connection(ABC):
 
     def _served(self) -> dict[str, Serve]:
         """The requests we serve, by method: only what we offered."""
-        served: dict[str, Serve] = {"session/request_permission": self._request_permission}
+        served: dict[str, Serve] = {
+            "session/request_permission": self._request_permission,
+            MCP_MESSAGE: self._ask_mcp_server,
+        }
         if self.offer.elicitation_form or self.offer.elicitation_url:
             served["elicitation/create"] = self._create_elicitation
         return served
@@ -162,6 +168,18 @@ class Connection(ABC):
             asked = read_elicitation(params, self.offer)
         return _elicitation_response(self.client.elicit(*asked))
 
+    def _ask_mcp_server(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        with as_invalid_params():
+            asked = read_mcp_message(params)
+        return self.client.ask_mcp_server(asked.server_id, asked.request_id, asked.method, asked.params)
+
+    def tell_of_mcp(self, server_id: str, request_id: str, method: str, params: Mapping[str, Any]) -> None:
+        """Pass on what an MCP server says while it answers a request of the agent."""
+        # If the agent is gone, nobody waits for the answer.
+        with suppress(ConnectionLost):
+            told = {"serverId": server_id, "requestId": request_id, "method": method, "params": params}
+            self.peer.notify(MCP_MESSAGE, told)
+
     # The client's calls
 
     async def request(
@@ -178,6 +196,10 @@ class Connection(ABC):
     @property
     def is_lost(self) -> bool:
         return self.peer.is_lost
+
+    @property
+    def wire(self) -> Wire:
+        return self.peer.wire
 
     async def until_room(self) -> None:
         """Wait while the agent hasn't read earlier answers. Call it before making a long answer."""

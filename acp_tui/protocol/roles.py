@@ -44,6 +44,8 @@ class AgentCapabilities:
     mcp_stdio: bool = True
     mcp_http: bool = False
     mcp_sse: bool = False
+    mcp_acp: bool = False
+    """Whether it reaches MCP servers that the client runs, over its connection to the client; a draft."""
     logout: bool = False
     providers: bool = False
     """Whether the client can choose who serves its models; a draft."""
@@ -113,7 +115,15 @@ class HttpServer(Protocol):
     def headers(self) -> Sequence[tuple[str, str]]: ...
 
 
-McpServer: TypeAlias = StdioServer | HttpServer
+@dataclass(frozen=True, slots=True)
+class AcpServer:
+    """An MCP server that the client runs, and that the agent reaches over its connection to the client."""
+
+    name: str
+    server_id: str
+
+
+McpServer: TypeAlias = StdioServer | HttpServer | AcpServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +241,11 @@ class ClientHandler(Protocol):
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
         """Ask the user now. The client assigns the question's key. `session_id` is None if it belongs to no session."""
+
+    def ask_mcp_server(
+        self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None
+    ) -> Awaitable[Any]:
+        """Pass a request on to an MCP server that the agent was given. The awaitable returns its outcome."""
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
         """Handle the agent's report that a page is done. The ID may be unknown."""

@@ -19,6 +19,7 @@ EXEMPT_METHODS: Final = {
         ("session/set_title", "session/archive", "session/unarchive", *PROVIDERS),
         "drafts that agents ship; the stable schema has none",
     ),
+    "mcp/message": "a draft; the stable schema has none",
     "session/set_model": "removed from the protocol and still answered by many agents; the schema has none (R-OLD-1)",
 }
 """Methods without a definition. Those that begin with "_" are extensions, which the schema leaves open (R-EXT-1)."""
@@ -68,11 +69,13 @@ def _key(request_id: Any) -> tuple[type, Any]:
 
 
 def _without_drafts(params: dict[str, Any]) -> dict[str, Any]:
-    offer = params.get("clientCapabilities")
-    if not isinstance(offer, dict):
-        return params
-    kept = {name: value for name, value in offer.items() if name not in DRAFTS}
-    return {**params, "clientCapabilities": kept}
+    offer, servers = params.get("clientCapabilities"), params.get("mcpServers")
+    if isinstance(offer, dict):
+        kept = {name: value for name, value in offer.items() if name not in DRAFTS}
+        return {**params, "clientCapabilities": kept}
+    if isinstance(servers, list):
+        return {**params, "mcpServers": [server for server in servers if server.get("type") != "acp"]}
+    return params
 
 
 class Conduct:
@@ -119,6 +122,8 @@ class Conduct:
             if value.get("protocolVersion") == 2:
                 self._check_initialize(message, value)
                 return
+        if method in ("session/new", "session/load", "session/resume") and self._version == 1 and side == "agent":
+            value = _without_drafts(value)
         name = schema.definition_for(method, side, shape, self._version)
         if name is None:
             self._note(f"the protocol has no such {shape.lower()}", message)

@@ -268,6 +268,7 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         embedded_context=capabilities.prompt_capabilities.embedded_context,
         mcp_http=capabilities.mcp_capabilities.http,
         mcp_sse=capabilities.mcp_capabilities.sse,
+        mcp_acp=capabilities.mcp_capabilities.acp,
         logout=capabilities.auth.logout is not None,
         providers=capabilities.providers is not None,
         meta=capabilities.meta,
@@ -350,6 +351,11 @@ def read_prompt_answer(result: Any) -> updates.TurnEnded | updates.TurnFailed:
         return read_prompt_response(result)
     except MalformedMessage as error:
         return updates.TurnFailed("the agent ended the turn without a readable reason", str(error))
+
+
+def read_mcp_message(params: Any) -> agent_requests.MessageMcpRequest:
+    """Return a request to an MCP server that was given to the agent. Raises MalformedMessage."""
+    return decode(agent_requests.MessageMcpRequest, params)
 
 
 def read_completed(params: Any) -> str:

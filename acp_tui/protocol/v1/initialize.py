@@ -103,6 +103,7 @@ class McpCapabilities(WireModel):
 
     http: LenientFlag = False
     sse: LenientFlag = False
+    acp: LenientFlag = False
 
 
 class SessionCapabilities(WireModel):

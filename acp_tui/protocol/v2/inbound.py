@@ -280,6 +280,7 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         embedded_context=session.prompt.embedded_context is not None,
         mcp_stdio=session.mcp.stdio is not None,
         mcp_http=session.mcp.http is not None,
+        mcp_acp=session.mcp.acp is not None,
         logout=True,
         providers=capabilities.providers is not None,
         acts_itself=True,

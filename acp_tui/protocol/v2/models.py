@@ -50,6 +50,7 @@ class PromptCapabilities(WireModel):
 class McpCapabilities(WireModel):
     stdio: Lenient[Marker] = None
     http: Lenient[Marker] = None
+    acp: Lenient[Marker] = None
 
 
 class SessionCapabilities(WireModel):

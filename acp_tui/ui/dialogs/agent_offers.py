@@ -121,6 +121,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("mcp_stdio", "started by the agent", "such servers in your settings are skipped"),
         Capability("mcp_http", "over HTTP", "such servers in your settings are skipped"),
         Capability("mcp_sse", "over SSE", "such servers in your settings are skipped"),
+        Capability("mcp_acp", "run here, for an agent elsewhere", "an agent elsewhere starts its servers there"),
     ),
     "Login": (Capability("logout", "log out", "log out with its own tools"),),
     "Models": (Capability("providers", "choose who serves them: /providers", "set that with its own tools"),),
