@@ -185,7 +185,8 @@ class Conduct:
             if params.get("additionalDirectories") and not _has(session, ("additionalDirectories",)):
                 self._note("the agent doesn't support additional (R-DIR-1)", message)
             kinds = {server["type"] for server in params.get("mcpServers", ())}
-            if any(not _has(session, ("mcp", kind)) for kind in kinds):
+            # `check` sends one that no agent knows.
+            if any(not _has(session, ("mcp", kind)) for kind in kinds if not kind.startswith("_")):
                 self._note("the agent can't use such an MCP server (R2-MCP)", message)
 
     def _check_authenticate(self, params: dict[str, Any]) -> str | None:

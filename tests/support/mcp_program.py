@@ -7,6 +7,7 @@ has does something to whoever asks. It writes the methods of what it was sent to
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -68,6 +69,8 @@ def serve(request_id: Any, method: str, params: dict[str, Any]) -> None:
             return
         case "x/error":
             error = {"code": -32000, "message": "no", "data": None, "own": 1}
+        case "x/environment":
+            result = os.environ[params["name"]]
         case "x/no-error":
             error = {"code": "high"}
         case "x/junk":

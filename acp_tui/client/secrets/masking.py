@@ -53,7 +53,7 @@ _PLACES: Final = (
     b'"terminal_',
     b"\\u",
 )
-_OPEN_KEYS: Final = ("name", "type", "command")
+_OPEN_KEYS: Final = ("name", "type", "command", "serverId")
 """Open keys of an MCP server. Arguments and URL paths may contain tokens, so they are masked, too."""
 _ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
 _KEY_LINE: Final = re.compile(

@@ -479,6 +479,14 @@ class Agent:
         """Start a server that the user's settings have for the agent."""
         _, lent_server = _seldom_needed()
         lent = lent_server(server, self.command.sandbox, lambda: self.connection, self._on_stderr, self._table.lent)
+        # The agent isn't sent these, so nothing learns them from its frames.
+        if self._recorder is not None:
+            self._recorder.learn(dict(server.env))
+        if self.secrets is not None:
+            self.secrets.masker.learn(dict(server.env))
+        for frames in (self.frames, *self.hop_frames):
+            if frames is not None:
+                frames.environ = {**frames.environ, **dict(server.env)}
         self._servers.start_soon(lent.run, cwd, self._policy.sandboxes)
         return lent.given
 

@@ -16,8 +16,9 @@ from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, S
 from acp_tui.workbench.conformance.messages import PROBE
 from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
 from acp_tui.workbench.conformance.scene import Check, Scene
+from acp_tui.workbench.conformance.version_two import PROBED_SERVER
 
-__all__ = ["OF_HOPS", "PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
+__all__ = ["OF_HOPS", "PROBE", "PROBED_SERVER", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
 
 
 OF_HOPS: Final = ("A-LINE-", "A-RPC-", "A-PROXY-")
@@ -45,6 +46,7 @@ class Linter:
             tool_calls.TerminalCheck(self._judge, self._scene),
             tool_calls.ElicitationCheck(self._judge, self._scene),
             drafts.ProviderCheck(self._judge, self._scene),
+            drafts.McpCheck(self._judge, self._scene),
         )
         self._count = 0
 
@@ -63,6 +65,7 @@ class Linter:
                 self._checks = (
                     version_two.VersionTwoCheck(self._judge, self._scene),
                     drafts.ProviderCheck(self._judge, self._scene),
+                    drafts.McpCheck(self._judge, self._scene),
                 )
             elif proxies.begins_proxy(event):
                 self._checks = (proxies.ProxyCheck(self._judge, self._scene),)

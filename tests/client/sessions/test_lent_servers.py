@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,12 +15,14 @@ import anyio
 import pytest
 
 from acp_tui.client.agents import lent_servers
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Sandboxes
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.driver import usable_servers
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.mcp import ServerList, StdioServer
+from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.protocol.roles import AgentCapabilities
 from support.agents import exchange, in_memory, our_children, refused, shake_hands
@@ -92,8 +97,14 @@ async def open_with(agent: Agent, wire: Counterpart, cwd: Path, servers: Sequenc
 
 
 @asynccontextmanager
-async def lent(cwd: Path, *servers: StdioServer, version: int = 1) -> AsyncIterator[Elsewhere]:
-    async with in_memory(command=ELSEWHERE) as (agent, wire):
+async def lent(
+    cwd: Path,
+    *servers: StdioServer,
+    version: int = 1,
+    policy: Policy | None = None,
+    recordings: RecordingPlan | None = None,
+) -> AsyncIterator[Elsewhere]:
+    async with in_memory(command=ELSEWHERE, policy=policy, recordings=recordings) as (agent, wire):
         await shake_hands(agent, wire, answer=AGREEMENTS[version])
         yield await open_with(agent, wire, cwd, servers or [server()])
 
@@ -287,6 +298,36 @@ async def test_a_session_that_is_loaded_again_has_a_new_server_instead_of_the_ol
         its.session = await exchange(load, its.wire, "session/load")
         assert (await its.gets("tools/list"))["code"] == -33001
         assert len(our_children()) == 1
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap isn't installed")
+async def test_a_server_runs_in_the_sandbox_of_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, project, temporary = tmp_path / "home", tmp_path / "project", tmp_path / "tmp"
+    for folder in (home, project, temporary):
+        folder.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    program = (sys.executable, "-I", "-S", PROGRAM)
+    trying = StdioServer(
+        "t", "/bin/sh", ("-c", f"touch {home}/a; touch {project}/b; exec {shlex.join(program)}"), runs_here=True
+    )
+    policy = Policy(sandboxes=Sandboxes(default="workspace"))
+    async with lent(project, trying, policy=policy) as its:
+        assert "result" in await its.gets("tools/list")
+    assert [[path.name for path in folder.iterdir()] for folder in (home, project, temporary)] == [[], ["b"], []]
+
+
+async def test_a_recording_has_no_secret_that_only_the_server_was_given(tmp_path: Path) -> None:
+    secret = "an ordinary phrase"
+    written = StdioServer("t", sys.executable, ("-I", "-S", PROGRAM), (("T_TOKEN", secret),), runs_here=True)
+    file = tmp_path / "run.jsonl"
+    async with lent(tmp_path, written, recordings=RecordingPlan(tmp_path, file=file)) as its:
+        answer = await its.gets("x/environment", {"name": "T_TOKEN"})
+        assert answer == {"result": secret}
+    recorded = file.read_text()
+    assert "x/environment" in recorded
+    assert secret not in recorded
+    assert its.server_id in recorded
 
 
 async def test_an_agent_that_does_not_take_it_gets_no_such_server(tmp_path: Path) -> None:
