@@ -76,9 +76,9 @@ class Listener(Protocol):
 class _Call:
     """A request that the server has to answer."""
 
-    def __init__(self, request_id: str = "", params: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, request_id: str | None = None, params: Mapping[str, Any] | None = None) -> None:
         self.request_id = request_id
-        """As the agent knows it; "" for our own."""
+        """As the agent knows it; None for our own."""
         self.progress_token = _meta_of(params or {}).get("progressToken")
         self.answered = anyio.Event()
         self.outcome: dict[str, Any] | None = None
@@ -153,7 +153,7 @@ class LentServer:
         """Read what it says. Returns what it did that no server may do; "" for an ordinary end."""
         broken = ""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._greet, wire)
+            tasks.start_soon(self._greet)
             try:
                 await wire.serve()
             except FrameTooLarge as error:
@@ -190,23 +190,22 @@ class LentServer:
         for call in self._calls.values():
             call.settle(None)
 
-    async def _greet(self, wire: Wire) -> None:
+    async def _greet(self) -> None:
         """Find out which revision it has, and do the handshake of an old one."""
         about = {"name": "acp-tui", "version": __version__}
         meta = {f"{OWN}protocolVersion": REVISION, f"{OWN}clientCapabilities": {}, f"{OWN}clientInfo": about}
-        probe = self._send(_Call(), DISCOVER, {"_meta": meta})
+        probe = self._ask_it(DISCOVER, {"_meta": meta})
         with anyio.move_on_after(PROBE_LIMIT_S):
             await probe.answered.wait()
         if not _is_of_this_revision(probe):
             hello = {"protocolVersion": OLD_REVISION, "capabilities": {}, "clientInfo": about}
-            asked = self._send(_Call(), "initialize", hello)
+            asked = self._ask_it("initialize", hello)
             with anyio.move_on_after(GREETING_LIMIT_S):
                 await asked.answered.wait()
             greeting = (asked.outcome or {}).get("result")
             if isinstance(greeting, dict):
                 self._greeting = greeting
-                with suppress(ConnectionLost):
-                    wire.send(write_notification("notifications/initialized", {}))
+                self._send(write_notification("notifications/initialized", {}))
             elif not _is_of_this_revision(probe):
                 self._lose("answered neither server/discover nor initialize as MCP servers do")
                 self._scope.cancel()
@@ -227,12 +226,12 @@ class LentServer:
                 return {"result": _discovered(self._greeting)}
             if self._wire is not None and not self._lost:
                 await self._wire.until_room()
-                self._send(call, method, params, sent)
+                self._send(write_request(sent, method, {} if params is None else params))
                 is_sent = True
                 await call.answered.wait()
         except anyio.get_cancelled_exc_class():
-            if is_sent:
-                self._cancel(sent)
+            if is_sent and not call.answered.is_set():
+                self._send(write_notification("notifications/cancelled", {"requestId": sent}))
             raise
         finally:
             del self._calls[sent]
@@ -243,24 +242,23 @@ class LentServer:
     def _require(self, request_id: str) -> None:
         if self._lost:
             raise RequestFailed(FAILED, f"{self._command.name} {self._lost}")
-        of_agent = [call.request_id for call in self._calls.values() if call.request_id]
+        of_agent = [call.request_id for call in self._calls.values() if call.request_id is not None]
         if request_id in of_agent:
             raise RequestFailed(ErrorCode.INVALID_PARAMS, f"A request with the requestId {request_id!r} is under way")
         if len(of_agent) >= MAX_UNDER_WAY:
             raise RequestFailed(TOO_MANY, f"{self._command.name} has {MAX_UNDER_WAY} requests to answer")
 
-    def _send(self, call: _Call, method: str, params: Mapping[str, Any] | None, sent: int | None = None) -> _Call:
-        sent = next(self._ids) if sent is None else sent
-        self._calls[sent] = call
-        with suppress(ConnectionLost):  # `run` learns of it, and settles the call
-            if self._wire is not None:
-                self._wire.send(write_request(sent, method, {} if params is None else params))
-        return call
+    def _ask_it(self, method: str, params: Mapping[str, Any]) -> _Call:
+        """Send a request of our own."""
+        sent = next(self._ids)
+        self._calls[sent] = _Call()
+        self._send(write_request(sent, method, params))
+        return self._calls[sent]
 
-    def _cancel(self, sent: int) -> None:
-        with suppress(ConnectionLost):
-            if self._wire is not None:
-                self._wire.send(write_notification("notifications/cancelled", {"requestId": sent}))
+    def _send(self, line: bytes) -> None:
+        assert self._wire is not None
+        with suppress(ConnectionLost):  # `run` learns of it, and settles all calls
+            self._wire.send(line)
 
     # From the server to the agent, inside its read loop
 
@@ -276,11 +274,11 @@ class LentServer:
                 self._settle(sent, {"error": value["error"]} if _is_error(value["error"]) else None)
             case Notification(method, params) if isinstance(params, dict):
                 return self._tell(method, params)
-            case Request(asked, method) if self._greeting is not None and self._wire is not None:
+            case Request(asked, method) if self._greeting is not None:
                 # Servers of an old revision may ask something, which is never passed on.
                 unknown = RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}")
                 is_ping = method == "ping"
-                self._wire.send(write_result(asked, {}) if is_ping else write_failure(asked, unknown))
+                self._send(write_result(asked, {}) if is_ping else write_failure(asked, unknown))
             case Malformed(_, reason):
                 self._log(b"[stdout] not a message (%b): %b\n" % (reason.encode(), line[:MAX_STDERR_LINE]))
             case _:
@@ -295,7 +293,7 @@ class LentServer:
     def _tell(self, method: str, params: dict[str, Any]) -> Wire | None:
         """Pass a notification on, if it belongs to a request of the agent's that is under way."""
         call = self._meant(method, params)
-        if call is None or not call.request_id or call.answered.is_set():
+        if call is None or call.request_id is None or call.answered.is_set():
             return None
         if method == "notifications/cancelled":
             params = {**params, "requestId": call.request_id}
@@ -304,7 +302,7 @@ class LentServer:
 
     def _meant(self, method: str, params: Mapping[str, Any]) -> _Call | None:
         """The request that a notification belongs to: the one it names, otherwise the only one."""
-        of_agent = [call for call in self._calls.values() if call.request_id]
+        of_agent = [call for call in self._calls.values() if call.request_id is not None]
         sent = params.get("requestId") if method == "notifications/cancelled" else _meta_of(params).get(SUBSCRIPTION)
         if sent is not None:
             return self._calls.get(sent) if type(sent) is int else None

@@ -476,7 +476,9 @@ class Agent:
         return self.capabilities.mcp_acp and (self.command.is_remote or not self.capabilities.mcp_stdio)
 
     def _lend(self, cwd: Path, server: StdioServer) -> roles.AcpServer:
-        """Start a server that the user's settings have for the agent."""
+        """Start a server that the user's settings have for the agent. Raises AgentLost."""
+        if self.lost is not None:
+            raise self.lost
         _, lent_server = _seldom_needed()
         lent = lent_server(server, self.command.sandbox, lambda: self.connection, self._on_stderr, self._table.lent)
         # The agent isn't sent these, so nothing learns them from its frames.

@@ -124,7 +124,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("mcp_acp", "run here, for an agent elsewhere", "an agent elsewhere starts its servers there"),
     ),
     "Login": (Capability("logout", "log out", "log out with its own tools"),),
-    "Models": (Capability("providers", "choose who serves them: /providers", "set that with its own tools"),),
+    "Models": (Capability("providers", "choose who serves them (/providers)", "set that with its own tools"),),
 }
 CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
 

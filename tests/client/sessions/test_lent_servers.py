@@ -16,7 +16,7 @@ import pytest
 
 from acp_tui.client.agents import lent_servers
 from acp_tui.client.agents.command import AgentCommand, Sandboxes
-from acp_tui.client.errors import Unsupported
+from acp_tui.client.errors import AgentLost, Unsupported
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.driver import usable_servers
@@ -289,6 +289,15 @@ async def test_a_session_that_is_not_opened_leaves_no_server(tmp_path: Path) -> 
     async with in_memory(command=ELSEWHERE) as (agent, wire):
         await shake_hands(agent, wire, answer=AGREEMENTS[1])
         await refused(agent.new_session(tmp_path, mcp_servers=[server()]), wire, "session/new")
+        assert our_children() == []
+
+
+async def test_an_agent_that_is_gone_gets_no_server(tmp_path: Path) -> None:
+    async with lent(tmp_path) as its:
+        await its.wire.close_output()
+        await its.agent.ended()
+        with pytest.raises(AgentLost):
+            await its.agent.new_session(tmp_path, mcp_servers=[server()])
         assert our_children() == []
 
 
