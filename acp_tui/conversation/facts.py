@@ -375,3 +375,25 @@ class AuthStatus:
         told = [account.in_words + " in use" * (account.is_active is True) for account in ordered[:SHOWN_ACCOUNTS]]
         more = [f"{len(ordered) - len(told)} more"] if len(ordered) > len(told) else []
         return ": ".join(filter(None, (words.get(self.state, "unknown"), "; ".join([*told, *more]))))
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRoute:
+    """Where requests to a provider go."""
+
+    api_type: str
+    """Which API it has, such as `anthropic`."""
+    base_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider of models, as the agent reports it."""
+
+    provider_id: str
+    supported: tuple[str, ...]
+    """The kinds of API that it can be set to."""
+    is_required: bool
+    """Whether it can't be disabled."""
+    route: ProviderRoute | None
+    """None if it's disabled."""

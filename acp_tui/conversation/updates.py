@@ -137,12 +137,16 @@ class ToolCallContentAdded:
     content: tuple[ToolCallContent, ...]
 
 
+ONLY_PLAN: Final = "plan"
+"""The ID of a plan that has none, because its agent has one at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlanReplaced:
     """A whole plan; no steps clears it."""
 
     steps: tuple[facts.PlanStep, ...]
-    plan_id: str = "plan"
+    plan_id: str = ONLY_PLAN
     meta: Meta | None = None
 
 

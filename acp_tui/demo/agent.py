@@ -219,6 +219,9 @@ class DemoAgent:
         cwd = params.get("cwd")
         if not isinstance(cwd, str) or not PurePath(cwd).is_absolute():
             raise invalid_params(f"cwd must be an absolute path, but is {cwd!r}")
+        for server in params.get("mcpServers") or ():
+            if (kind := server.get("type", "stdio")) != "stdio":
+                raise invalid_params(f"an MCP server of the type {kind!r} can't be used")
         return cwd
 
     def _declare(self, session: DemoSession) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from acp_tui.conversation.content import OWN_META, ContentBlock
-from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage, SessionStatus
+from acp_tui.conversation.facts import ConfigOption, Provider, ProviderRoute, SessionId, SessionPage, SessionStatus
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.conversation.visible.cutting import cut_text
@@ -26,12 +26,14 @@ from acp_tui.protocol.v1.inbound import (
     read_auth_status,
     read_completed,
     read_elicitation,
+    read_mcp_message,
+    read_providers,
     read_session_page,
     read_session_status,
     with_told,
 )
 from acp_tui.protocol.v1.outbound import content_block, elicitation_answer, list_sessions
-from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
+from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, Wire
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +41,8 @@ STEERING: Final = "_session/steering"
 """A draft of ACP: a prompt for the running turn."""
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage", "requestId")
 """The keys of W3C trace context that `_meta` may have (R-EXT-2), and the one that ACP names beside them."""
+MCP_MESSAGE: Final = "mcp/message"
+"""A draft of ACP: what goes to and comes from an MCP server that the client runs."""
 
 T = TypeVar("T")
 Serve: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Any]]
@@ -98,7 +102,10 @@ class Connection(ABC):
 
     def _served(self) -> dict[str, Serve]:
         """The requests we serve, by method: only what we offered."""
-        served: dict[str, Serve] = {"session/request_permission": self._request_permission}
+        served: dict[str, Serve] = {
+            "session/request_permission": self._request_permission,
+            MCP_MESSAGE: self._ask_mcp_server,
+        }
         if self.offer.elicitation_form or self.offer.elicitation_url:
             served["elicitation/create"] = self._create_elicitation
         return served
@@ -163,6 +170,18 @@ class Connection(ABC):
             asked = read_elicitation(params, self.offer)
         return _elicitation_response(self.client.elicit(*asked))
 
+    def _ask_mcp_server(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        with as_invalid_params():
+            asked = read_mcp_message(params)
+        return self.client.ask_mcp_server(asked.server_id, asked.request_id, asked.method, asked.params)
+
+    def tell_of_mcp(self, server_id: str, request_id: str, method: str, params: Mapping[str, Any]) -> None:
+        """Pass on what an MCP server says while it answers a request of the agent."""
+        # If the agent is gone, nobody waits for the answer.
+        with suppress(ConnectionLost):
+            told = {"serverId": server_id, "requestId": request_id, "method": method, "params": params}
+            self.peer.notify(MCP_MESSAGE, told)
+
     # The client's calls
 
     async def request(
@@ -180,6 +199,10 @@ class Connection(ABC):
     def is_lost(self) -> bool:
         return self.peer.is_lost
 
+    @property
+    def wire(self) -> Wire:
+        return self.peer.wire
+
     async def until_room(self) -> None:
         """Wait while the agent hasn't read earlier answers. Call it before making a long answer."""
         await self.peer.until_room()
@@ -195,6 +218,18 @@ class Connection(ABC):
     async def auth_status(self) -> None:
         """Ask who is logged in. The answer goes to the client like the agent's own reports. A draft."""
         await self.request(v1.AUTH_STATUS, {}, lambda result: self.client.on_auth_status(read_auth_status(result)))
+
+    async def list_providers(self) -> tuple[Provider, ...]:
+        """Return the providers of models that can be configured. A draft, like the next two."""
+        return await self.request("providers/list", {}, read_providers)
+
+    async def set_provider(self, provider_id: str, route: ProviderRoute, headers: Mapping[str, str]) -> None:
+        """Replace all that is configured for a provider."""
+        params = {"providerId": provider_id, "apiType": route.api_type, "baseUrl": route.base_url}
+        await self.request("providers/set", {**params, "headers": dict(headers)}, nothing)
+
+    async def disable_provider(self, provider_id: str) -> None:
+        await self.request("providers/disable", {"providerId": provider_id}, nothing)
 
     async def new_session(
         self,

@@ -50,9 +50,13 @@ class AgentCapabilities:
     mcp_stdio: bool = True
     mcp_http: bool = False
     mcp_sse: bool = False
+    mcp_acp: bool = False
+    """Whether it reaches MCP servers that the client runs, over its connection to the client; a draft."""
     logout: bool = False
     system_prompt: frozenset[PromptMode] = frozenset()
     """How it can use a system prompt of the client's; empty if it takes none."""
+    providers: bool = False
+    """Whether the client can choose who serves its models; a draft."""
     acts_itself: bool = False
     """Whether it accesses files and runs commands itself, never through the client, so the client can't confine it."""
     meta: Meta | None = None
@@ -121,7 +125,15 @@ class HttpServer(Protocol):
     def headers(self) -> Sequence[tuple[str, str]]: ...
 
 
-McpServer: TypeAlias = StdioServer | HttpServer
+@dataclass(frozen=True, slots=True)
+class AcpServer:
+    """An MCP server that the client runs, and that the agent reaches over its connection to the client."""
+
+    name: str
+    server_id: str
+
+
+McpServer: TypeAlias = StdioServer | HttpServer | AcpServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +178,8 @@ class ClientOffer:
     compaction: bool = True
     subagents: bool = True
     """Whether to show what subagents say; a draft."""
+    plans: bool = True
+    """Whether to show several plans, also in Markdown; a draft in version 1."""
     elicitation_form: bool = False
     """Whether the user can be shown a form; only where something draws one."""
     elicitation_url: bool = False
@@ -250,6 +264,11 @@ class ClientHandler(Protocol):
 
     def on_auth_status(self, status: AuthStatus) -> None:
         """Handle the agent's report of who is logged in."""
+
+    def ask_mcp_server(
+        self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None
+    ) -> Awaitable[Any]:
+        """Pass a request on to an MCP server that the agent was given. The awaitable returns its outcome."""
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
         """Handle the agent's report that a page is done. The ID may be unknown."""

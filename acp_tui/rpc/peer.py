@@ -288,6 +288,11 @@ class Peer:
         self._under_way = self._under_way_bytes = 0
 
     @property
+    def wire(self) -> Wire:
+        """Its lines: what passes on messages from elsewhere has to wait for room there."""
+        return self._wire
+
+    @property
     def waiting_bytes(self) -> int:
         """How many sent bytes the other side hasn't taken."""
         return self._wire.waiting_bytes

@@ -12,11 +12,13 @@ from typing import Any, Final
 
 from support import schema
 
+PROVIDERS: Final = ("providers/list", "providers/set", "providers/disable")
 EXEMPT_METHODS: Final = {
     **dict.fromkeys(
-        ("session/set_title", "session/archive", "session/unarchive", "session/status", "auth/status"),
+        ("session/set_title", "session/archive", "session/unarchive", "session/status", "auth/status", *PROVIDERS),
         "drafts that agents ship; the stable schema has none",
     ),
+    "mcp/message": "a draft; the stable schema has none",
     "session/set_model": "removed from the protocol and still answered by many agents; the schema has none (R-OLD-1)",
 }
 """Methods without a definition. Those that begin with "_" are extensions, which the schema leaves open (R-EXT-1)."""
@@ -39,6 +41,7 @@ GATES: Final[dict[str, tuple[str, ...]]] = {
     "session/status": ("sessionCapabilities", "status"),
     "auth/status": ("auth", "status"),
     "logout": ("auth", "logout"),
+    **dict.fromkeys(PROVIDERS, ("providers",)),
 }
 """The client's requests, and the agent's capability that allows each."""
 
@@ -49,7 +52,7 @@ OFFERS: Final[dict[str, tuple[str, ...]]] = {
 }
 """The agent's requests, and the client's capability required to serve each."""
 
-DRAFTS: Final = frozenset({"subagents"})
+DRAFTS: Final = frozenset({"subagents", "plan"})
 """What the client offers beyond the version 1 schema; it is in the unstable one."""
 
 BLOCK_GATES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
@@ -67,11 +70,13 @@ def _key(request_id: Any) -> tuple[type, Any]:
 
 
 def _without_drafts(params: dict[str, Any]) -> dict[str, Any]:
-    offer = params.get("clientCapabilities")
-    if not isinstance(offer, dict):
-        return params
-    kept = {name: value for name, value in offer.items() if name not in DRAFTS}
-    return {**params, "clientCapabilities": kept}
+    offer, servers = params.get("clientCapabilities"), params.get("mcpServers")
+    if isinstance(offer, dict):
+        kept = {name: value for name, value in offer.items() if name not in DRAFTS}
+        return {**params, "clientCapabilities": kept}
+    if isinstance(servers, list):
+        return {**params, "mcpServers": [server for server in servers if server.get("type") != "acp"]}
+    return params
 
 
 def _flaw_of_system_prompt(params: dict[str, Any], session: Any) -> str | None:
@@ -126,6 +131,8 @@ class Conduct:
             if value.get("protocolVersion") == 2:
                 self._check_initialize(message, value)
                 return
+        if method in ("session/new", "session/load", "session/resume") and self._version == 1 and side == "agent":
+            value = _without_drafts(value)
         name = schema.definition_for(method, side, shape, self._version)
         if name is None:
             self._note(f"the protocol has no such {shape.lower()}", message)
@@ -177,6 +184,8 @@ class Conduct:
             self._note("the agent doesn't offer it (R2-AUTH)", message)
         if method == "session/delete" and not _has(session, ("delete",)):
             self._note("the agent doesn't offer it (R2-LIFE)", message)
+        if method in PROVIDERS and not _has(self._agent, GATES[method]):
+            self._note("the agent doesn't offer it", message)
         if method == "auth/login" and self._check_authenticate(params) is not None:
             self._note("no method that the agent performs itself (R2-AUTH)", message)
         if method == "session/prompt":
@@ -189,7 +198,8 @@ class Conduct:
             if params.get("additionalDirectories") and not _has(session, ("additionalDirectories",)):
                 self._note("the agent doesn't support additional (R-DIR-1)", message)
             kinds = {server["type"] for server in params.get("mcpServers", ())}
-            if any(not _has(session, ("mcp", kind)) for kind in kinds):
+            # `check` sends one that no agent knows.
+            if any(not _has(session, ("mcp", kind)) for kind in kinds if not kind.startswith("_")):
                 self._note("the agent can't use such an MCP server (R2-MCP)", message)
         if flaw := _flaw_of_system_prompt(params, session):
             self._note(flaw, message)

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from acp_tui.conversation import UNSET
@@ -55,6 +56,13 @@ def drafts_v1() -> Any:
 def schema_v2() -> Any:
     """The same for version 2, with its unstable parts."""
     return json.loads(SCHEMA_V2.read_text()) if SCHEMA_V2.exists() else {"$defs": {}}
+
+
+def is_valid(version: int, name: str, value: Any) -> bool:
+    """Whether the unstable schema of this version allows a value of the type with this name."""
+    definitions = (schema_v2() if version == 2 else drafts_v1())["$defs"]
+    # Without validating the schema itself, which takes half a second.
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions}).is_valid(value)
 
 
 def recorded_messages(path: Path, direction: str = "in") -> Iterator[dict[str, Any]]:

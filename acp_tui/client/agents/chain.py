@@ -120,14 +120,14 @@ async def open_chain(
     failure: ClientError | None = None
     async with AsyncExitStack() as opened:
         hops: list[Hop] = []
-        writes = [_named(each.name, on_stderr) for each in (*command.proxy_commands, command)]
+        writes = [named_lines(each.name, on_stderr) for each in (*command.proxy_commands, command)]
         try:
             for each, write in zip((*command.proxy_commands, command), writes, strict=True):
                 channel = await opened.enter_async_context(
                     open_channel(each, write, folder, each.planned_in(sandboxes))
                 )
                 if each is not command and channel.sandbox is not None:
-                    opened.push_async_callback(_discard, channel.sandbox)
+                    opened.push_async_callback(discard, channel.sandbox)
                 hops.append(Hop(each, channel))
         except ClientError as error:
             failure = error  # raised below, because the task groups of the others would wrap it
@@ -151,7 +151,7 @@ async def open_chain(
         raise failure
 
 
-async def _discard(sandbox: Sandbox) -> None:
+async def discard(sandbox: Sandbox) -> None:
     with anyio.CancelScope(shield=True):
         await to_thread.run_sync(sandbox.box.discard)
 
@@ -164,7 +164,7 @@ async def _end_all(hops: Sequence[Hop]) -> None:
                 ending.start_soon(hop.channel.end)
 
 
-def _named(name: str, on_stderr: Callable[[bytes], None]) -> Callable[[bytes], None]:
+def named_lines(name: str, on_stderr: Callable[[bytes], None]) -> Callable[[bytes], None]:
     """Pass on whole lines, each after the name of whose they are: others write to the same log."""
     begun = b""
 

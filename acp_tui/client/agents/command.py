@@ -220,6 +220,11 @@ class AgentCommand:
         return replace(self, argv=(argv[0], "-t", *argv[1:]) if is_led_by_ssh else argv)
 
     @property
+    def is_remote(self) -> bool:
+        """Whether it runs elsewhere, or where nobody knows: at an address that isn't a host's."""
+        return self.is_elsewhere or (self.address is not None and not self.is_host)
+
+    @property
     def is_offered_this_machine(self) -> bool:
         """Whether we may offer it to read, write, and run commands on this machine."""
         return self.shares_files or not self.is_elsewhere

@@ -203,6 +203,8 @@ async def running_agent(
         await started.process.follow(asyncio.get_running_loop())
     except BaseException as error:
         started.close()
+        with anyio.CancelScope(shield=True), anyio.move_on_after(END_LIMIT_S):
+            await started.process.ended.wait()  # if it was cancelled; at once if it failed
         if started.sandbox is not None:
             started.sandbox.box.discard()
         if isinstance(error, StartFailed):

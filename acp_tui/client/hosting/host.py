@@ -395,6 +395,8 @@ class Client:
         self.follows = False
         """Whether it understands `UPDATE`, for what ACP can't express."""
         self._open: set[SessionId] = set()
+        self._has_plans = False
+        """Whether it can be told of more than one plan."""
         self._plans: set[str] = set()
         """The IDs of plans that it was told of."""
         self._held_back: dict[SessionId, list[tuple[updates.SessionUpdate, Change]]] = {}
@@ -478,6 +480,7 @@ class Client:
             initialize.ClientCapabilities, params.get("capabilities") or params.get("clientCapabilities") or {}
         )
         self._elicits = offered.elicitation
+        self._has_plans = request.client_capabilities.plan is not None
         if request.protocol_version >= 2 and isinstance(params.get("info"), dict):
             # A client of ours knows both. In the agent's version, it is told the same updates that we are.
             self.version = agent.connection.version if self.follows else 2
@@ -485,6 +488,7 @@ class Client:
             self.follows = False  # an earlier release, for which version 1 has to do
         if self.version == 2:
             self._encoder = encode_updates_v2
+            self._has_plans = True
             for method in (v1.AUTHENTICATE, v1.LOGOUT, v1.SESSION_LOAD):
                 self.requests.pop(method, None)
             self.requests |= self._requests_of_v2
@@ -723,6 +727,8 @@ class Client:
     ) -> Iterator[tuple[SessionId, Wire]]:
         """What the client is told in which session. Sends `UPDATE` itself."""
         said_in, conversation, update, change = encode_updates.led(session_id, conversation, update, change)
+        if isinstance(update, updates.PlanReplaced) and not self._has_plans:
+            update = replace(update, plan_id=updates.ONLY_PLAN)
         if not self.follows:
             yield from ((said_in, said) for said in self._encoder.told_in(conversation, update, change))
             return

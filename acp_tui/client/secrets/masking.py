@@ -57,7 +57,7 @@ _PLACES: Final = (
 )
 _IDENTITY: Final = ("name", "email", "organization")
 """Whose account it is, which the draft of `auth/status` wants in no log. Its label says what kind it is."""
-_OPEN_KEYS: Final = ("name", "type", "command")
+_OPEN_KEYS: Final = ("name", "type", "command", "serverId")
 """Open keys of an MCP server. Arguments and URL paths may contain tokens, so they are masked, too."""
 _ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
 _KEY_LINE: Final = re.compile(

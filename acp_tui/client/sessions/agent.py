@@ -11,7 +11,7 @@ import os
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -31,15 +31,24 @@ from acp_tui.client.extensions import Extensions, require_extension_name
 from acp_tui.client.sessions.client_role import ClientRole
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.elicitations import Elicitations
-from acp_tui.client.sessions.session import Attend, Session
+from acp_tui.client.sessions.session import Attend, Session, end_servers
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.mcp import servers_at_start
+from acp_tui.client.settings.mcp import StdioServer, servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.facts import AuthStatus, RequestKey, SessionId, SessionPage, SessionStatus, Turn
+from acp_tui.conversation.facts import (
+    AuthStatus,
+    Provider,
+    ProviderRoute,
+    RequestKey,
+    SessionId,
+    SessionPage,
+    SessionStatus,
+    Turn,
+)
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import error_words
@@ -52,6 +61,7 @@ from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.chain import Chain
+    from acp_tui.client.agents.lent_servers import LentServer
     from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.plan import RecordingPlan
     from acp_tui.client.transcript.recorder import Recorder, SecretsSent
@@ -71,6 +81,13 @@ CLOSE_LIMIT_S: Final = 5.0
 """How long an agent may take to close a session. Everything that runs here for the session waits for it."""
 
 T = TypeVar("T")
+
+
+def _seldom_needed() -> tuple[Callable[..., AbstractAsyncContextManager[Chain]], type[LentServer]]:
+    """What agents with proxies need, and those that get MCP servers which run here."""
+    from acp_tui.client.agents import chain, lent_servers
+
+    return chain.open_chain, lent_servers.LentServer
 
 
 def _is_no_agent(error: errors.AgentRefused | errors.AgentLost) -> bool:
@@ -267,13 +284,14 @@ class Agent:
             with self._scope:
                 # Read the servers before any agent can write to that file.
                 await to_thread.run_sync(servers_at_start, settings_file())
-                async with self._way() as channel:
+                async with self._way() as channel, anyio.create_task_group() as self._servers:
                     self._channel = channel
                     self._record(channel)
                     peer = Peer(channel.stream, self.connection, tap=self._see)
                     self.connection.peer = peer
                     task_status.started()
                     await self._serve(peer, channel)
+                    self._servers.cancel_scope.cancel()
         finally:
             # The scope above may be cancelled, so waiting needs a shield. The terminals must not outlive us.
             with anyio.CancelScope(shield=True):
@@ -293,8 +311,7 @@ class Agent:
             async with open_channel(self.command, self._on_stderr, self._cwd, plan) as channel:
                 yield channel
             return
-        from acp_tui.client.agents.chain import open_chain  # most agents have no proxies
-
+        open_chain, _ = _seldom_needed()
         async with open_chain(self.command, self._on_stderr, self._cwd, sandboxes, self._see_hop) as self.chain:
             yield self.chain
 
@@ -484,6 +501,56 @@ class Agent:
             except errors.AuthenticationRequired:  # which no agent may answer here, but it's an answer
                 self._table.on_auth_status(AuthStatus("unauthenticated"))
 
+    # Who serves its models
+
+    async def list_providers(self) -> tuple[Provider, ...]:
+        """The providers of models that can be configured. Raises Unsupported."""
+        self._require_providers()
+        return await self._ask(self.connection.list_providers())
+
+    async def set_provider(self, provider: Provider, route: ProviderRoute | None, headers: Mapping[str, str]) -> None:
+        """Replace all that is configured for a provider; without a route, disable it.
+
+        Raises Unsupported, also for disabling one that is required.
+        """
+        self._require_providers()
+        if route is not None:
+            await self._ask(self.connection.set_provider(provider.provider_id, route, headers))
+            return
+        self._require(not provider.is_required, f"to disable {provider.provider_id}, which it needs")
+        await self._ask(self.connection.disable_provider(provider.provider_id))
+
+    def _require_providers(self) -> None:
+        self._require(self.capabilities.providers, "choosing who serves its models (providers)")
+
+    # MCP servers that run here
+
+    @property
+    def runs_servers_here(self) -> bool:
+        """Whether MCP servers that are programs run here: it can't start them itself, and takes MCP over ACP."""
+        return self.capabilities.mcp_acp and (self.command.is_remote or not self.capabilities.mcp_stdio)
+
+    def _lend(self, cwd: Path, server: StdioServer) -> roles.AcpServer:
+        """Start a server that the user's settings have for the agent. Raises AgentLost."""
+        if self.lost is not None:
+            raise self.lost
+        _, lent_server = _seldom_needed()
+        lent = lent_server(server, self.command.sandbox, lambda: self.connection, self._on_stderr, self._table.lent)
+        # The agent isn't sent these, so nothing learns them from its frames.
+        if self._recorder is not None:
+            self._recorder.learn(dict(server.env))
+        if self.secrets is not None:
+            self.secrets.masker.learn(dict(server.env))
+        for frames in (self.frames, *self.hop_frames):
+            if frames is not None:
+                frames.environ = {**frames.environ, **dict(server.env)}
+        self._servers.start_soon(lent.run, cwd, self._policy.sandboxes)
+        return lent.given
+
+    def _lent(self, workplace: roles.Workplace) -> list[LentServer]:
+        ids = [server.server_id for server in workplace.mcp_servers if isinstance(server, roles.AcpServer)]
+        return [self._table.lent[server_id] for server_id in ids if server_id in self._table.lent]
+
     # Sessions
 
     async def new_session(
@@ -509,7 +576,7 @@ class Agent:
                 session.apply(Reconnected(remembers=False, why=why_anew, is_same=earlier.is_cut_off))
             return self._table.add(session, state)
 
-        return await self._opened(self.connection.new_session(workplace, register))
+        return await self._opened(workplace, self.connection.new_session(workplace, register))
 
     async def fork_session(
         self,
@@ -530,7 +597,7 @@ class Agent:
             session.apply(Reconnected(remembers=True, forked_from=title))
             return self._table.add(session, state)
 
-        return await self._opened(self.connection.new_session(workplace, register, source.session_id))
+        return await self._opened(workplace, self.connection.new_session(workplace, register, source.session_id))
 
     async def load_session(
         self,
@@ -546,10 +613,10 @@ class Agent:
         of a turn.
         """
         self._require(self.capabilities.load_session, "loading sessions (loadSession)")
-        workplace = self._workplace(cwd, **added)
         known = self.sessions.get(session_id)
         if known is not None and known.conversation.turn is not Turn.IDLE:
             raise errors.PromptInProgress("the session is in the middle of a turn", hint="wait, or cancel the turn")
+        workplace = self._workplace(cwd, **added)
         session = self._session(session_id, workplace, attend)
         return await self._reopen(session, workplace, self.connection.load_session)
 
@@ -621,6 +688,7 @@ class Agent:
             is_boxed=bool(self.sandbox_name),
         )
         session.recorder = self._recorder
+        session.borrow(self._lent(workplace))
         if attend is not None:
             attend(session)
         return session
@@ -640,7 +708,9 @@ class Agent:
                 )
         can_reach = {"http": self.capabilities.mcp_http, "sse": self.capabilities.mcp_sse}
         for server in mcp_servers:
-            if isinstance(server, roles.HttpServer):
+            if isinstance(server, StdioServer) and server.runs_here:
+                self._require(self.capabilities.mcp_acp, "MCP servers that run here (mcpCapabilities.acp)")
+            elif isinstance(server, roles.HttpServer):
                 what = f"MCP servers over {server.kind} (mcpCapabilities.{server.kind})"
                 self._require(can_reach[server.kind], what)
             else:
@@ -648,12 +718,20 @@ class Agent:
         if additional_directories:
             what = "additional directories (sessionCapabilities.additionalDirectories)"
             self._require(self.capabilities.additional_directories, what)
-        return roles.Workplace(cwd, tuple(additional_directories), tuple(mcp_servers), self.system_prompt)
+        servers = (
+            self._lend(cwd, server) if isinstance(server, StdioServer) and server.runs_here else server
+            for server in mcp_servers
+        )
+        return roles.Workplace(cwd, tuple(additional_directories), tuple(servers), self.system_prompt)
 
-    async def _opened(self, request: Awaitable[Session]) -> Session:
+    async def _opened(self, workplace: roles.Workplace, request: Awaitable[Session]) -> Session:
         with self._in_phase(Phase.OPENING):
-            with self._table.awaiting():
-                session = await self._ask(request)
+            try:
+                with self._table.awaiting():
+                    session = await self._ask(request)
+            except BaseException:
+                await end_servers(self._lent(workplace))
+                raise
             await self._table.close_retired()
             self._set_phase(Phase.READY)
         return session
@@ -661,15 +739,18 @@ class Agent:
     async def _reopen(
         self, session: Session, workplace: roles.Workplace, request: Callable[..., Awaitable[None]]
     ) -> Session:
-        self._table.begin(session)
         on_opened = partial(self._table.finish, session)
         on_refused = partial(self._table.give_up, session)
         with self._in_phase(Phase.OPENING):
             try:
+                self._table.begin(session)
                 await self._ask(request(session.session_id, workplace, on_opened, on_refused))
             except errors.AgentLost:
                 session.has_missed = True  # whoever shows it already lacks the rest of its history
                 on_refused()  # no caller can answer them anymore
+                raise
+            except BaseException:
+                await end_servers(self._lent(workplace))
                 raise
             finally:
                 await self._table.close_retired()
@@ -685,7 +766,12 @@ class Agent:
                 session.apply(update)
 
         call = self.connection.resume_session(session.session_id, workplace, resumed, lambda: None)
-        await self._ask(call)
+        try:
+            await self._ask(call)
+        except BaseException:
+            await end_servers(self._lent(workplace))
+            raise
+        await end_servers(session.borrow(self._lent(workplace)))
         return session
 
     async def list_sessions(self, cwd: Path | None = None, cursor: str | None = None) -> SessionPage:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.client.errors import OpeningInProgress
 from acp_tui.client.extensions import Extensions
@@ -17,6 +17,13 @@ from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import AuthStatus, SessionId
 from acp_tui.conversation.updates import PermissionAsked, SessionUpdate
 from acp_tui.protocol.roles import ElicitationAnswer
+from acp_tui.rpc import RequestFailed
+
+if TYPE_CHECKING:
+    from acp_tui.client.agents.lent_servers import LentServer
+
+SERVER_UNAVAILABLE: Final = -33001
+"""The code of MCP over ACP for a server that isn't there."""
 
 
 class SessionTable(Routes[Session]):
@@ -105,6 +112,8 @@ class ClientRole(SessionTable):
         self._log = log
         self._elicitations = elicitations
         self._extensions = extensions
+        self.lent: dict[str, LentServer] = {}
+        """The MCP servers that run here for the agent, by the IDs that it was given."""
         self.on_junk: Callable[[bytes], None] = lambda _: None
         """Gets what the agent printed that isn't a message."""
         self.auth_status: AuthStatus | None = None
@@ -127,6 +136,14 @@ class ClientRole(SessionTable):
         self.auth_status = status
         for listener in tuple(self.auth_listeners):
             listener()
+
+    def ask_mcp_server(
+        self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None
+    ) -> Awaitable[Any]:
+        server = self.lent.get(server_id)
+        if server is None:
+            raise RequestFailed(SERVER_UNAVAILABLE, "There is no MCP server with that serverId")
+        return server.ask(request_id, method, params)
 
     # Questions to the user
 

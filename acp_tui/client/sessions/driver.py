@@ -141,7 +141,8 @@ async def additions_for(agent: Agent, cwd: Path, directories: Sequence[Path], fr
     usable, left_out = usable_directories(agent.capabilities, directories)
     user = await _readable(to_thread.run_sync(mcp.servers_at_start, settings_file()), front)
     project = await _readable(_project_servers(cwd, front), front)
-    servers, notes = usable_servers(agent.capabilities, (user, project), agent.command.mcp_servers)
+    wanted = agent.command.mcp_servers
+    servers, notes = usable_servers(agent.capabilities, (user, project), wanted, runs_here=agent.runs_servers_here)
     return Additions(usable, (*left_out, *filter(None, [agent.untaken_prompt])), servers, notes)
 
 
@@ -183,11 +184,15 @@ def usable_directories(
 
 
 def usable_servers(
-    capabilities: AgentCapabilities, lists: Sequence[mcp.ServerList], wanted: Sequence[str] | None = None
+    capabilities: AgentCapabilities,
+    lists: Sequence[mcp.ServerList],
+    wanted: Sequence[str] | None = None,
+    *,
+    runs_here: bool = False,
 ) -> tuple[tuple[mcp.Server, ...], tuple[str, ...]]:
     """The MCP servers the agent can reach (R-MCP-2), and a sentence for each one that is left out or unusual.
 
-    `wanted` names the servers for this agent; None for all.
+    `wanted` names the servers for this agent; None for all. With `runs_here`, those that are programs run here.
     """
     servers = tuple(server for found in lists for server in found.servers)
     known = {server.name for server in servers} | {entry.name for found in lists for entry in found.skipped}
@@ -197,6 +202,7 @@ def usable_servers(
         stdio=capabilities.mcp_stdio,
         http=capabilities.mcp_http,
         sse=capabilities.mcp_sse,
+        runs_here=runs_here,
         environ=os.environ,
     )
     warnings = [warning for found in lists for warning in found.warnings]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
-from anyio import Event, create_task_group, get_cancelled_exc_class, sleep
+from anyio import CancelScope, Event, create_task_group, get_cancelled_exc_class, sleep
 
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
 from acp_tui.client.sessions.allowances import Allowances
@@ -34,6 +34,7 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Quirks
+    from acp_tui.client.agents.lent_servers import LentServer
     from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.recorder import Recorder
     from acp_tui.protocol.connection import Connection
@@ -158,6 +159,8 @@ class Session:
         self.queue: PromptQueue = earlier.queue if earlier is not None else PromptQueue()
         """Prompts to send when the turn ends."""
         self.is_closed = False
+        self._borrowed: list[LentServer] = []
+        """The MCP servers that run here for it."""
         self.attendance: Attendance | None = None
         """Who else is attached; None if no host keeps the session."""
         self.has_missed = earlier is not None and earlier.has_missed
@@ -632,9 +635,25 @@ class Session:
         self._cancel_questions()
 
     async def aclose(self) -> None:
-        """Close the session and end its terminals on the user's machine."""
+        """Close the session and end its terminals and MCP servers on the user's machine."""
         self.close()
         await self.client_tools.aclose()
+        await end_servers(self.borrow([]))
+
+    def borrow(self, servers: list[LentServer]) -> list[LentServer]:
+        """Use these MCP servers, which run here, until the session ends. Returns those it had before."""
+        before, self._borrowed = self._borrowed, servers
+        for server in servers:
+            server.tell(lambda note: self.apply(updates.ClientRemark(note)))
+        return before
+
+
+async def end_servers(servers: Iterable[LentServer]) -> None:
+    """End MCP servers that run here, all at the same time: each may take its seconds."""
+    with CancelScope(shield=True):
+        async with create_task_group() as ending:
+            for server in servers:
+                ending.start_soon(server.end)
 
 
 def _is_offered(option: facts.ConfigOption, value: str | bool) -> bool:

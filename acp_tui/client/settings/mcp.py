@@ -157,6 +157,8 @@ class StdioServer:
     command: str
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Pairs = field(default=(), repr=False)
+    runs_here: bool = False
+    """Whether acp-tui starts it, instead of the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +233,21 @@ def _host(url: str) -> str:
 
 
 def prepare(
-    servers: Sequence[Server], *, stdio: bool = True, http: bool, sse: bool, environ: Mapping[str, str]
+    servers: Sequence[Server],
+    *,
+    stdio: bool = True,
+    http: bool,
+    sse: bool,
+    runs_here: bool = False,
+    environ: Mapping[str, str],
 ) -> tuple[tuple[Server, ...], tuple[Skipped, ...]]:
-    """The servers that can be sent to the agent now, and those that can't, with the reasons."""
-    usable, skipped = gate(servers, stdio=stdio, http=http, sse=sse)
+    """The servers that can be sent to the agent now, and those that can't, with the reasons.
+
+    With `runs_here`, acp-tui starts those that are programs.
+    """
+    usable, skipped = gate(servers, stdio=stdio or runs_here, http=http, sse=sse)
+    if runs_here:
+        usable = tuple(replace(each, runs_here=True) if isinstance(each, StdioServer) else each for each in usable)
     ready: list[Server] = []
     failed: list[Skipped] = []
     for server in usable:

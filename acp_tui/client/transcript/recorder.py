@@ -127,6 +127,11 @@ class Recorder:
         size = len(update.data) if isinstance(update, updates.TerminalOutput) else 0
         self.put(events.OwnAction(self._now(), session_id, update), size)
 
+    def learn(self, environ: Mapping[str, str]) -> None:
+        """Mask the secrets among these variables, too, in what is written from now on."""
+        for writer in self._writers:
+            writer.learn(environ)
+
     def closed(self, session_id: SessionId) -> None:
         """Record that a session was closed and its updates are now ignored."""
         self.put(events.Closed(self._now(), session_id))
@@ -241,7 +246,8 @@ class _Writer:
     ) -> None:
         self._header = replace(header, is_raw=outlet.is_raw)
         self._open_file = outlet.open_file
-        self._scribe = Scribe(None if outlet.is_raw else Masker(environ))
+        self._masker = None if outlet.is_raw else Masker(environ)
+        self._scribe = Scribe(self._masker)
         self._room = outlet.max_bytes
         self._on_trouble = on_trouble
         self._observer = outlet.observer
@@ -249,6 +255,10 @@ class _Writer:
         self._is_full = False
         self._left_out = 0
         self._last_at = 0.0
+
+    def learn(self, environ: Mapping[str, str]) -> None:
+        if self._masker is not None:
+            self._masker.learn(environ)
 
     def open(self) -> None:
         with self._until_it_fails():

@@ -208,6 +208,11 @@ class ReplayedSessions(Routes[ReplayedSession]):
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
         _refuse()
 
+    def ask_mcp_server(
+        self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None
+    ) -> Awaitable[Any]:
+        _refuse()
+
     def client_tools(self, session_id: SessionId) -> NoReturn:
         _refuse()
 

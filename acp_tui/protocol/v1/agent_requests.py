@@ -24,6 +24,7 @@ from acp_tui.protocol.wire import (
     Text,
     UInt32,
     UInt64,
+    Whole,
     WireModel,
     Word,
 )
@@ -282,3 +283,12 @@ class CompleteElicitationNotification(WireModel):
     """`elicitation/complete`: the page is done."""
 
     elicitation_id: Short
+
+
+class MessageMcpRequest(WireModel):
+    """`mcp/message`: a request to an MCP server of the client's; a draft, the same in both versions."""
+
+    server_id: Short
+    request_id: Short
+    method: Short
+    params: Whole | None = None

@@ -83,6 +83,14 @@ def updates_of(update: updates.SessionUpdate) -> Iterator[Wire]:
         yield told
 
 
+def plan_of(update: updates.PlanReplaced) -> Wire:
+    """Return the content of an update about one of several plans."""
+    if not update.steps:
+        return {"sessionUpdate": "plan_removed", "planId": update.plan_id}
+    plan = {"type": "items", "planId": update.plan_id, "entries": list(map(step_of, update.steps))}
+    return {"sessionUpdate": "plan_update", "plan": with_some(plan, _meta=update.meta)}
+
+
 def update_of(update: updates.SessionUpdate) -> Wire | None:
     """Return the content of a `session/update`; None for an update that doesn't come from an agent."""
     match update:
@@ -91,6 +99,8 @@ def update_of(update: updates.SessionUpdate) -> Wire | None:
             return with_some(chunk, messageId=message_id, _meta=meta)
         case updates.ToolCallReported(patch):
             return {"sessionUpdate": "tool_call_update", **tool_call_of(patch)}
+        case updates.PlanReplaced(plan_id=plan_id) if plan_id != updates.ONLY_PLAN:
+            return plan_of(update)
         case updates.PlanReplaced(steps, _, meta):
             return with_some({"sessionUpdate": "plan", "entries": list(map(step_of, steps))}, _meta=meta)
         case updates.CommandsReplaced(commands, meta):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -83,8 +84,42 @@ def _tool_call_update(update: Any) -> Updates:
 
 def _plan(update: Any) -> Updates:
     plan = decode(wire.Plan, update)
-    steps = tuple(facts.PlanStep(step.content, step.priority, step.status, step.meta) for step in plan.entries)
-    return (updates.PlanReplaced(steps, meta=plan.meta),)
+    return (updates.PlanReplaced(_steps(plan.entries), meta=plan.meta),)
+
+
+def _plan_update(update: Any) -> Updates:
+    """Convert one of several plans. One of a kind that can't be shown still replaces what it was."""
+    match decode(wire.PlanUpdate, update).plan:
+        case wire.PlanItems(plan_id=plan_id, entries=entries, meta=meta):
+            return (updates.PlanReplaced(_steps(entries), plan_id, meta),)
+        case wire.PlanMarkdown(plan_id=plan_id, content=text):
+            return (updates.PlanReplaced(tuple(_written_steps(text)), plan_id),)
+        case wire.PlanFile(plan_id=plan_id, uri=uri):
+            return (updates.PlanReplaced((facts.PlanStep(f"the plan is in {uri}"),), plan_id),)
+        case {"planId": str(plan_id)} if is_id(plan_id):
+            return (updates.PlanReplaced((), plan_id), updates.UnknownUpdate("plan_update", cut_value(update)))
+    raise MalformedMessage("PlanUpdate", "plan: one with a planId is wanted")
+
+
+def _plan_removed(update: Any) -> Updates:
+    return (updates.PlanReplaced((), decode(wire.PlanRemoved, update).plan_id),)
+
+
+def _steps(entries: Iterable[wire.PlanEntry]) -> tuple[facts.PlanStep, ...]:
+    return tuple(facts.PlanStep(step.content, step.priority, step.status, step.meta) for step in entries)
+
+
+MAX_PLAN_LINES: Final = 500
+"""The most lines of a plan in Markdown."""
+_LIST_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)]|#{1,6})?\s*(?:\[([ xX])\]\s)?\s*(.*\S)")
+
+
+def _written_steps(markdown: str) -> Iterator[facts.PlanStep]:
+    """Yield each line of a Markdown plan as a step. One with a check mark is completed."""
+    for line in markdown.split("\n")[:MAX_PLAN_LINES]:
+        if (found := _LIST_ITEM.match(cut_text(line))) is not None:
+            is_done = (found[1] or "").lower() == "x"
+            yield facts.PlanStep(found[2], status="completed" if is_done else "pending")
 
 
 def _commands(update: Any) -> Updates:
@@ -141,6 +176,8 @@ READERS: Final[dict[str, Callable[[Any], Updates]]] = {
     "tool_call": _tool_call,
     "tool_call_update": _tool_call_update,
     "plan": _plan,
+    "plan_update": _plan_update,
+    "plan_removed": _plan_removed,
     "available_commands_update": _commands,
     "current_mode_update": _current_mode,
     "config_option_update": _config_options,
@@ -233,8 +270,10 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         embedded_context=capabilities.prompt_capabilities.embedded_context,
         mcp_http=capabilities.mcp_capabilities.http,
         mcp_sse=capabilities.mcp_capabilities.sse,
+        mcp_acp=capabilities.mcp_capabilities.acp,
         logout=capabilities.auth.logout is not None,
         system_prompt=prompt_modes(sessions.system_prompt),
+        providers=capabilities.providers is not None,
         meta=capabilities.meta,
     )
 
@@ -274,6 +313,16 @@ def read_auth_status(said: Any) -> facts.AuthStatus:
     status = decode(initialize.AuthStatusResponse, said)
     accounts = (facts.Account(one.label, one.name, one.email, one.organization, one.active) for one in status.accounts)
     return facts.AuthStatus(status.state, tuple(accounts))
+
+
+def read_providers(result: Any) -> tuple[facts.Provider, ...]:
+    """Return the agent's providers of models. Raises MalformedMessage."""
+    return tuple(map(_provider, decode(initialize.ListProvidersResponse, result).providers))
+
+
+def _provider(info: initialize.ProviderInfo) -> facts.Provider:
+    route = None if info.current is None else facts.ProviderRoute(info.current.api_type, info.current.base_url)
+    return facts.Provider(info.provider_id, tuple(info.supported), info.required, route)
 
 
 def read_new_session(result: Any) -> tuple[facts.SessionId, Updates]:
@@ -341,6 +390,11 @@ def read_prompt_answer(result: Any) -> updates.TurnEnded | updates.TurnFailed:
         return read_prompt_response(result)
     except MalformedMessage as error:
         return updates.TurnFailed("the agent ended the turn without a readable reason", str(error))
+
+
+def read_mcp_message(params: Any) -> agent_requests.MessageMcpRequest:
+    """Return a request to an MCP server that was given to the agent. Raises MalformedMessage."""
+    return decode(agent_requests.MessageMcpRequest, params)
 
 
 def read_completed(params: Any) -> str:

@@ -1,4 +1,4 @@
-"""The handshake, with identity and capabilities of both sides, and logging in and out."""
+"""The handshake, with identity and capabilities of both sides, logging in and out, and providers of models."""
 
 from __future__ import annotations
 
@@ -76,6 +76,7 @@ class ClientCapabilities(WireModel):
     auth: OrEmpty[AuthCapabilities]
     elicitation: Lenient[ElicitationCapabilities] = None
     subagents: Lenient[Marker] = None
+    plan: Lenient[Marker] = None
 
 
 class InitializeRequest(WireModel):
@@ -102,6 +103,7 @@ class McpCapabilities(WireModel):
 
     http: LenientFlag = False
     sse: LenientFlag = False
+    acp: LenientFlag = False
 
 
 class SessionSystemPromptModeCapabilities(WireModel):
@@ -144,6 +146,7 @@ class AgentCapabilities(WireModel):
     mcp_capabilities: OrEmpty[McpCapabilities]
     session_capabilities: OrEmpty[SessionCapabilities]
     auth: OrEmpty[AgentAuthCapabilities]
+    providers: Lenient[Marker] = None
 
 
 class AuthMethodAgent(WireModel):
@@ -217,3 +220,24 @@ class InterimAuthStatusUpdate(WireModel):
     """`_auth/status_update`."""
 
     auth_status: InterimAuthStatus
+
+
+# Who serves the agent's models; the same in both versions
+
+
+class ProviderCurrentConfig(WireModel):
+    api_type: Short
+    base_url: Word
+
+
+class ProviderInfo(WireModel):
+    """A provider that the client can configure. Without `current`, it's disabled."""
+
+    provider_id: Short
+    supported: Annotated[Items[Short], cut_items()]
+    required: bool
+    current: ProviderCurrentConfig | None = None
+
+
+class ListProvidersResponse(WireModel):
+    providers: Annotated[list[ProviderInfo], cut_items()]

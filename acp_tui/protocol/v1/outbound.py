@@ -9,7 +9,15 @@ from typing import Any, assert_never
 from acp_tui import __version__
 from acp_tui.conversation import content
 from acp_tui.protocol import v1
-from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer, HttpServer, McpServer, SystemPrompt, Workplace
+from acp_tui.protocol.roles import (
+    AcpServer,
+    ClientOffer,
+    ElicitationAnswer,
+    HttpServer,
+    McpServer,
+    SystemPrompt,
+    Workplace,
+)
 from acp_tui.protocol.wire import Wire, with_some
 
 
@@ -39,6 +47,7 @@ def _capabilities(offer: ClientOffer) -> Wire:
         auth={"terminal": True} if offer.auth_terminal else None,
         elicitation=_some(form=_marker(offer.elicitation_form), url=_marker(offer.elicitation_url)),
         subagents=_marker(offer.subagents),
+        plan=_marker(offer.plans),
     )
 
 
@@ -73,6 +82,8 @@ def list_sessions(cwd: Path | None, cursor: str | None) -> Wire:
 
 
 def mcp_server(server: McpServer) -> Wire:
+    if isinstance(server, AcpServer):
+        return {"type": "acp", "name": server.name, "serverId": server.server_id}
     if not isinstance(server, HttpServer):
         return {"name": server.name, "command": server.command, "args": list(server.args), "env": _pairs(server.env)}
     return {"type": server.kind, "name": server.name, "url": server.url, "headers": _pairs(server.headers)}

@@ -15,6 +15,7 @@ from acp_tui.protocol.wire import (
     Passage,
     RawObject,
     Short,
+    Text,
     Tristate,
     TristateItems,
     UInt64,
@@ -80,6 +81,36 @@ PlanEntries: TypeAlias = Annotated[Items[PlanEntry], cut_items(_marked_entry)]
 class Plan(WireModel):
     session_update: Literal["plan"] = "plan"
     entries: PlanEntries
+
+
+class PlanItems(WireModel):
+    type: Literal["items"] = "items"
+    plan_id: Short
+    entries: PlanEntries
+
+
+class PlanMarkdown(WireModel):
+    type: Literal["markdown"] = "markdown"
+    plan_id: Short
+    content: Text
+
+
+class PlanFile(WireModel):
+    type: Literal["file"] = "file"
+    plan_id: Short
+    uri: Line
+
+
+class PlanUpdate(WireModel):
+    """One of several plans; a draft in version 1."""
+
+    session_update: Literal["plan_update"] = "plan_update"
+    plan: Annotated[PlanItems | PlanMarkdown | PlanFile | RawObject, OpenUnion()]
+
+
+class PlanRemoved(WireModel):
+    session_update: Literal["plan_removed"] = "plan_removed"
+    plan_id: Short
 
 
 # Commands, modes, options
@@ -179,6 +210,8 @@ SessionUpdate: TypeAlias = Annotated[
     | ToolCall
     | SessionToolCallUpdate
     | Plan
+    | PlanUpdate
+    | PlanRemoved
     | AvailableCommandsUpdate
     | CurrentModeUpdate
     | ConfigOptionUpdate

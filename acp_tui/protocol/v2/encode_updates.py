@@ -103,11 +103,8 @@ def _update_of(update: updates.SessionUpdate) -> Wire | None:
             return _of_terminal(terminal_id, **told, capabilities=_offers(is_cancellable))
         case updates.StateReported():
             return _state(update)
-        case updates.PlanReplaced((), plan_id):
-            return {"sessionUpdate": "plan_removed", "planId": plan_id}
-        case updates.PlanReplaced(steps, plan_id, meta):
-            plan = {"type": "items", "planId": plan_id, "entries": list(map(v1.step_of, steps))}
-            return {"sessionUpdate": "plan_update", "plan": with_some(plan, _meta=meta)}
+        case updates.PlanReplaced():
+            return v1.plan_of(update)
         case updates.UsageReported(keeps_cost=keeps_cost):
             told = v1.update_of(update) or {}
             return told if keeps_cost or "cost" in told else {**told, "cost": None}

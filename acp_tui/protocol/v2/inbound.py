@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -10,7 +9,7 @@ from typing import Any, Final, TypeVar, assert_never
 
 from acp_tui.conversation import UNSET, UnsetType, tool_calls, updates
 from acp_tui.conversation.content import Meta, Text
-from acp_tui.conversation.facts import AskedCommand, PermissionOption, PermissionRequest, PlanStep, SessionId
+from acp_tui.conversation.facts import AskedCommand, PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod
@@ -21,13 +20,10 @@ from acp_tui.protocol.v1.inbound_content import or_unset, read_agent_terminals, 
 from acp_tui.protocol.v1.subagents import read_cancellable, read_message, read_state
 from acp_tui.protocol.v2 import models
 from acp_tui.protocol.v2.patches import Patch, read_git_patch
-from acp_tui.protocol.wire import decode, is_id
+from acp_tui.protocol.wire import decode
 
 T = TypeVar("T")
 S = TypeVar("S")
-
-MAX_PLAN_LINES: Final = 500
-"""The most lines of a plan in Markdown."""
 
 # session/update
 
@@ -152,42 +148,6 @@ def _state(update: Any) -> Updates:
     return (read_state(update),)
 
 
-def _plan(update: Any) -> Updates:
-    plan = update.get("plan")
-    if not isinstance(plan, dict) or not is_id(plan_id := plan.get("planId")):
-        raise MalformedMessage("PlanUpdate", "plan: one with a planId is wanted")
-    match plan.get("type"):
-        case "items":
-            entries = decode(models.PlanItems, plan).entries
-            steps = tuple(PlanStep(step.content, step.priority, step.status, step.meta) for step in entries)
-            return (updates.PlanReplaced(steps, plan_id, cut_value(plan.get("_meta"))),)
-        case "markdown":
-            text = decode(models.PlanMarkdown, plan).content
-            return (updates.PlanReplaced(tuple(_written_steps(text)), plan_id),)
-        case "file":
-            uri = decode(models.PlanFile, plan).uri
-            return (updates.PlanReplaced((PlanStep(f"the plan is in {uri}"),), plan_id),)
-        case _:
-            return (updates.UnknownUpdate("plan_update", cut_value(update)),)
-
-
-_LIST_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)]|#{1,6})?\s*(?:\[([ xX])\]\s)?\s*(.*\S)")
-
-
-def _written_steps(markdown: str) -> Iterator[PlanStep]:
-    """Yield each line of a Markdown plan as a step. One with a check mark is completed."""
-    for line in markdown.split("\n")[:MAX_PLAN_LINES]:
-        if (found := _LIST_ITEM.match(cut_text(line))) is not None:
-            is_done = (found[1] or "").lower() == "x"
-            yield PlanStep(found[2], status="completed" if is_done else "pending")
-
-
-def _plan_removed(update: Any) -> Updates:
-    if not is_id(plan_id := update.get("planId")):
-        raise MalformedMessage("PlanRemoved", "planId: a string is wanted")
-    return (updates.PlanReplaced((), plan_id),)
-
-
 def _usage(update: Any) -> Updates:
     """Convert usage. An absent cost stays as it was; null clears it."""
     (report,) = v1.READERS["usage_update"](update)
@@ -205,6 +165,8 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
             "session_info_update",
             "available_commands_update",
             "config_option_update",
+            "plan_update",
+            "plan_removed",
             "notice",
             "compaction_update",
             "compaction_summary_chunk",
@@ -221,8 +183,6 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
     "terminal_update": _terminal,
     "terminal_output_chunk": _terminal_chunk,
     "state_update": _state,
-    "plan_update": _plan,
-    "plan_removed": _plan_removed,
     "usage_update": _usage,
 }
 
@@ -322,8 +282,10 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         embedded_context=session.prompt.embedded_context is not None,
         mcp_stdio=session.mcp.stdio is not None,
         mcp_http=session.mcp.http is not None,
+        mcp_acp=session.mcp.acp is not None,
         logout=True,
         system_prompt=v1.prompt_modes(session.system_prompt),
+        providers=capabilities.providers is not None,
         acts_itself=True,
         more_prompts=True,
         meta=capabilities.meta,

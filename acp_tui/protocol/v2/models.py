@@ -18,7 +18,7 @@ from acp_tui.protocol.v1.initialize import (
 )
 from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
-from acp_tui.protocol.v1.updates import AvailableCommands, PlanEntries
+from acp_tui.protocol.v1.updates import AvailableCommands
 from acp_tui.protocol.wire import (
     Int64,
     Items,
@@ -55,6 +55,7 @@ class PromptCapabilities(WireModel):
 class McpCapabilities(WireModel):
     stdio: Lenient[Marker] = None
     http: Lenient[Marker] = None
+    acp: Lenient[Marker] = None
 
 
 class SessionCapabilities(WireModel):
@@ -74,6 +75,7 @@ class SessionCapabilities(WireModel):
 class AgentCapabilities(WireModel):
     session: OrEmpty[SessionCapabilities]
     auth: OrEmpty[AgentAuthCapabilities]
+    providers: Lenient[Marker] = None
 
 
 class AuthMethodAgent(WireModel):
@@ -222,18 +224,6 @@ class TerminalOutputChunk(TerminalOutput):
     """Bytes to append to the output."""
 
     terminal_id: Short
-
-
-class PlanItems(WireModel):
-    entries: PlanEntries
-
-
-class PlanMarkdown(WireModel):
-    content: Text
-
-
-class PlanFile(WireModel):
-    uri: Line
 
 
 # Permissions

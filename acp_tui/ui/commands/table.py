@@ -173,6 +173,8 @@ def _of_a_tab() -> tuple[Command, ...]:
                 "if the agent doesn't report that they are done", when=lambda do: bool(do.said.visits)),
         Command("log_out", "", lambda do, _: do.tab.agent.log_out(), "Log out of the agent", "if the agent offers it",
                 when=lambda do: do.can_log_out),
+        Command("choose_provider", "", lambda do, _: do.choose_provider(), "Choose who serves the models",
+                "if the agent offers it", typed="providers", when=lambda do: do.has_providers),
         _above("interrupt", "ctrl+c", lambda do, _: do.interrupt(),
                "Copy the selection, clear the draft, or cancel the turn", "the first that applies",
                when=lambda do: do.was_said),

@@ -133,11 +133,13 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("mcp_stdio", "started by the agent", "such servers in your settings are skipped"),
         Capability("mcp_http", "over HTTP", "such servers in your settings are skipped"),
         Capability("mcp_sse", "over SSE", "such servers in your settings are skipped"),
+        Capability("mcp_acp", "run here, for an agent elsewhere", "an agent elsewhere starts its servers there"),
     ),
     "Login": (
         Capability("auth_status", "say who is logged in", "it can't be asked; what it says by itself is shown"),
         Capability("logout", "log out", "log out with its own tools"),
     ),
+    "Models": (Capability("providers", "choose who serves them (/providers)", "set that with its own tools"),),
 }
 CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
 

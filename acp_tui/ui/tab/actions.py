@@ -34,6 +34,7 @@ from acp_tui.ui.conversation.searching import SearchState
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.dialogs.naming import NameDialog
+from acp_tui.ui.dialogs.providers import ProviderDialog, provider_picker
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
@@ -128,6 +129,11 @@ class Actions:
     def can_log_out(self) -> bool:
         agent = self.tab.link.agent
         return agent is not None and agent.lost is None and agent.capabilities.logout
+
+    @property
+    def has_providers(self) -> bool:
+        agent = self.tab.link.agent
+        return agent is not None and agent.lost is None and agent.capabilities.providers
 
     @property
     def can_fork(self) -> bool:
@@ -306,6 +312,15 @@ class Actions:
         mark = await self._marked(Mark.pinned_or_not)
         if mark is not None:
             self.tab.say("Pinned." if mark.is_pinned else "No longer pinned.")
+
+    async def choose_provider(self) -> None:
+        """Let the user set the providers of the agent's models, one after the other."""
+        agent = self.tab.agent.agent_or_say()
+        while agent is not None:
+            provider = await self.tab.ask(provider_picker(await agent.list_providers()))
+            if provider is None:
+                return
+            await self.tab.ask(ProviderDialog(provider, partial(agent.set_provider, provider)))
 
     async def archive_session(self) -> None:
         """Archive the session, or restore it. Its tab stays open."""

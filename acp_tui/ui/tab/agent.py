@@ -298,8 +298,7 @@ def _sandbox(agent: Agent) -> Sequence[tuple[str, str]]:
     if agent.sandbox_name:
         return [("Sandbox", f"{agent.sandbox_name}, says its host")]
     confined = [("Confined", ACTS_ITSELF)] if agent.capabilities.acts_itself else []
-    is_elsewhere = agent.command.is_elsewhere or (agent.command.address is not None and not agent.command.is_host)
-    return [*confined, ("Sandbox", SANDBOX_ELSEWHERE if is_elsewhere else NO_SANDBOX)]
+    return [*confined, ("Sandbox", SANDBOX_ELSEWHERE if agent.command.is_remote else NO_SANDBOX)]
 
 
 def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
@@ -311,7 +310,7 @@ def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
             lists.append(read())
         except SettingsError as error:
             problems.append(str(error))
-    servers, left_out = usable_servers(agent.capabilities, lists)
+    servers, left_out = usable_servers(agent.capabilities, lists, runs_here=agent.runs_servers_here)
     used = "\n".join(map(_line, servers)) or "None."
     parts = [f"Every session of {agent.title} here uses:\n{used}"]
     if left_out or problems:
@@ -334,7 +333,7 @@ def _of_project(cwd: Path) -> mcp.ServerList:
 def _line(server: mcp.Server) -> str:
     """A server's name and what it is. Other details may contain secrets."""
     if isinstance(server, mcp.StdioServer):
-        return f"- {server.name}: runs {server.command}"
+        return f"- {server.name}: runs {server.command}" + (" on this machine" if server.runs_here else "")
     return f"- {server.name}: {server.kind} at {urlsplit(server.url).hostname}"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -35,9 +35,20 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, Turn
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentIdentity, ClientOffer, SystemPrompt, Workplace
-from acp_tui.rpc import Direction, RpcError
+from acp_tui.rpc import Direction, RequestFailed, RpcError
 from acp_tui.values import dataclass
-from acp_tui.workbench.conformance import NOBODYS, OF_HOPS, PROBE, RULES, Finding, Frame, Linter, Rule, Severity
+from acp_tui.workbench.conformance import (
+    NOBODYS,
+    OF_HOPS,
+    PROBE,
+    PROBED_SERVER,
+    RULES,
+    Finding,
+    Frame,
+    Linter,
+    Rule,
+    Severity,
+)
 
 T = TypeVar("T")
 
@@ -272,6 +283,10 @@ class Examination:
         await self._take_turn(session)
         await self._cancel_turn(session)
         await self._reopen(session)
+        if self._agent.capabilities.providers:
+            await self._step("providers/list", self._agent.list_providers())
+        if self._agent.protocol_version == 2:
+            await self._give_unknown_server()
         await self._ask_unknown()
         await self._end_session(session)
 
@@ -406,6 +421,16 @@ class Examination:
         limit_s = min(UNKNOWN_LIMIT_S, self._plan.limit_s)
         with suppress(AgentRefused, AuthenticationRequired), anyio.move_on_after(limit_s):
             await self._agent.send_extension(PROBE, {})
+
+    async def _give_unknown_server(self) -> None:
+        """Open a session with an MCP server of an unknown type, which agents of version 2 have to refuse."""
+        self._on_step("an unknown kind of MCP server")
+        params = {"cwd": str(self._workspace), "mcpServers": [{"type": PROBED_SERVER, "name": "check"}]}
+        peer = self._agent.connection.peer
+        with suppress(RequestFailed), anyio.move_on_after(self._plan.limit_s):
+            opened: Any = await peer.request("session/new", params)
+            if isinstance(opened, dict) and "sessionId" in opened:
+                await peer.request("session/close", {"sessionId": opened["sessionId"]})
 
     async def _end_session(self, session: Session) -> None:
         current = self._agent.sessions.get(session.session_id, session)

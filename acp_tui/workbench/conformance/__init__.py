@@ -11,14 +11,35 @@ from typing import Final
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
-from acp_tui.workbench.conformance import handshake, messages, proxies, sessions, statuses, tool_calls, version_two
+from acp_tui.workbench.conformance import (
+    drafts,
+    handshake,
+    messages,
+    proxies,
+    sessions,
+    statuses,
+    tool_calls,
+    version_two,
+)
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
 from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
 from acp_tui.workbench.conformance.scene import Check, Scene
 from acp_tui.workbench.conformance.statuses import NOBODYS
+from acp_tui.workbench.conformance.version_two import PROBED_SERVER
 
-__all__ = ["NOBODYS", "OF_HOPS", "PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
+__all__ = [
+    "NOBODYS",
+    "OF_HOPS",
+    "PROBE",
+    "PROBED_SERVER",
+    "RULES",
+    "Finding",
+    "Frame",
+    "Linter",
+    "Rule",
+    "Severity",
+]
 
 
 OF_HOPS: Final = ("A-LINE-", "A-RPC-", "A-PROXY-")
@@ -47,6 +68,8 @@ class Linter:
             tool_calls.TerminalCheck(self._judge, self._scene),
             tool_calls.ElicitationCheck(self._judge, self._scene),
             statuses.StatusCheck(self._judge, self._scene),
+            drafts.ProviderCheck(self._judge, self._scene),
+            drafts.McpCheck(self._judge, self._scene),
         )
         self._count = 0
 
@@ -66,6 +89,8 @@ class Linter:
                     version_two.VersionTwoCheck(self._judge, self._scene),
                     statuses.StatusCheck(self._judge, self._scene),
                     sessions.SystemPromptCheck(self._judge, self._scene),
+                    drafts.ProviderCheck(self._judge, self._scene),
+                    drafts.McpCheck(self._judge, self._scene),
                 )
             elif proxies.begins_proxy(event):
                 self._checks = (proxies.ProxyCheck(self._judge, self._scene),)

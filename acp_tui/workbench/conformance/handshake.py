@@ -28,6 +28,9 @@ AGENT_GATES: Final[dict[str, tuple[str, ...]]] = {
     v1.LOGOUT: ("auth", "logout"),
     v1.SESSION_STATUS: ("sessionCapabilities", "status"),
     v1.AUTH_STATUS: ("auth", "status"),
+    "providers/list": ("providers",),
+    "providers/set": ("providers",),
+    "providers/disable": ("providers",),
 }
 ALWAYS_SERVED: Final = (v1.SESSION_NEW, v1.SESSION_PROMPT)
 _TERMINAL: Final = ("terminal",)
@@ -44,6 +47,8 @@ UPDATE_GATES: Final[dict[str, tuple[str, ...]]] = {
     "notice": ("session", "notices"),
     "compaction_update": ("session", "compaction"),
     "compaction_summary_chunk": ("session", "compaction"),
+    "plan_update": ("plan",),
+    "plan_removed": ("plan",),
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, get_args, get_type_hints
 from pydantic_core import ValidationError
 
 from acp_tui.protocol import v1
+from acp_tui.protocol.connection import MCP_MESSAGE
 from acp_tui.protocol.schemas import OTHER, OpenUnion, Tag, keys_of, reader_of
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.agent_requests import PermissionOption
@@ -41,6 +42,7 @@ REQUESTS: Final[dict[str, Any]] = {
     v1.TERMINAL_KILL: agent_requests.TerminalRequest,
     v1.TERMINAL_RELEASE: agent_requests.TerminalRequest,
     v1.ELICITATION_CREATE: agent_requests.CreateElicitationRequest,
+    MCP_MESSAGE: agent_requests.MessageMcpRequest,
 }
 NOTIFICATIONS: Final[dict[str, Any]] = {
     v1.SESSION_UPDATE: updates.SessionNotification,
@@ -52,6 +54,7 @@ RESULTS: Final[dict[str, Any]] = {
     v1.AUTHENTICATE: WireModel,
     v1.LOGOUT: WireModel,
     v1.AUTH_STATUS: initialize.AuthStatusResponse,
+    "providers/list": initialize.ListProvidersResponse,
     v1.SESSION_NEW: session.NewSessionResponse,
     v1.SESSION_LOAD: session.SessionSetup,
     v1.SESSION_RESUME: session.SessionSetup,

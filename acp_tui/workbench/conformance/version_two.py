@@ -6,13 +6,23 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.v1.inbound import read_auth_status, read_session_page, read_session_status
+from acp_tui.protocol.connection import MCP_MESSAGE
+from acp_tui.protocol.v1.inbound import (
+    read_auth_status,
+    read_mcp_message,
+    read_providers,
+    read_session_page,
+    read_session_status,
+)
 from acp_tui.protocol.v2 import inbound
+from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.workbench.conformance.rule import Judge, shown
-from acp_tui.workbench.conformance.scene import Check, Scene
+from acp_tui.workbench.conformance.scene import Check, Scene, objects
 
+PROBED_SERVER: Final = "_acp-tui.check"
+"""A kind of MCP server that no agent knows."""
 _OF_VERSION_1: Final = frozenset({"tool_call", "plan", "current_mode_update"})
 _RESULTS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "initialize": inbound.read_initialize_response,
@@ -21,6 +31,7 @@ _RESULTS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "session/list": read_session_page,
     "session/status": read_session_status,
     "auth/status": read_auth_status,
+    "providers/list": read_providers,
     "session/set_config_option": inbound.read_config_options,
 }
 _PIECES: Final = frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk"})
@@ -78,9 +89,15 @@ class VersionTwoCheck(Check):
         self._judge.check("A2-METHOD-1", not is_gone, f"{request.method} isn't a version 2 request")
         if request.method == "session/request_permission":
             self._shape(request.method, lambda: inbound.read_permission_request(request.params, "question"))
+        if request.method == MCP_MESSAGE:
+            self._shape(request.method, lambda: read_mcp_message(request.params))
 
     def _answered(self, answer: SeenResponse) -> None:
         request = answer.request
+        kinds = [server.get("type") for server in objects(request.params.get("mcpServers"))]
+        if PROBED_SERVER in kinds:
+            text = f"an MCP server of the type {PROBED_SERVER} was answered with {shown(answer.error or answer.result)}"
+            self._judge.check("A2-MCP-1", answer.code == ErrorCode.INVALID_PARAMS, text, request.index)
         if answer.error is not None:
             return
         if request.method in _RESULTS:

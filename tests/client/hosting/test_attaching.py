@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SelectOption, Turn
 from conversation.test_catch_up import shown
-from support.agents import REPLY, agent_texts, asked, said, until
+from support.agents import REPLY, agent_texts, asked, our_children, said, until
 from support.folding import texts
 from support.hosted import Link, hosted
 from support.peers import notification, request, settle
@@ -91,6 +92,42 @@ async def test_a_plan_on_its_way_as_a_client_sends_a_prompt_ends_with_it_there(t
         await its.wire.answer(prompt, {"stopReason": "end_turn"})
         await until(client, lambda: client.conversation.is_idle)
         assert client.conversation.plans == its.session.conversation.plans == {}
+
+
+async def test_several_plans_of_an_agent_reach_clients_that_know_more_than_one(tmp_path: Path) -> None:
+    step = {"content": "Step", "priority": "medium", "status": "pending"}
+    plans = [{"type": "items", "planId": plan_id, "entries": [step]} for plan_id in "ab"]
+    told = [{"sessionUpdate": "plan_update", "plan": plan} for plan in plans]
+    async with hosted(tmp_path) as its, its.played() as simple:
+        await its.wire.send(*(notification("session/update", {"sessionId": "s1", "update": each}) for each in told))
+        await until(its.session, lambda: len(its.session.conversation.plans) == len(plans))
+        client = await its.attach()
+        assert client.conversation.plans == its.session.conversation.plans
+        await simple.send(request(1, "initialize", {"protocolVersion": 1, "clientCapabilities": {}}))
+        await simple.send(request(2, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
+        updates = [each["params"]["update"] for each in await simple.receive_all() if "params" in each]
+        assert {"sessionUpdate": "plan", "entries": [step]} in updates
+        assert "plan_update" not in {update["sessionUpdate"] for update in updates}
+        await its.wire.send(
+            notification(
+                "session/update", {"sessionId": "s1", "update": {"sessionUpdate": "plan_removed", "planId": "a"}}
+            )
+        )
+        await until(client, lambda: list(client.conversation.plans) == ["b"])
+
+
+async def test_a_server_that_a_client_names_is_never_started_by_the_host(tmp_path: Path) -> None:
+    named = {"name": "theirs", "command": "/bin/sleep", "args": ["60"], "env": []}
+    async with hosted(tmp_path) as its, its.played() as client:
+        its.host.agent.command = replace(its.host.agent.command, is_elsewhere=True)
+        its.host.agent.capabilities = replace(its.host.agent.capabilities, mcp_acp=True)
+        assert its.host.agent.runs_servers_here
+        await client.send(request(1, "session/new", {"cwd": str(tmp_path), "mcpServers": [named]}))
+        asked = await its.wire.expect("session/new")
+        assert asked["params"]["mcpServers"] == [named]
+        await its.wire.answer(asked, {"sessionId": "s2"})
+        assert (await client.receive_all())[-1]["result"]["sessionId"] == "s2"
+        assert our_children() == []
 
 
 async def test_a_turn_goes_on_where_its_client_has_gone(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ async def test_the_client_offers_exactly_what_it_serves():
             "terminal": True,
             "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
             "subagents": {},
+            "plan": {},
             "_meta": {"terminal_output": True},
         },
     }

@@ -174,3 +174,22 @@ async def test_a_decision_that_cannot_be_kept_holds_for_now_and_is_told(
         await desk.has_session()
         await desk.shows("it lasts until acp-tui ends")
         assert names(desk.sent("session/new")[0]["mcpServers"]) == ["local", "theirs"]
+
+
+# Those that run here
+
+
+async def test_a_server_that_runs_here_is_listed_as_such_and_told_when_it_ends(open_desk: OpenDesk) -> None:
+    user_has(LOCAL)
+    script = """
+    about = {"name": "agent", "version": "1"}
+    answer(expect("initialize"), protocolVersion=2, info=about, capabilities={"session": {"mcp": {"acp": {}}}})
+    answer(expect("session/new"), sessionId="s1")
+    serve_until_closed()
+    """
+    async with open_desk(script) as desk:
+        await desk.shows("MCP server local exited with code")  # Python has no such option
+        await desk.choose("Show the session's MCP servers")
+        await desk.shows(f"local: runs {sys.executable} on this machine")
+        (opened,) = desk.sent("session/new")
+        assert [server.keys() for server in opened["mcpServers"]] == [{"type", "name", "serverId"}]
