@@ -31,7 +31,8 @@ async def test_an_agent_is_installed_started_updated_and_removed(name: str, earl
     second = await install(found)
     for each in (first, second):
         async with running(each.command) as agent:
-            assert await agent.initialize()
+            await agent.initialize()
+            assert agent.capabilities.load_session
     assert all_installed() == (second,)
     size = sum(file.lstat().st_size for file in Path(second.argv[0]).parents[2].rglob("*"))
     assert 0.5 < size / offer.size_bytes < 2
