@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path, PurePosixPath
-from typing import IO, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -54,19 +54,20 @@ class _HttpsOnly(HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-_opener: Final = build_opener(_HttpsOnly)
+def _open(address: str | Request) -> Any:
+    return build_opener(_HttpsOnly).open(address, timeout=SILENCE_LIMIT_S)
 
 
 def size_of(url: str) -> int:
     """How many bytes there are to download; 0 if the server doesn't tell."""
-    with _opener.open(Request(url, method="HEAD"), timeout=SILENCE_LIMIT_S) as response:
+    with _open(Request(url, method="HEAD")) as response:
         return int(response.headers.get("Content-Length") or 0)
 
 
 def download(url: str, file: IO[bytes]) -> str:
     """Write what is at the address into the file. Returns its SHA-256."""
     digest, done = sha256(), 0
-    with _opener.open(url, timeout=SILENCE_LIMIT_S) as response:
+    with _open(url) as response:
         total = int(response.headers.get("Content-Length") or 0)
         while chunk := response.read(_CHUNK_BYTES):
             done += len(chunk)

@@ -92,7 +92,8 @@ def terms_of(offer: Offer) -> tuple[str, ...]:
     return (
         about,
         line,
-        f"{before} Nothing else uses its folder. Then it runs as you, with all your permissions:",
+        before,
+        "Nothing else uses its folder. Then it runs as you, with all your permissions:",
         runs,
         *(f"with {name}={value}" for name, value in offer.env.items()),
     )

@@ -39,8 +39,10 @@ class InstallQuestion(QuestionScreen):
 
     def __init__(self, offer: Offer) -> None:
         """Shows all that is downloaded and run."""
-        about, line, *rest = map(shown_line, terms_of(offer))
-        told = [about, Content(), line.stylize("bold"), Content(), *rest]
+        about, line, checked, *rest = terms_of(offer)
+        checked_style = "$text-warning" if checked.startswith("⚠") else ""
+        told = [shown_line(about), Content(), shown_line(line, "bold"), Content()]
+        told += [shown_line(checked, checked_style), *map(shown_line, rest)]
         super().__init__(Content.assemble("Install ", shown_line(offer.name), "?"), told, yes="Yes, install it")
 
 

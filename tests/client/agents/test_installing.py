@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import tarfile
@@ -15,6 +16,7 @@ import anyio
 import psutil
 import pytest
 
+from acp_tui.client.agents import archive
 from acp_tui.client.agents.catalogue import KNOWN_AGENTS, EntrySource, find_agent, read_catalogue
 from acp_tui.client.agents.command import SandboxPlan
 from acp_tui.client.agents.installed import Installed, Offer, all_installed, read_installed, terms_of
@@ -82,7 +84,7 @@ async def test_what_is_told_before_is_what_runs(installers: Installers):
     assert about == "npm downloads @google/gemini-cli 1.2.3, about 100 MB with all that it needs:"
     made = await install(found)
     assert line.split() == installers.calls[-1]
-    assert rest[1].split() == list(made.argv)
+    assert rest[-1].split() == list(made.argv)
 
 
 async def test_uv_installs_a_tool_where_only_we_look_for_it(installers: Installers, tmp_path: Path):
@@ -377,6 +379,24 @@ async def test_a_link_below_a_link_is_not_followed_while_files_are_written(serve
     with pytest.raises(InstallFailed):
         await install(of_registry(server.serve("a.tgz", content), content))
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"), [("MAX_UNPACKED_BYTES", "unpacks to more"), ("MAX_FILES", "more than 1 files")]
+)
+@pytest.mark.parametrize(("name", "content"), [("a.tgz", tar(PROGRAM)), ("a.zip", zipped(PROGRAM))], ids=shortly)
+def test_an_archive_that_unpacks_without_end_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, limit: str, said: str
+):
+    monkeypatch.setattr(archive, limit, 1)
+    with pytest.raises(archive.Refused, match=said):
+        archive.unpack(io.BytesIO(content), name, tmp_path, "dist/some")
+
+
+def test_a_download_that_is_too_large_is_given_up(server: Downloads, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(archive, "MAX_BYTES", 3)
+    with pytest.raises(archive.Refused, match="it is larger than"):
+        archive.download(server.serve("a.tgz", b"more"), io.BytesIO())
 
 
 @pytest.mark.parametrize(
