@@ -133,7 +133,9 @@ def _how(agent: ListedAgent) -> tuple[str, str]:
     if agent.obstacle:
         return "can't run", agent.obstacle + (f"; {agent.remedy}" if agent.remedy else "")
     if agent.installed is not None:
-        return "ready", f"{agent.title} {agent.version}, installed by acp-tui"
+        newest = agent.offer.version if agent.offer is not None else ""
+        more = f"; the registry has {newest}" if newest not in ("", agent.version) else ""
+        return "ready", f"{agent.title} {agent.version}, installed by acp-tui{more}"
     if agent.command.package is None:
         return "ready", "" if agent.title.lower() == agent.name else agent.title
     env = [f"{name}={value}" for name, value in agent.command.env.items()]

@@ -209,9 +209,10 @@ def _explained(what: str) -> Iterator[None]:
     """Raise InstallFailed for whatever fails, after `what`."""
     try:
         yield
-    # ValueError, LookupError, and TypeError are for an answer of npm's that isn't as it should be.
-    except (_Failed, OSError, ValueError, LookupError, TypeError) as error:
+    except (_Failed, OSError) as error:
         reason = str(getattr(error, "strerror", None) or error)
         is_offline = reason.startswith("no connection")
         hint = "go online, or set a proxy (HTTPS_PROXY), and try again" if is_offline else ""
         raise InstallFailed(f"{what}: {reason}", hint=hint) from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise InstallFailed(f"{what}: the answer can't be read") from error
