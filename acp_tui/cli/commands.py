@@ -205,7 +205,13 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "list the agents you can run",
         acp_tui.cli.agents.run,
         options=(
-            Option(("--update",), "fetch the agent registry first"),
+            Option(
+                ("--update",),
+                "fetch the agent registry first; or install the newest version of this agent, which asks",
+                Value("NAME", ValueKind.AGENT),
+                value_when_bare="",
+            ),
+            Option(("--remove",), "remove an agent that acp-tui has installed", Value("NAME", ValueKind.AGENT)),
             Option(("--verbose",), "show every detail, and problems in the registry"),
             output_format("text", "json"),
         ),

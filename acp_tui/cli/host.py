@@ -27,9 +27,9 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args, ChosenAgent
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
-from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of
+from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, settings_in
 from acp_tui.cli.sessions import recorded_agent, session_of
-from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox, settings_in
+from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
