@@ -10,12 +10,14 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.conversation.facts import ErrorFacts
 from acp_tui.conversation.updates import TurnFailed
 from acp_tui.conversation.visible.cutting import MAX_ITEMS, cut_text
-from acp_tui.rpc import RequestFailed
+
+if TYPE_CHECKING:
+    from acp_tui.rpc import RequestFailed
 
 MAX_WAIT_S: Final = 366 * 86_400.0
 """A longer wait is no wait: some other unit, or a mistake."""

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.facts import BackgroundWork, SessionId
-from acp_tui.conversation.visible.cutting import cut_text
-from acp_tui.protocol.failures import read_failure
+from acp_tui.conversation.visible.cutting import MAX_PASSAGE, cut_text
+from acp_tui.protocol.failures import read_error_facts
 from acp_tui.protocol.v1.content import ContentBlock, marked_block
 from acp_tui.protocol.v1.inbound_content import read_block, read_turn_usage
 from acp_tui.protocol.v1.initialize import Marker
@@ -27,7 +27,6 @@ from acp_tui.protocol.wire import (
     decode,
     is_id,
 )
-from acp_tui.rpc import RequestFailed
 
 Updates: TypeAlias = tuple[updates.SessionUpdate, ...]
 
@@ -95,9 +94,15 @@ def _state_reported(report: StateUpdate) -> updates.StateReported:
         error = report.error
         failure = updates.TurnFailed("the agent ended the turn with an error and doesn't say which")
         if error is not None:
-            failure = read_failure(RequestFailed(error.code, error.message, error.data))
+            failure = updates.TurnFailed(error.message, _detail(error.data), error.code, read_error_facts(error.data))
     usage = read_turn_usage(report.usage)
     return updates.StateReported("idle", report.stop_reason, failure, background, usage, report.meta)
+
+
+def _detail(data: Any) -> str | None:
+    """Return an error's cause in the agent's words, if it has one."""
+    said = data.get("details", data.get("message")) if isinstance(data, dict) else data
+    return cut_text(said, MAX_PASSAGE) if isinstance(said, str) else None
 
 
 def _background(listed: list[dict[str, Any]] | None) -> tuple[BackgroundWork, ...] | UnsetType:
