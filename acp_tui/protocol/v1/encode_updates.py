@@ -288,6 +288,7 @@ def agreement_of(
             "sessionCapabilities": {name: {} for name, is_offered in offered.items() if is_offered},
             "auth": {"logout": {}} if capabilities.logout else {},
             "_meta": dict(meta),
+            **({"providers": {}} if capabilities.providers else {}),
         },
         "authMethods": [
             with_some({"id": one.method_id, "name": one.name}, description=one.description, _meta=one.meta)
@@ -299,6 +300,14 @@ def agreement_of(
     if identity is not None:
         told["agentInfo"] = with_some({"name": identity.name, "version": identity.version}, title=identity.title)
     return told
+
+
+def provider_of(provider: facts.Provider) -> Wire:
+    """Convert a provider of models."""
+    route = provider.route
+    current = None if route is None else {"apiType": route.api_type, "baseUrl": route.base_url}
+    told = {"providerId": provider.provider_id, "supported": list(provider.supported), "required": provider.is_required}
+    return with_some(told, current=current)
 
 
 def permission_request(

@@ -214,6 +214,7 @@ def agreement_of(
         "capabilities": {
             "session": {"prompt": _markers(prompt), "mcp": _markers(mcp), **_markers(offered)},
             "_meta": dict(meta),
+            **_markers({"providers": capabilities.providers}),
         },
         "authMethods": [
             with_some(

@@ -26,6 +26,9 @@ FULL = {"sessionId": "s1"}
 METHODS: dict[str, dict[str, Any]] = {
     v1.AUTHENTICATE: {"methodId": "agent"},
     v1.LOGOUT: {},
+    "providers/list": {},
+    "providers/set": {"providerId": "main", "apiType": "openai", "baseUrl": "https://evil.example"},
+    "providers/disable": {"providerId": "main"},
     v1.SESSION_NEW: {"cwd": "/", "mcpServers": []},
     v1.SESSION_CLOSE: FULL,
     v1.SESSION_PROMPT: {**FULL, "prompt": [{"type": "text", "text": "rm"}]},
