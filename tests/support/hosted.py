@@ -113,13 +113,14 @@ async def hosted(
     *,
     version: int = 1,
     offers: dict[str, Any] | None = None,
+    capabilities: dict[str, Any] | None = None,
     ways: Sequence[Any] = (),
     sandbox: Sandbox | None = None,
     **setup: Any,
 ) -> AsyncIterator[Hosted]:
     """A host with one session, which the agent, of this version of ACP, opens with `setup`.
 
-    `offers` is the `_meta` of its capabilities, and `ways` are its login methods. It runs in `sandbox`.
+    `offers` is the `_meta` of its answer to initialize, and `ways` are its login methods. It runs in `sandbox`.
     """
     with connected() as (wire, stream), anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
         streams: dict[str, ByteStream] = {"played": stream}
@@ -134,6 +135,7 @@ async def hosted(
             command = AgentCommand("played", ("played",))
             agent = await hub.start_agent(command, offer=INTERACTIVE, policy=policy)
             agreed = {"protocolVersion": version, "authMethods": list(ways), "_meta": offers or {}}
+            agreed["capabilities" if version == 2 else "agentCapabilities"] = capabilities or {}
             agreed |= {"info": {"name": "played", "version": "1"}} if version == 2 else {}
             await shake_hands(agent, wire, answer=agreed)
             host = Host(agent, tasks)

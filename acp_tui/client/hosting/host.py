@@ -33,7 +33,17 @@ from acp_tui.conversation.catch_up import patch_of, retold
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.facts import AuthStatus, ConfigOption, Fact, PermissionRequest, RequestKey, SessionId, Turn
+from acp_tui.conversation.facts import (
+    AuthStatus,
+    ConfigOption,
+    Fact,
+    PermissionRequest,
+    Provider,
+    ProviderRoute,
+    RequestKey,
+    SessionId,
+    Turn,
+)
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatch
 from acp_tui.conversation.visible.cutting import cut_text
@@ -414,6 +424,9 @@ class Client:
             v1.INITIALIZE: self._initialize,
             v1.AUTHENTICATE: self._authenticate,
             v1.LOGOUT: self._logout,
+            "providers/list": self._list_providers,
+            "providers/set": self._set_provider,
+            "providers/disable": self._disable_provider,
             v1.SESSION_NEW: self._new_session,
             v1.SESSION_LOAD: self._load_session,
             v1.AUTH_STATUS: self._auth_status,
@@ -522,6 +535,26 @@ class Client:
     async def _auth_status(self, _: Any) -> Any:
         await self._host.agent.ask_auth_status()
         return encode_updates.auth_status_of(self._host.agent.auth_status or AuthStatus("unknown"))
+
+    async def _list_providers(self, _: Any) -> Any:
+        return {"providers": list(map(encode_updates.provider_of, await self._host.agent.list_providers()))}
+
+    async def _set_provider(self, params: Any) -> Any:
+        request = decode(initialize.SetProviderRequest, params)
+        route = ProviderRoute(request.api_type, request.base_url)
+        await self._host.agent.set_provider(await self._provider(request.provider_id), route, request.headers)
+        return {}
+
+    async def _disable_provider(self, params: Any) -> Any:
+        request = decode(initialize.DisableProviderRequest, params)
+        await self._host.agent.set_provider(await self._provider(request.provider_id), None, {})
+        return {}
+
+    async def _provider(self, provider_id: str) -> Provider:
+        for provider in await self._host.agent.list_providers():
+            if provider.provider_id == provider_id:
+                return provider
+        raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Unknown model provider: {provider_id}")
 
     async def _new_session(self, params: Any) -> Any:
         request = decode(session.NewSessionRequest, _with_servers(params))

@@ -292,6 +292,7 @@ def agreement_of(
             "sessionCapabilities": markers(offered),
             "auth": markers(login),
             "_meta": dict(meta),
+            **({"providers": {}} if capabilities.providers else {}),
         },
         "authMethods": [
             with_some({"id": one.method_id, "name": one.name}, description=one.description, _meta=one.meta)
@@ -318,6 +319,14 @@ def auth_status_of(status: facts.AuthStatus) -> Wire:
         for one in status.accounts
     ]
     return {"state": status.state, "accounts": accounts}
+
+
+def provider_of(provider: facts.Provider) -> Wire:
+    """Convert a provider of models."""
+    route = provider.route
+    current = None if route is None else {"apiType": route.api_type, "baseUrl": route.base_url}
+    told = {"providerId": provider.provider_id, "supported": list(provider.supported), "required": provider.is_required}
+    return with_some(told, current=current)
 
 
 def permission_request(

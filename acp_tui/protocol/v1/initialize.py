@@ -241,3 +241,11 @@ class ProviderInfo(WireModel):
 
 class ListProvidersResponse(WireModel):
     providers: Annotated[list[ProviderInfo], cut_items()]
+
+
+class DisableProviderRequest(WireModel):
+    provider_id: Short
+
+
+class SetProviderRequest(DisableProviderRequest, ProviderCurrentConfig):
+    headers: NullIsEmptyObject[Word] = field(default_factory=dict)

@@ -14,12 +14,12 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.facts import SelectOption, Turn
+from acp_tui.conversation.facts import Provider, ProviderRoute, SelectOption, Turn
 from conversation.test_catch_up import shown
 from support.agents import REPLY, agent_texts, asked, our_children, said, until
 from support.folding import texts
 from support.hosted import Link, hosted
-from support.peers import notification, request, settle
+from support.peers import Counterpart, notification, request, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -118,9 +118,9 @@ async def test_several_plans_of_an_agent_reach_clients_that_know_more_than_one(t
 
 async def test_a_server_that_a_client_names_is_never_started_by_the_host(tmp_path: Path) -> None:
     named = {"name": "theirs", "command": "/bin/sleep", "args": ["60"], "env": []}
-    async with hosted(tmp_path) as its, its.played() as client:
+    able = {"mcpCapabilities": {"acp": True}}
+    async with hosted(tmp_path, capabilities=able) as its, its.played() as client:
         its.host.agent.command = replace(its.host.agent.command, is_elsewhere=True)
-        its.host.agent.capabilities = replace(its.host.agent.capabilities, mcp_acp=True)
         assert its.host.agent.runs_servers_here
         await client.send(request(1, "session/new", {"cwd": str(tmp_path), "mcpServers": [named]}))
         asked = await its.wire.expect("session/new")
@@ -128,6 +128,35 @@ async def test_a_server_that_a_client_names_is_never_started_by_the_host(tmp_pat
         await its.wire.answer(asked, {"sessionId": "s2"})
         assert (await client.receive_all())[-1]["result"]["sessionId"] == "s2"
         assert our_children() == []
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_who_is_attached_can_choose_who_serves_the_agents_models(tmp_path: Path, version: int) -> None:
+    route = {"apiType": "openai", "baseUrl": "https://a"}
+    told = {"providerId": "main", "supported": ["openai"], "required": False, "current": route}
+    asked: list[tuple[str, Any]] = []
+
+    async def play(wire: Counterpart) -> None:
+        for result in ({"providers": [told]}, {"providers": [told]}, {}, {"providers": [told]}, {}):
+            message = await wire.receive()
+            asked.append((message["method"], message["params"]))
+            await wire.answer(message, result)
+
+    able = {"providers": {}}
+    async with hosted(tmp_path, version=version, capabilities=able) as its, anyio.create_task_group() as tasks:
+        client = await its.connect()
+        tasks.start_soon(play, its.wire)
+        (provider,) = await client.list_providers()
+        assert provider == Provider("main", ("openai",), False, ProviderRoute("openai", "https://a"))
+        await client.set_provider(provider, ProviderRoute("openai", "https://b"), {"X-Key": "k"})
+        await client.set_provider(provider, None, {})
+    assert [each for each in asked if each[0] != "providers/list"] == [
+        (
+            "providers/set",
+            {"providerId": "main", "apiType": "openai", "baseUrl": "https://b", "headers": {"X-Key": "k"}},
+        ),
+        ("providers/disable", {"providerId": "main"}),
+    ]
 
 
 async def test_a_turn_goes_on_where_its_client_has_gone(tmp_path: Path) -> None:
