@@ -16,7 +16,8 @@ MAX_FIELDS: Final = 1_000
 MAX_KEY: Final = 200
 """Characters. A longer key is cut at its end; its value is still shown."""
 MAX_DEPTH: Final = 20
-"""Parts below this depth are indented no further."""
+"""What is deeper is told as if it were at this depth."""
+DEEPER: Final = "…"
 STEP: Final = "  "
 ITEM: Final = "- "
 
@@ -34,12 +35,16 @@ def reported_fields(value: Any, name: str = "") -> Iterator[ReportedField]:
     while waiting:
         path, part = waiting.pop()
         if isinstance(part, Mapping) and part:
-            waiting += [((*path, key), inner) for key, inner in part.items()][::-1]
+            waiting += [(_below(path, key), inner) for key, inner in part.items()][::-1]
         elif isinstance(part, list | tuple) and part:
-            waiting += [((*path, at), inner) for at, inner in enumerate(part)][::-1]
+            waiting += [(_below(path, at), inner) for at, inner in enumerate(part)][::-1]
         else:
             text = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str)
             yield ReportedField(path, text)
+
+
+def _below(path: Path, step: str | int) -> Path:
+    return (*path, step) if len(path) < MAX_DEPTH else (*path[:MAX_DEPTH], DEEPER, step)
 
 
 class Labels:
@@ -54,7 +59,7 @@ class Labels:
         while same < min(len(path), len(self._before)) and path[same] == self._before[same]:
             same += 1
         self._before = path
-        lines, label = [], STEP * min(same, MAX_DEPTH)
+        lines, label = [], STEP * same
         for depth, step in enumerate(path[same:], same + 1):
             if isinstance(step, int):
                 label += ITEM
@@ -62,7 +67,7 @@ class Labels:
             label += f"{_visible(step)}: "
             if depth < len(path):
                 lines.append(label.rstrip())
-                label = STEP * min(depth, MAX_DEPTH)
+                label = STEP * depth
         return [*lines, label]
 
 
@@ -79,4 +84,4 @@ def value_lines(value: Any, name: str) -> Iterator[str]:
         first, *more = text.split("\n")
         yield from above
         yield label + first
-        yield from (STEP * min(len(path), MAX_DEPTH) + line for line in more)
+        yield from (STEP * len(path) + line for line in more)

@@ -162,7 +162,7 @@ def test_whoever_wants_sessions_in_hosts_is_told_what_is_missing(
     if is_missing:
         monkeypatch.setitem(sys.modules, "websockets", None)
     told = notes_of(SettingsRead(Settings(sessions=SessionSettings(host="ask"))))
-    assert any("acp-tui[remote]" in note for note in told) == is_missing
+    assert any("acp-tui host tells how to get it" in note for note in told) == is_missing
     assert notes_of(SettingsRead(Settings())) == ()
 
 

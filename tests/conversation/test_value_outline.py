@@ -55,8 +55,9 @@ def test_a_key_is_one_visible_line_of_bounded_length() -> None:
 
 
 def test_deep_values_are_indented_up_to_a_depth() -> None:
-    value: Any = "end"
+    value: Any = {"b": "end", "c": ["too"]}
     for _ in range(200):
         value = {"a": value}
-    *_, last = value_lines(value, "input")
-    assert last == "  " * MAX_DEPTH + "a: end"
+    *_, above, deeper, end, too = value_lines(value, "input")
+    indent = "  " * MAX_DEPTH
+    assert [above, deeper, end, too] == [f"{indent[2:]}a:", f"{indent}…:", f"{indent}  b: end", f"{indent}  - too"]

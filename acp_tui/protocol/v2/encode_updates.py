@@ -219,7 +219,7 @@ def agreement_of(
             "session": {"prompt": v1.markers(prompt), "mcp": v1.markers(mcp), **v1.markers(offered)},
             "auth": v1.markers({"status": capabilities.auth_status}),
             "_meta": dict(meta),
-            **_markers({"providers": capabilities.providers}),
+            **v1.markers({"providers": capabilities.providers}),
         },
         "authMethods": [
             with_some(
