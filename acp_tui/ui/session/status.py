@@ -134,6 +134,8 @@ class Work:
         self._conversation = conversation
         self._clock = clock
         self._began: float | None = None
+        self._asked: float | None = None
+        """Since when the user is asked, whose time isn't the agent's."""
         self._heard = clock()
         self._ended: tuple[str, float] | None = None
         """How the last turn ended, and after how many seconds; None if no turn was seen."""
@@ -142,6 +144,10 @@ class Work:
         """Note that the agent or the user has just done something."""
         now = self._heard = self._clock()
         is_idle = self._conversation.is_idle
+        is_asking = bool(self._conversation.permissions or self._conversation.elicitations)
+        if self._asked is not None and self._began is not None and not is_asking:
+            self._began += now - self._asked
+        self._asked = (now if self._asked is None else self._asked) if is_asking else None
         if not is_idle and self._began is None:
             self._began, self._ended = now, None
         elif is_idle and self._began is not None:

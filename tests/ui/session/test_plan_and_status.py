@@ -9,20 +9,30 @@ from acp_tui.client.errors import AgentRefused
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import BackgroundWork, BooleanOption, Choice, PlanStep, SelectOption, TurnUsage, Usage
+from acp_tui.conversation.facts import (
+    BackgroundWork,
+    BooleanOption,
+    Choice,
+    PlanStep,
+    RequestKey,
+    SelectOption,
+    TurnUsage,
+    Usage,
+)
 from acp_tui.conversation.updates import (
     Disconnected,
     MessageChunk,
     NoticeShown,
     OptionChanged,
     OptionsReplaced,
+    PermissionAnswered,
     PlanReplaced,
     StateReported,
     TurnEnded,
     UsageReported,
 )
 from acp_tui.ui.session.status_line import Status, StatusLine, left_of, line_of
-from support.folding import agent, ask, call, thought
+from support.folding import ALLOW, agent, ask, call, thought
 from support.screens import AGENT, open_page
 
 MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("plan", "Plan first")), "mode")
@@ -356,6 +366,18 @@ async def test_while_the_agent_works_the_line_says_for_how_long_and_at_what() ->
         assert page.status.startswith(f"● {AGENT}  done in 1 min 12 s")
         await page.send("again")
         assert "done in" not in page.status
+
+
+async def test_the_time_that_the_user_took_to_answer_is_not_the_agents() -> None:
+    async with open_page(size=(120, 24)) as page:
+        await page.send("go")
+        page.clock.now_s += 5
+        await page.ask("call", ALLOW)
+        page.clock.now_s += 1_700
+        await page.apply(PermissionAnswered(RequestKey(1), ALLOW.option_id))
+        page.clock.now_s += 3
+        await page.end_turn()
+        assert page.status.startswith(f"● {AGENT}  done in 8 s")
 
 
 async def test_a_turn_of_less_than_a_second_tells_its_tokens_alone() -> None:
