@@ -46,9 +46,7 @@ async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path,
             view = app.query_one(SessionView)
             await until_so(pilot, lambda: view.session is not None)
             field = app.query_one(Input)
-            field.focus()
-            field.value = "The tests fail. Fix them."
-            await pilot.press("enter")
+            await pilot.press(*"Fix it", "enter")
             card = app.query_one(PermissionCard)
             await until_so(pilot, lambda: card in app.screen.focus_chain)
             assert field.has_focus, "the card takes the keyboard from nobody who writes"
