@@ -10,7 +10,14 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable, AuthenticationRequired, ClientError
+from acp_tui.client.errors import (
+    AgentLost,
+    AgentNotFound,
+    AgentNotRunnable,
+    AgentRefused,
+    AuthenticationRequired,
+    ClientError,
+)
 
 
 class ExitCode(IntEnum):
@@ -69,5 +76,7 @@ def code_of(error: ClientError | None) -> ExitCode:
             return ExitCode.LOGIN_NEEDED
         case AgentLost():
             return ExitCode.AGENT_LOST
+        case AgentRefused(said=said) if said is not None and said.can_be_retried:
+            return ExitCode.LIMIT_REACHED
         case _:
             return ExitCode.ERROR

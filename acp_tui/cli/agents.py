@@ -2,8 +2,9 @@
 
 The JSON is one object: `agents`, `registry` (`fetched_at` as ISO 8601 or null, `problems`), and `problems` of the
 user's file. An agent has `name`, `title`, `description`, `version`, `source` (user, known, registry, or demo),
-`command` (a list), `env` (the user's own values are masked), `can_run`, `asks_first`, `why_not`, `install`, `archive`
-(null, or `url` and `sha256`), and `is_recent`.
+`command` (a list), `env` (the user's own values are masked), `can_run`, `asks_first`, `why_not`, `install`,
+`can_install`, `installed` (null, or `version`, `source`, and `sha256` of what acp-tui has installed), `archive` (null,
+or `url` and `sha256`), and `is_recent`.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
+from acp_tui.cli.command import UsageError
+from acp_tui.cli.installing import install_asking
 from acp_tui.cli.output import say
-from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
+from acp_tui.cli.prerequisites import ExitOnError
+from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, find_agent, read_catalogue
 from acp_tui.client.agents.configured_agents import config_file
+from acp_tui.client.agents.installing import InstallFailed, remove
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
 from acp_tui.client.secrets.masking import mask
 from acp_tui.conversation.visible import make_visible_line
@@ -32,7 +37,14 @@ MAX_NAME: Final = 24
 
 
 def run(args: Args) -> int:
-    return list_agents(update=args.update, as_json=args.format == "json", is_verbose=args.verbose)
+    if args.update and args.remove:
+        raise UsageError("--update and --remove don't go together")
+    with ExitOnError(None):
+        if args.remove:
+            return _remove(args.remove)
+        if args.update:
+            return _install(args.update)
+    return list_agents(update=args.update is not None, as_json=args.format == "json", is_verbose=args.verbose)
 
 
 def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool = False) -> int:
@@ -46,6 +58,28 @@ def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool
         say(note)
     print("\n".join(_lines(catalogue, is_verbose)))
     return status
+
+
+def _install(name: str) -> ExitCode:
+    """Install the newest version of an agent."""
+    listed = find_agent(name)
+    if listed.archive is not None:
+        update_registry(registry_file())
+        listed = find_agent(name)
+    if listed.offer is None:
+        listed.ready()
+        raise InstallFailed(f"acp-tui hasn't installed {name}", hint="update it as you installed it")
+    if install_asking(listed.offer, listed.installed) is None:
+        raise InstallFailed(f"{name} can't be installed, because there is no terminal to ask you on")
+    return ExitCode.DONE
+
+
+def _remove(name: str) -> ExitCode:
+    found = remove(name)
+    if found is None:
+        raise InstallFailed(f"acp-tui hasn't installed {name}", hint="to list all agents: acp-tui agents")
+    say(f"{found.name} {found.version} is removed")
+    return ExitCode.DONE
 
 
 def _update() -> ExitCode:
@@ -94,8 +128,14 @@ def _fitted(begin: str, about: str, columns: int, indent: int) -> Iterator[str]:
 
 def _how(agent: ListedAgent) -> tuple[str, str]:
     """Return whether an agent can run, and what that takes."""
+    if agent.obstacle and agent.offer is not None:
+        return "asks first", f"to install it: {agent.offer.tool or 'acp-tui'} downloads {agent.offer.source}"
     if agent.obstacle:
         return "can't run", agent.obstacle + (f"; {agent.remedy}" if agent.remedy else "")
+    if agent.installed is not None:
+        newest = agent.offer.version if agent.offer is not None else ""
+        more = f"; the registry has {newest}" if newest not in ("", agent.version) else ""
+        return "ready", f"{agent.title} {agent.version}, installed by acp-tui{more}"
     if agent.command.package is None:
         return "ready", "" if agent.title.lower() == agent.name else agent.title
     env = [f"{name}={value}" for name, value in agent.command.env.items()]
@@ -135,7 +175,7 @@ def _as_json(catalogue: Catalogue) -> dict[str, object]:
 
 
 def _agent_as_json(agent: ListedAgent) -> dict[str, object]:
-    command, archive = agent.command, agent.archive
+    command, archive, kept = agent.command, agent.archive, agent.installed
     is_open = command.package is not None  # the registry has no secrets
     return {
         "name": agent.name,
@@ -150,6 +190,8 @@ def _agent_as_json(agent: ListedAgent) -> dict[str, object]:
         "asks_first": not agent.obstacle and command.package is not None,
         "why_not": agent.obstacle or None,
         "install": agent.remedy or None,
+        "can_install": agent.offer is not None,
+        "installed": kept and {"version": kept.version, "source": kept.source, "sha256": kept.sha256 or None},
         "archive": archive and {"url": archive.url, "sha256": archive.sha256 or None},
         "is_recent": agent.is_recent,
     }

@@ -37,6 +37,8 @@ class ChosenAgent(NamedTuple):
     """The ACP version to use with it, if the user specified one."""
     sandbox: str = ""
     """The sandbox to run it in, if the user specified one."""
+    system_prompt: str = ""
+    """Instructions for its sessions, if the user gave any."""
     options: tuple[tuple[str, str], ...] = ()
     """What to choose in its sessions: options by category or ID, and their values."""
 
@@ -126,8 +128,8 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
 
 
 def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> ChosenAgent | None:
-    flags = ("protocol", "sandbox", "mode", "model", "option")
-    given: dict[str, Any] = {flag: getattr(args, flag, None) for flag in flags}
+    flags = ("protocol", "sandbox", "system-prompt", "mode", "model", "option")
+    given: dict[str, Any] = {flag: getattr(args, flag.replace("-", "_"), None) for flag in flags}
     if argv is None and name is None:
         is_recorded = getattr(args, "resume", None) is not None  # a session has an agent, and may have had a sandbox
         if flag := next(
@@ -141,7 +143,8 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> Chose
         raise UsageError("no command follows --")
     named = ((flag, value) for flag in ("mode", "model") if (value := given[flag]))
     options = (*named, *map(_option, given["option"] or ()))
-    return ChosenAgent(name, argv or (), _VERSIONS[given["protocol"]], given["sandbox"] or "", options)
+    prompt = (given["system-prompt"] or "").strip()
+    return ChosenAgent(name, argv or (), _VERSIONS[given["protocol"]], given["sandbox"] or "", prompt, options)
 
 
 def _option(text: str) -> tuple[str, str]:
@@ -165,10 +168,10 @@ def _recording(args: Args) -> RecordTo | None:
 def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
     """Describe which words are unexpected, and what was probably meant."""
     said = f"unrecognized arguments: {' '.join(left)}"
-    if flag := next((each for each in left if each.startswith("-")), ""):
-        return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
     if not command.name and (near := nearest(word or "", (each.name for each in COMMANDS))):
         return f"{said}; did you mean acp-tui {near}?"
+    if flag := next((each for each in left if each.startswith("-")), ""):
+        return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
     if not command.takes_agent:
         return said
     if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - Path raises an error for a name that is too long

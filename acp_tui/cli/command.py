@@ -146,6 +146,7 @@ SANDBOX: Final = Option(
     value_when_bare="workspace",
     is_joined=True,
 )
+SYSTEM_PROMPT: Final = Option(("--system-prompt",), "give the agent these instructions, too", Value("TEXT"))
 CHOOSING: Final = (
     Option(("--mode",), "begin in this mode of the agent's", Value("MODE")),
     Option(("--model",), "use this model of the agent's", Value("MODEL")),

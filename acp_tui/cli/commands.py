@@ -19,6 +19,7 @@ from acp_tui.cli.command import (
     SOURCE,
     SOURCE_NOTE,
     SPEED,
+    SYSTEM_PROMPT,
     CliCommand,
     Late,
     Option,
@@ -64,7 +65,7 @@ _CONTINUE = Option(
     ("--resume",), "continue the agent's last session in this folder, or the one named", Value("ID"), value_when_bare=""
 )
 _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
-_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, *CHOOSING, SANDBOX, PROTOCOL, *RECORDING)
+_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
 _MAX_WAIT = Option(
     ("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", ValueKind.NUMBER), 2.0
 )
@@ -142,6 +143,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             ),
             _CONTINUE,
             *CHOOSING,
+            SYSTEM_PROMPT,
             SANDBOX,
             PROTOCOL,
             *RECORDING,
@@ -157,6 +159,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             _CWD,
             _CONTINUE,
+            SYSTEM_PROMPT,
             SANDBOX,
             Option(("--stop",), "stop the host with this name, or all hosts", Value("NAME"), value_when_bare=""),
             Option(("--listen",), "listen on TCP, too; clients need a token", Value("HOST:PORT")),
@@ -202,7 +205,13 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "list the agents you can run",
         acp_tui.cli.agents.run,
         options=(
-            Option(("--update",), "fetch the agent registry first"),
+            Option(
+                ("--update",),
+                "fetch the agent registry first; or install the newest version of this agent, which asks",
+                Value("NAME", ValueKind.AGENT),
+                value_when_bare="",
+            ),
+            Option(("--remove",), "remove an agent that acp-tui has installed", Value("NAME", ValueKind.AGENT)),
             Option(("--verbose",), "show every detail, and problems in the registry"),
             output_format("text", "json"),
         ),

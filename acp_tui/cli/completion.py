@@ -194,7 +194,7 @@ def names_of(kind: ValueKind) -> Iterable[str]:
         return shipped.names()
     from acp_tui.client.agents.catalogue import read_catalogue
 
-    return [agent.name for agent in read_catalogue().agents if not agent.obstacle]
+    return [agent.name for agent in read_catalogue().agents if agent.offer or not agent.obstacle]
 
 
 _BEFORE_ABOUT: Final = {"zsh": ":", "fish": "\t"}

@@ -41,6 +41,7 @@ from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.tool_text import subject_of, visible_title
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.protocol.failures import error_data
 from acp_tui.rpc import Direction
 
 
@@ -68,6 +69,10 @@ class OutputFormat:
         """End the output after the turn of an agent in this sandbox; "" for none."""
 
 
+MAX_QUOTED: Final = 60
+"""Characters of the line from which on a message was replaced."""
+
+
 class TextOutput(OutputFormat):
     """Prints the agent's messages on stdout as they arrive, and tool calls, failures, and our messages on stderr."""
 
@@ -75,6 +80,9 @@ class TextOutput(OutputFormat):
         super().__init__(streams)
         self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
         self._shown: dict[EntryId, int] = {}
+        """How many characters of each message are printed."""
+        self._held: tuple[EntryId, Message, str] | None = None
+        """A message that was replaced, and what is printed of it. It isn't final before another entry or the end."""
         self._parts: dict[EntryId, list[TextBuffer | ContentBlock]] = {}
         """The parts of each message. A different list means that the message was replaced."""
         self._last: EntryId | None = None
@@ -82,6 +90,8 @@ class TextOutput(OutputFormat):
         self._said_of_tools: dict[EntryId, str] = {}
 
     def show(self, entry_id: EntryId, entry: Entry) -> None:
+        if self._held is not None and self._held[0] != entry_id:
+            self._print_held()
         match entry:
             case Message(role="agent"):
                 self._show_message(entry_id, entry)
@@ -99,11 +109,14 @@ class TextOutput(OutputFormat):
         length = sum(buffer.length for buffer in buffers)
         shown = self._shown.get(entry_id, 0)
         before = self._parts.setdefault(entry_id, message.parts)
-        if before is not message.parts:
+        if before is not message.parts and self._held is None:
             self._parts[entry_id] = message.parts
             said = "".join(part.text for part in before if isinstance(part, TextBuffer))[:shown]
-            if not message.text.startswith(said):  # what is printed stays, so print the replacement below it
-                shown, self._last = 0, EntryId(-1)
+            if not message.text.startswith(said):
+                self._held = (entry_id, message, said)
+        if self._held is not None:
+            self._held = (entry_id, message, self._held[2])
+            return
         new = buffers[-1].since(buffers[-1].length - (length - shown)) if len(buffers) == 1 else message.text[shown:]
         if not new:
             return
@@ -116,6 +129,25 @@ class TextOutput(OutputFormat):
         self._last = entry_id
         self._ends_line = new.endswith("\n")
         self._streams.out(new)
+
+    def _print_held(self) -> None:
+        """Print the message that was replaced from the first line on that differs from what is printed, and say so."""
+        if self._held is None:
+            return
+        (entry_id, message, said), self._held = self._held, None
+        self._parts[entry_id], self._shown[entry_id] = message.parts, len(message.text)
+        before, now = (text.rstrip().split("\n") for text in (said, message.text))
+        same = next((at for at, (old, new) in enumerate(zip(before, now, strict=False)) if old != new), None)
+        same = min(len(before), len(now)) if same is None else same
+        if before == now:
+            return
+        lines = now[same:]
+        if same < len(before):
+            was = make_visible_line(before[same])[:MAX_QUOTED]
+            lines = [f"[{'replaced' if ''.join(lines) else 'taken back'} from “{was}” on]", *lines]
+        self._last = entry_id
+        self._streams.out("\n" * (not self._ends_line) + "\n".join(lines))
+        self._ends_line = False
 
     def _show_tool(self, entry_id: EntryId, line: str) -> None:
         if self._said_of_tools.get(entry_id) != line:
@@ -130,6 +162,7 @@ class TextOutput(OutputFormat):
         super().say(text)
 
     def finish(self, session: Session | None, code: ExitCode, sandbox: str = "") -> None:
+        self._print_held()
         if not self._ends_line:
             self._streams.out("\n")
 
@@ -177,7 +210,8 @@ class NdjsonOutput(OutputFormat):
 
     def fail(self, error: ClientError) -> None:
         super().fail(error)
-        self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
+        said = error_data(None, error.said) or {}
+        self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail, **said}
 
     def finish(self, session: Session | None, code: ExitCode, sandbox: str = "") -> None:
         self._print(
@@ -293,6 +327,8 @@ class _Turn:
         self._prompter: PermissionPrompter | None = None
         self._tasks: TaskGroup
         self._scope = anyio.CancelScope()
+        self._reader_has_left = False
+        """Whether a `| head` has ended."""
 
     async def run(self) -> int:
         async with anyio.create_task_group() as tasks:
@@ -304,6 +340,8 @@ class _Turn:
                 if self._scope.cancelled_caught:
                     self._codes.add(ExitCode.CANCELLED)
                 tasks.cancel_scope.cancel()
+        if self._reader_has_left:
+            self._codes -= {ExitCode.CANCELLED}  # as other commands: the reader has all it wants
         code = weightiest(self._codes)
         self._output.finish(self._session, code, self._agent.sandbox_name if self._agent is not None else "")
         return code
@@ -314,7 +352,8 @@ class _Turn:
             self._stop()
 
     def _stop_without_stdout(self, error: OSError) -> None:
-        if not isinstance(error, BrokenPipeError):  # with `| head`, the reader has all it wants
+        self._reader_has_left = isinstance(error, BrokenPipeError)
+        if not self._reader_has_left:
             self._codes.add(ExitCode.ERROR)
             self._output.say(f"can't write to stdout: {error.strerror}")
         self._stop()

@@ -27,9 +27,9 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args, ChosenAgent
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
-from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of
+from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, settings_in
 from acp_tui.cli.sessions import recorded_agent, session_of
-from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox, settings_in
+from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
@@ -113,6 +113,7 @@ def _start_in_background(args: Args) -> int:
     choice = args.agent
     argv += [] if args.resume is None else [f"--resume={args.resume}"]
     argv += [f"--sandbox={choice.sandbox}"] if choice.sandbox else []
+    argv += [f"--system-prompt={choice.system_prompt}"] if choice.system_prompt else []
     argv += [choice.name] if choice.name is not None else ["--", *choice.argv]
     ready, is_ready = os.pipe()
     with os.fdopen(ready, "rb") as told:

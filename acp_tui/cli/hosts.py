@@ -11,6 +11,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import ExitOnError
+from acp_tui.client.extras import command_to_add
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostedSession
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
@@ -53,7 +54,7 @@ def _qr_code(text: str) -> str:
     try:
         import segno  # an extra, which takes as long to load as everything else here
     except ImportError:
-        return "For a QR code: pip install 'acp-tui[qr]'"
+        return f"For a QR code: {command_to_add('qr')}"
     rows = [bytes(row) for row in segno.make(text, error="l", micro=False).matrix_iter(border=2)]
     halves = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}
     below = [*rows[1::2], *([bytes(len(rows[0]))] if len(rows) % 2 else [])]

@@ -46,23 +46,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return complete(argv[1], argv[3:])
     end_in_order()
+    open_missing_streams()
     with visible_output():
         return _main(argv)
 
 
 def _main(argv: list[str]) -> int:
     try:
-        status = _run(argv)
+        try:
+            status = _run(argv)
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else ExitCode.ERROR
         sys.stdout.flush()  # here, where we can report that the reader is gone
         return status
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else ExitCode.ERROR
     except KeyboardInterrupt:
         return ExitCode.CANCELLED
     except Exception as error:  # noqa: BLE001 - the outermost boundary; the traceback is shown on request
         if isinstance(error, BrokenPipeError) and not sys.stdout.isatty():
             _give_up_stdout()
             return ExitCode.DONE  # with `| head`, the reader has all it wants
+        if isinstance(error, CannotWrite):
+            _give_up_stdout()
+            sys.stderr.write(f"acp-tui: can't write to stdout: {error.strerror}\n")
+            return ExitCode.ERROR
         if os.environ.get("ACP_TUI_DEBUG"):
             sys.excepthook(type(error), error, error.__traceback__)  # here, where it's made visible
             return ExitCode.ERROR
@@ -146,8 +152,39 @@ def forget_coerced_locale(environ: MutableMapping[str, str]) -> None:
         del environ["LC_CTYPE"]
 
 
+def open_missing_streams() -> None:
+    """Open the standard streams that the caller has closed, so that no other file gets their descriptors.
+
+    What is read is empty, what is told on stderr is lost, and what is written to stdout fails.
+    """
+    for number, (name, flags) in enumerate(_STREAMS):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, flags)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
+
+
+_STREAMS: Final = (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
+
+
 # The only way for text to reach the terminal. Our own control sequences don't go this way: they're constants, written
 # to the descriptor. Neither does what Textual draws; there, `conversation.visible` is applied while drawing.
+
+
+class CannotWrite(OSError):
+    """stdout or stderr took no text, for another reason than that nothing reads it."""
+
+
+@contextmanager
+def _telling_failures() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CannotWrite(error.errno, error.strerror) from error
 
 
 class VisibleOutput(io.TextIOBase):
@@ -171,11 +208,13 @@ class VisibleOutput(io.TextIOBase):
 
     def _put(self, text: str) -> None:
         if text:
-            self._stream.write(text.encode(self.encoding, "replace").decode(self.encoding))
+            with _telling_failures():
+                self._stream.write(text.encode(self.encoding, "replace").decode(self.encoding))
 
     def flush(self) -> None:
         if not self._stream.closed:  # Python 3.14 complains about a flush after closing
-            self._stream.flush()
+            with _telling_failures():
+                self._stream.flush()
 
     def fileno(self) -> int:
         return self._stream.fileno()

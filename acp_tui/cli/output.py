@@ -21,11 +21,21 @@ Clean: TypeAlias = Callable[[str], str]
 """Cleans a line from an agent by removing secrets and the user's home folder."""
 
 MIN_COLUMNS: Final = 40
+STEP_CELLS: Final = 60
+CLEAR_LINE: Final = b"\r\x1b[K"
 
 
 def say(text: str) -> None:
     """Print on stderr. The text may have several lines."""
     sys.stderr.write(f"acp-tui: {make_visible(text)}\n")
+
+
+def show_step(what: str) -> None:
+    """On a terminal, show what is being done, in place of the step before; "" for nothing."""
+    if sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), CLEAR_LINE)
+        sys.stderr.write(what and f"... {what[:STEP_CELLS]}")
+        sys.stderr.flush()
 
 
 def say_error(error: ClientError) -> None:

@@ -244,11 +244,11 @@ def _part_lines(part: request_outline.RequestPart) -> Iterator[str]:
             yield text
         case request_outline.Remark(text) | request_outline.Passage(text, ""):
             yield from (f"  {line}" for line in text.split("\n"))
-        case request_outline.Passage(text, name):
-            yield f"  {name}:"
+        case request_outline.Passage(text, label):
+            yield f"  {label}"
             yield from (f"  │ {line}" for line in text.split("\n"))
-        case request_outline.Row(name, text):
-            yield f"  {name}: {text}"
+        case request_outline.Row(label, text):
+            yield f"  {label}{text}"
         case request_outline.CommandToRun(lines, cwd):
             yield from (f"  {NEXT_LINE if number else PROMPT}{line}" for number, line in enumerate(lines))
             if cwd is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import ChosenAgent, nearest
+from acp_tui.cli.command import Late
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.leaving import can_host
 from acp_tui.client.agents.command import AgentCommand, SandboxPlan, sandboxes_of
@@ -23,12 +24,17 @@ from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.reader import read_settings
 
 if TYPE_CHECKING:
+    import acp_tui.cli.installing
+    import acp_tui.client.settings.project_settings
+    import acp_tui.client.settings.trust
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.settings.settings import Settings
+else:
+    acp_tui = Late("acp_tui")
 
 DUMB_TERMINALS: Final = frozenset({"", "dumb", "unknown"})
 """Values of TERM for terminals that can't move the cursor."""
-NO_HOSTS: Final = "sessions.host has no effect without the package websockets: pip install 'acp-tui[remote]'"
+NO_HOSTS: Final = "sessions.host has no effect without the package websockets: acp-tui host tells how to get it"
 
 
 def exit_after(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
@@ -59,6 +65,7 @@ def command_of(choice: ChosenAgent) -> AgentCommand:
         command,
         protocol=choice.protocol or command.protocol,
         sandbox=choice.sandbox or command.sandbox,
+        system_prompt=choice.system_prompt or command.system_prompt,
         options=choice.options,
     )
 
@@ -69,7 +76,12 @@ def _command_of(choice: ChosenAgent) -> AgentCommand:
     from acp_tui.client.agents.catalogue import find_agent  # not for a command line or the demo
 
     try:
-        return find_agent(choice.name).ready()
+        listed = find_agent(choice.name)
+        if listed.obstacle and listed.offer is not None:
+            made = acp_tui.cli.installing.install_asking(listed.offer)
+            if made is not None:
+                return made.command
+        return listed.ready()
     except ClientError as error:
         is_unknown = isinstance(error, AgentNotFound)
         if is_unknown and (near := nearest(choice.name, (command.name for command in COMMANDS))):
@@ -85,6 +97,14 @@ def settings_in_force() -> SettingsRead:
         what = "\n".join(problem.text for problem in read.rule_problems)
         raise exit_after(SettingsError(what, hint="acp-tui doesn't start with an invalid rule: fix or remove it"))
     return read
+
+
+def settings_in(project: Path) -> SettingsRead:
+    """Return the user's settings with a trusted project's. The screen reads the latter after drawing. May stop, too."""
+    read = settings_in_force()
+    with ExitOnError():
+        decisions = acp_tui.client.settings.trust.trust_file()
+        return acp_tui.client.settings.project_settings.with_trusted_project(read, project, decisions)
 
 
 def sandbox_plan(command: AgentCommand, settings: Settings) -> SandboxPlan | None:

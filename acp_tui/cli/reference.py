@@ -21,8 +21,7 @@ from acp_tui.cli.command import UsageError
 from acp_tui.cli.commands import COMMANDS, command_named
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import notes_of
-from acp_tui.cli.terminal import settings_in
+from acp_tui.cli.prerequisites import notes_of, settings_in
 from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented, value_in_force
 from acp_tui.docs import for_terminals, markdown_of, topics
 

@@ -56,8 +56,7 @@ def _in_browser(args: Args) -> int:
         raise UsageError("--web shows a screen for each visitor, so it can't be used with a prompt")
     try:
         from acp_tui.cli.web import serve_in_browser
-    except ImportError as error:  # the extra isn't installed
-        missing = ClientError(f"--web needs the package {error.name}", hint="pip install 'acp-tui[web]'")
+    except ClientError as missing:  # the extra
         raise exit_after(missing, ExitCode.ERROR) from None
     return serve_in_browser(int(args.web))
 

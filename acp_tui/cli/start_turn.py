@@ -14,8 +14,8 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, sandbox_plan
-from acp_tui.cli.terminal import ready_to_run, settings_in
+from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, sandbox_plan, settings_in
+from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import end_early, start_early
 from acp_tui.client.settings.location import settings_file

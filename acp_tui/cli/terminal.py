@@ -15,7 +15,6 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import anyio
@@ -23,19 +22,16 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import ExitOnError, settings_in_force
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import agree, consent_file, introduction, is_agreed, recent_file, what_runs
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
-from acp_tui.client.settings.project_settings import with_trusted_project
-from acp_tui.client.settings.trust import ProjectServers, trust_file
+from acp_tui.client.settings.trust import ProjectServers
 from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent  # loads the wire types
     from acp_tui.client.sessions.driver import Additions
-    from acp_tui.client.settings.reader import SettingsRead
 
 
 LOOK_S: Final = 0.02
@@ -202,13 +198,6 @@ def agrees(question: str) -> bool | None:
     return answer.lower() in ("y", "yes")
 
 
-def settings_in(project: Path) -> SettingsRead:
-    """Return the user's settings with a trusted project's. The screen reads the latter after drawing. May stop, too."""
-    read = settings_in_force()
-    with ExitOnError():
-        return with_trusted_project(read, project, trust_file())
-
-
 # May it run?
 
 
@@ -312,7 +301,7 @@ class Headless:
 
 def say_left_out(additions: Additions, say: Callable[[str], None]) -> None:
     """Print what sessions lack, one line each."""
-    for note in additions.directories_left_out:
+    for note in additions.left_out:
         say(note)
     for note in additions.servers_left_out:
         say(f"MCP servers: {note}")

@@ -13,12 +13,16 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from aiohttp import web  # in the extra, like textual-serve
-from textual_serve.server import Server
-
 from acp_tui.cli import ExitCode
 from acp_tui.cli.prerequisites import exit_after
 from acp_tui.client.errors import ClientError
+from acp_tui.client.extras import command_to_add
+
+try:
+    from aiohttp import web  # in the extra, like textual-serve
+    from textual_serve.server import Server
+except ImportError as error:
+    raise ClientError(f"--web needs the package {error.name}", hint=command_to_add("web")) from error
 
 HOST: Final = "127.0.0.1"
 POLICY: Final = (

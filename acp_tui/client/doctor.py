@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from enum import Enum
 from pathlib import Path
@@ -271,6 +272,7 @@ class AgentCheck:
         if agent.sandbox is not None:
             await self._prove(agent.sandbox)
         session = await self._open_session(agent)
+        await self._look_at_login(agent)
         if prompt is not None:
             await self._take_turn(session, prompt)
 
@@ -292,6 +294,13 @@ class AgentCheck:
             self._add(note("Lacks", ", ".join(lacking)))
         if agent.auth_methods:
             self._add(ok("Logins", "; ".join(map(_method, agent.auth_methods))))
+
+    async def _look_at_login(self, agent: Agent) -> None:
+        """Say who is logged in; by now, an agent that tells it by itself has."""
+        with suppress(ClientError), anyio.move_on_after(CANCEL_LIMIT_S):
+            await agent.ask_auth_status()
+        if agent.auth_status is not None:
+            self._add(ok("Logged in", agent.auth_status.nameless.in_words))  # reports are shared
 
     async def _prove(self, sandbox: Sandbox) -> None:
         """Try to break out of the agent's own sandbox."""

@@ -25,11 +25,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from acp_tui.conversation.facts import ErrorFacts
     from acp_tui.protocol.roles import AuthMethod
 
 
 class ClientError(Exception):
     """`str()` is a sentence for the user; `hint` says what to do; `detail` contains the full cause."""
+
+    said: ErrorFacts | None = None
+    """What an agent's error says besides."""
 
     def __init__(self, message: str, *, hint: str = "", detail: str = "") -> None:
         super().__init__(message)
@@ -72,17 +76,31 @@ class SessionNotOpened(ClientError):
 class AgentRefused(ClientError):
     """The agent answered a request with an error."""
 
-    def __init__(self, message: str, *, code: int, hint: str = "", detail: str = "") -> None:
+    def __init__(
+        self, message: str, *, code: int, hint: str = "", detail: str = "", said: ErrorFacts | None = None
+    ) -> None:
         super().__init__(message, hint=hint, detail=detail)
         self.code = code
+        self.said = said
 
 
 class AuthenticationRequired(ClientError):
     """The agent requires the user to log in first."""
 
-    def __init__(self, message: str, methods: Sequence[AuthMethod], *, hint: str = "", detail: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        methods: Sequence[AuthMethod],
+        *,
+        hint: str = "",
+        detail: str = "",
+        said: ErrorFacts | None = None,
+    ) -> None:
+        """The methods that the agent names in `said` come first."""
         super().__init__(message, hint=hint, detail=detail)
-        self.methods = tuple(methods)
+        named = said.auth_methods if said is not None else ()
+        self.methods = tuple(sorted(methods, key=lambda method: method.method_id not in named))
+        self.said = said
 
 
 class StaleCursor(AgentRefused):

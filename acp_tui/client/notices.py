@@ -76,7 +76,7 @@ class NewsWatch:
             return None
         match self._state:
             case "gone":
-                return News("failed", "the agent is gone")
+                return News("failed", "disconnected")
             case "waiting":
                 return question_in(conversation)
             case "working":

@@ -164,11 +164,11 @@ class _Retelling:
                 yield from _subagent(self._of.subagents[facts.SessionId(session_id)])
             case entries.TurnEnd(stop_reason):
                 yield from self._end_turn(stop_reason)
-            case entries.Failure(message, detail, stderr_tail):
-                if detail is None and not self._is_end_of_turn(at):
+            case entries.Failure(message, detail, stderr_tail, said):
+                if detail is None and said is None and not self._is_end_of_turn(at):
                     yield updates.Disconnected(message, stderr_tail)
                 else:
-                    yield updates.TurnFailed(message, detail)
+                    yield updates.TurnFailed(message, detail, said=said)
             case updates.Reconnected():
                 self._cost = None
                 yield entry

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.entries import Compaction, Entry, EntryId, Message, TerminalState, ToolCallEntry
+from acp_tui.conversation.entries import Compaction, Entry, EntryId, Failure, Message, TerminalState, ToolCallEntry
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import (
     BackgroundWork,
@@ -170,6 +170,14 @@ class Conversation:
     def is_cancelling(self) -> bool:
         """Whether the agent was told to stop and hasn't stopped yet."""
         return self.turn is Turn.CANCELLING
+
+    @property
+    def last_failure(self) -> EntryId | None:
+        """The error that ended the last turn; None if that ended otherwise, or another is running."""
+        if not (self.is_idle and self.is_connected and self.turns and self.turns[-1].stop_reason is None):
+            return None
+        at = EntryId(self.turns[-1].end - 1)
+        return at if at >= 0 and isinstance(self.entries[at], Failure) else None
 
     @property
     def turn_cost(self) -> float | None:

@@ -9,6 +9,7 @@ from typing import Final, NewType, TypeAlias
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user
 from acp_tui.conversation.elicitation import FieldAnswer
+from acp_tui.conversation.facts import ErrorFacts
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.updates import ClientRemark, ElicitationAction, Reconnected, Role, UnknownUpdate
 from acp_tui.values import dataclass
@@ -132,6 +133,7 @@ class Failure:
     message: str
     detail: str | None = None
     stderr_tail: str = ""
+    said: ErrorFacts | None = None
 
 
 Entry: TypeAlias = (

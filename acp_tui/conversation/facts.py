@@ -1,4 +1,4 @@
-"""Facts about a session that aren't entries: plan, commands, options, usage, permissions, name."""
+"""Facts that aren't entries: of a session, such as plan, options, usage; of an agent, its sessions and logins."""
 
 from __future__ import annotations
 
@@ -45,6 +45,35 @@ class Turn(Enum):
     RUNNING = auto()
     CANCELLING = auto()
     """The agent was told to stop; the turn ends only when the agent says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorFacts:
+    """What an agent says of its error besides the message and the cause; None and () for what it doesn't say."""
+
+    reason: str | None = None
+    scope: str | None = None
+    correlation_id: str | None = None
+    retry_after_s: float | None = None
+    """After how many seconds another try makes sense."""
+    retry_at: float | None = None
+    """When that is, in seconds since the epoch."""
+    auth_methods: tuple[str, ...] = ()
+    """The IDs of login methods that help."""
+
+    @property
+    def can_be_retried(self) -> bool:
+        """Whether it says when to try again."""
+        return self.retry_after_s is not None or self.retry_at is not None
+
+    def heard(self, now: float | None) -> ErrorFacts:
+        """Return the facts with both times, as far as the time they were heard at is known."""
+        after, at = self.retry_after_s, self.retry_at
+        if now is None or (after is None) == (at is None):
+            return self
+        if after is not None:
+            return replace(self, retry_at=now + after)
+        return replace(self, retry_after_s=max(0.0, (at or 0.0) - now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +287,24 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionStatus:
+    """What the agent says of a session when asked, at that moment."""
+
+    is_open: bool
+    """Whether it has the session in memory, for whichever of its clients."""
+    state: str | None = None
+    """running, idle, requires_action, unknown, or another one, which counts as busy. None isn't idle."""
+
+    @property
+    def in_words(self) -> str:
+        """A word or two for the user; "" for a session that is only saved."""
+        if not self.is_open:
+            return ""
+        known = {"running": "working", "idle": "idle", "requires_action": "needs you", "unknown": "in memory"}
+        return "in memory" if self.state is None else known.get(self.state, "busy")
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSummary:
     """A session as its agent lists it, whether open here or not."""
 
@@ -267,6 +314,8 @@ class SessionSummary:
     updated_at: str | None = None
     """ISO 8601, as sent by the agent."""
     additional_directories: tuple[Path, ...] = ()
+    status: SessionStatus | None = None
+    """What the agent says of it, once it was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +325,56 @@ class SessionPage:
     sessions: tuple[SessionSummary, ...]
     next_cursor: str | None = None
     """The cursor for requesting the next page, verbatim; None if this is the last page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A login or key that an agent has, in words for the user: none of them is an ID."""
+
+    label: str
+    name: str | None = None
+    email: str | None = None
+    organization: str | None = None
+    is_active: bool | None = None
+    """Whether the agent uses it; None if it doesn't say."""
+
+    @property
+    def in_words(self) -> str:
+        whose = ", ".join(map(_short, filter(None, (self.name, self.email, self.organization))))
+        return _short(self.label) + (f" ({whose})" if whose else "")
+
+
+SHOWN_CHARACTERS: Final = 80
+"""How much of each part of an account is shown."""
+SHOWN_ACCOUNTS: Final = 5
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class AuthStatus:
+    """Whether the agent works without a login, and with which accounts."""
+
+    state: str
+    """"authenticated", "unauthenticated", "not_required"; anything else counts as unknown."""
+    accounts: tuple[Account, ...] = ()
+
+    @property
+    def nameless(self) -> AuthStatus:
+        """The same without whose accounts they are."""
+        accounts = (Account(account.label, is_active=account.is_active) for account in self.accounts)
+        return AuthStatus(self.state, tuple(accounts))
+
+    @property
+    def in_words(self) -> str:
+        """One line for the user, of untrusted but bounded text. Accounts that are in use come first."""
+        words = {"authenticated": "yes", "unauthenticated": "no", "not_required": "not needed"}
+        ordered = sorted(self.accounts, key=lambda account: account.is_active is not True)
+        told = [account.in_words + " in use" * (account.is_active is True) for account in ordered[:SHOWN_ACCOUNTS]]
+        more = [f"{len(ordered) - len(told)} more"] if len(ordered) > len(told) else []
+        return ": ".join(filter(None, (words.get(self.state, "unknown"), "; ".join([*told, *more]))))
 
 
 @dataclass(frozen=True, slots=True)

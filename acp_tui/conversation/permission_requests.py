@@ -6,11 +6,10 @@ after our word, in quotation marks, in one line, and shortened.
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from acp_tui.conversation.entries import Decision, TerminalState
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
@@ -107,39 +106,3 @@ def is_outside(path: str, directory: str) -> bool:
         return False
     root = posixpath.normpath(directory)
     return posixpath.commonpath([root, posixpath.normpath(posixpath.join(root, path))]) != root
-
-
-MAX_FIELDS: Final = 1_000
-"""More than any reader needs on a screen."""
-
-MAX_PATH: Final = 200
-"""Characters. A longer path is cut at its end; the value itself is still shown."""
-
-
-class ReportedField(NamedTuple):
-    """A value without parts."""
-
-    name: str
-    """The keys that lead to it, such as `edits[0].path`; "" if the whole is one value."""
-    text: str
-
-
-def reported_fields(value: Any, name: str = "") -> Iterator[ReportedField]:
-    """Yield every field of a decoded JSON value in order, at any depth."""
-    waiting: list[tuple[str, Any]] = [(name, value)]
-    while waiting:
-        path, part = waiting.pop()
-        if isinstance(part, Mapping) and part:
-            waiting += [(_below(path, f".{key}"), inner) for key, inner in part.items()][::-1]
-        elif isinstance(part, list | tuple) and part:
-            waiting += [(_below(path, f"[{at}]"), inner) for at, inner in enumerate(part)][::-1]
-        else:
-            text = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str)
-            yield ReportedField(path.removeprefix("."), text)
-
-
-def _below(path: str, step: str) -> str:
-    if len(path) > MAX_PATH:
-        return path
-    longer = path + step
-    return longer if len(longer) <= MAX_PATH or not path else f"{longer} …"

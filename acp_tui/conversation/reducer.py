@@ -404,7 +404,7 @@ def _count(conversation: Conversation, usage: TurnUsage | None) -> None:
 def _turn_failed(conversation: Conversation, failed: updates.TurnFailed) -> Change:
     conversation.turn_usage = None
     touched = _settle_calls_of_turn(conversation, tool_calls.FAILED)
-    failure = Failure(failed.message, failed.detail)
+    failure = Failure(failed.message, failed.detail, said=failed.said)
     return _end_turn(conversation, (*touched, _append(conversation, failure)), None)
 
 

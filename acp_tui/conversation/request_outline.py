@@ -16,8 +16,9 @@ from acp_tui.conversation import KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
-from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields, shown_state
-from acp_tui.conversation.tool_text import HERE, command_line, described, shown_location, visible_title
+from acp_tui.conversation.permission_requests import is_outside, shown_state
+from acp_tui.conversation.tool_text import HERE, command_line, described, shown_location, shown_path, visible_title
+from acp_tui.conversation.value_outline import MAX_FIELDS, Labels, reported_fields
 from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import MAX_LINE, cut_characters, cut_shown, drawing_cost
@@ -103,15 +104,16 @@ class Passage(NamedTuple):
     """A text of the agent's, which may have several lines."""
 
     text: str
-    name: str = ""
-    """The field it's in; "" if the text is the content."""
+    label: str = ""
+    """Names the field it's in, such as `edits:`; "" if the text is the content."""
 
 
 class Row(NamedTuple):
-    """A reported field with a short value."""
+    """A reported field with a short value, or the name of what holds several."""
 
-    name: str
-    text: str
+    label: str
+    """Indented, such as `  - path: `."""
+    text: str = ""
 
 
 RequestPart: TypeAlias = Heading | Remark | CommandToRun | Passage | Row | tool_calls.TextDiff
@@ -199,7 +201,9 @@ class RequestOutline:
             if warning not in (request.note or ""):
                 yield Remark(make_visible(warning), "warning")
         changed = tool_calls.changed_paths(call.content)
-        self._note(*changed, *(location.path for location in call.locations))
+        self._note(
+            *changed, *(shown_path(path, cwd) for path in changed), *(location.path for location in call.locations)
+        )
         for location in call.locations:
             if location.path not in changed:
                 place = make_visible_path(shown_location(location, cwd))
@@ -244,8 +248,8 @@ class RequestOutline:
         call = self._asked.call
         if more := {key: value for key, value in (self._asked.request.more or {}).items() if key != "_meta"}:
             yield from self._values("subject", more)
-        if call.name and call.name not in call.shown_title:
-            yield from self._values("tool", call.name)
+        if call.untold_name:
+            yield from self._values("tool", call.untold_name)
         if call.kind not in KINDS:
             yield from self._values("kind", call.kind)
         given = call.raw_input
@@ -262,26 +266,27 @@ class RequestOutline:
         """Each field of a value that isn't told yet."""
         spared = max(self._room - self._bounds.most_of_value, 0)
         self._room -= spared
-        fields = reported_fields(value, name)
+        fields, labels = reported_fields(value, name), Labels()
         for each in islice(fields, MAX_FIELDS):
-            self.left_out += cut_characters(each.name) + cut_characters(each.text)
+            self.left_out += sum(cut_characters(str(step)) for step in each.path[-1:]) + cut_characters(each.text)
             if each.text not in self._shown.whole and not self._shown.has_lines(each.text):
-                yield from self._field(each)
+                *above, label = labels.lines(each.path)
+                self._room -= sum(map(len, (*above, label)))
+                yield from map(Row, above)
+                yield from self._field(label, each.text)
         if rest := list(fields):
-            self.left_out += sum(len(name) + len(text) for name, text in rest)
+            self.left_out += sum(len(str(path[-1:])) + len(text) for path, text in rest)
             yield Remark(f"… {len(rest):,} more fields, not shown", "warning")
         self._room += spared
 
-    def _field(self, given: ReportedField) -> Iterator[RequestPart]:
-        self._room -= len(given.name)
-        name = collapse_blanks_in_line(make_visible_line(given.name))
-        if "\n" not in given.text and len(given.text) <= min(MAX_IN_ROW, self._room):
-            self._room -= len(given.text)
-            yield Row(name, _visible(given.text))
+    def _field(self, label: str, text: str) -> Iterator[RequestPart]:
+        if "\n" not in text and len(text) <= min(MAX_IN_ROW, self._room):
+            self._room -= len(text)
+            yield Row(label, _visible(text))
         else:
-            yield from self._text(given.text, name)
+            yield from self._text(text, label.rstrip())
 
-    def _text(self, text: str, name: str = "") -> Iterator[RequestPart]:
+    def _text(self, text: str, label: str = "") -> Iterator[RequestPart]:
         """A text from the agent, as far as there is room."""
         shown = self._bounds.cut(text, max(self._room, 0))
         cut = 0 if shown == text else cut_characters(shown)
@@ -289,7 +294,7 @@ class RequestOutline:
             self.left_out += cut_characters(text)  # a mark for items that were cut
         visible = _visible(shown[: len(text) - cut])
         self._room -= self._bounds.cost(shown)
-        yield Passage(visible, name)
+        yield Passage(visible, label)
         if cut:
             self.left_out += cut
             yield Remark(f"… {cut:,} more characters, not shown", "warning")

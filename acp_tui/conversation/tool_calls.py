@@ -162,7 +162,7 @@ class ToolCallPatch:
     raw_input: Any = UNSET
     raw_output: Any = UNSET
     name: str | None | UnsetType = UNSET
-    """The tool's programmatic name; informational."""
+    """The tool's programmatic name, as the agent says: informational, and never a reason to allow anything."""
     is_cancellable: bool | UnsetType = UNSET
     """Whether the agent can be asked to stop only this call."""
     meta: Meta | None = None
@@ -228,3 +228,8 @@ class ToolCall:
     def shown_title(self) -> str:
         """The title, or whatever else identifies the call if the agent gave none."""
         return self.title or self.name or (self.kind if self.kind != "other" else self.tool_call_id)
+
+    @property
+    def untold_name(self) -> str:
+        """The tool's name if the title doesn't contain it; otherwise ""."""
+        return self.name if self.name and self.name not in self.shown_title else ""

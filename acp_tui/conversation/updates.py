@@ -6,6 +6,7 @@ from its own terminals. Folding them with `reducer.apply` gives the same convers
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType, facts
@@ -74,6 +75,11 @@ class TurnFailed:
     message: str
     detail: str | None = None
     code: int | None = None
+    said: facts.ErrorFacts | None = None
+
+    def heard(self, now: float | None) -> TurnFailed:
+        """Return it with the time of the next try, if it was heard at this time."""
+        return self if self.said is None else replace(self, said=self.said.heard(now))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,13 @@ Text from the agent is unchanged: the caller makes it visible.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, TurnSpent, TurnUsage, Usage
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, ErrorFacts, TurnSpent, TurnUsage, Usage
 
 if TYPE_CHECKING:
     # The first frame needs some of these words, but no conversation yet.
@@ -159,6 +161,40 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def error_words(said: ErrorFacts | None) -> list[str]:
+    """Return the lines of all that an agent says of its error."""
+    return [*facts_words(said), *filter(None, [retry_words(said)])] if said is not None else []
+
+
+def facts_words(said: ErrorFacts) -> list[str]:
+    """Return what an agent says of its error besides another try, in one line or none."""
+    named = (
+        ("reason", said.reason),
+        ("scope", said.scope),
+        ("correlation ID", said.correlation_id),
+        ("login methods", ", ".join(said.auth_methods)),
+    )
+    words = " · ".join(f"{label}: {value}" for label, value in named if value)
+    return [words] if words else []
+
+
+def retry_words(said: ErrorFacts, now: float | None = None) -> str:
+    """Return when the agent says to try again, or how long from `now`; "" if it doesn't say."""
+    if said.retry_at is None:
+        return "" if said.retry_after_s is None else f"try again in {duration(said.retry_after_s)}"
+    if now is None:
+        return f"try again at {clock_time(said.retry_at)}"
+    left = math.ceil(said.retry_at - now)
+    return f"try again in {duration(left)}" if left > 0 else "you can try again now"
+
+
+def clock_time(at: float) -> str:
+    """Format a moment, in seconds since the epoch, as the time of the day, with the day unless that is today."""
+    local = time.localtime(at)
+    is_today = local[:3] == time.localtime()[:3]
+    return time.strftime("%H:%M:%S" if is_today else "%Y-%m-%d %H:%M:%S", local)
 
 
 def age(seconds: float) -> str:

@@ -15,23 +15,21 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from acp_tui.conversation.content import OWN_META, ContentBlock
-from acp_tui.conversation.facts import ConfigOption, Provider, ProviderRoute, SessionId, SessionPage
+from acp_tui.conversation.facts import ConfigOption, Provider, ProviderRoute, SessionId, SessionPage, SessionStatus
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.conversation.visible.cutting import cut_text
-from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import (
-    ClientHandler,
-    ClientOffer,
-    ElicitationAnswer,
-    Workplace,
-)
+from acp_tui.protocol import MalformedMessage, v1
+from acp_tui.protocol.failures import read_failure
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, Workplace
 from acp_tui.protocol.v1.inbound import (
+    read_auth_status,
     read_completed,
     read_elicitation,
     read_mcp_message,
     read_providers,
     read_session_page,
+    read_session_status,
     with_told,
 )
 from acp_tui.protocol.v1.outbound import content_block, elicitation_answer, list_sessions
@@ -41,10 +39,10 @@ log = logging.getLogger(__name__)
 
 STEERING: Final = "_session/steering"
 """A draft of ACP: a prompt for the running turn."""
+TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage", "requestId")
+"""The keys of W3C trace context that `_meta` may have (R-EXT-2), and the one that ACP names beside them."""
 MCP_MESSAGE: Final = "mcp/message"
 """A draft of ACP: what goes to and comes from an MCP server that the client runs."""
-TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
-"""The keys of W3C trace context that `_meta` may have (R-EXT-2)."""
 
 T = TypeVar("T")
 Serve: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Any]]
@@ -93,6 +91,8 @@ class Connection(ABC):
     withdraws_questions: ClassVar[bool] = False
     """Whether the agent withdraws its own questions when a turn is canceled. Remaining ones belong to other work."""
     peer: Peer
+    early_modes: tuple[SessionUpdate, ...] = ()
+    """What the agent said of modes in its answer to `initialize`, where older texts have them (R-DOC-1)."""
 
     def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
         self.client = client
@@ -115,7 +115,9 @@ class Connection(ABC):
     def on_notification(self, method: str, params: Any) -> None:
         """Apply an update. Drops and logs an invalid one; ignores an unknown one (R-RPC-5, R-LEN-3)."""
         try:
-            if method.startswith("_"):
+            if method.removeprefix("_") == v1.AUTH_STATUS_UPDATE:  # with the underscore until the draft is accepted
+                self.client.on_auth_status(read_auth_status(params))
+            elif method.startswith("_"):
                 self.client.on_extension(method, params)
             elif not self._notified(method, params):
                 log.debug("the notification %s isn't known and was ignored", method)
@@ -213,6 +215,10 @@ class Connection(ABC):
         """Log out. Open sessions may then require a login."""
         await self.request(self.logging_out, {}, nothing)
 
+    async def auth_status(self) -> None:
+        """Ask who is logged in. The answer goes to the client like the agent's own reports. A draft."""
+        await self.request(v1.AUTH_STATUS, {}, lambda result: self.client.on_auth_status(read_auth_status(result)))
+
     async def list_providers(self) -> tuple[Provider, ...]:
         """Return the providers of models that can be configured. A draft, like the next two."""
         return await self.request("providers/list", {}, read_providers)
@@ -237,7 +243,7 @@ class Connection(ABC):
         """
 
         def read(result: Any) -> T:
-            return register(*self.inbound.read_new_session(result))
+            return register(*self.read_new_session(result, is_fork=forked_from is not None))
 
         params = self._workplace(workplace)
         if forked_from is None:
@@ -281,6 +287,10 @@ class Connection(ABC):
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
         """Return a page of the sessions the agent knows, in one folder or in all."""
         return await self.request("session/list", list_sessions(cwd, cursor), read_session_page)
+
+    async def session_status(self, session_id: SessionId) -> SessionStatus:
+        """Ask what a session does, which changes nothing. A draft."""
+        return await self.request(v1.SESSION_STATUS, {"sessionId": session_id}, read_session_status)
 
     async def close_session(self, session_id: SessionId) -> None:
         """Ask the agent to stop its work in a session and free it."""
@@ -364,9 +374,14 @@ class Connection(ABC):
 
     # Also used for recordings
 
+    def read_new_session(self, result: Any, *, is_fork: bool = False) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
+        """Return a new session's ID and its options, which may be those that the handshake said."""
+        session_id, state = self.inbound.read_new_session(result)
+        return session_id, state or (() if is_fork else self.early_modes)
+
     def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
         """Return what happens to a prompt that was answered with an error."""
-        return TurnFailed(error.message, error.detail, error.code)
+        return read_failure(error)
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """Whether this client request opens a session with its history."""

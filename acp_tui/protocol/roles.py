@@ -13,10 +13,13 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.elicitation import Elicitation, FormValues
-from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.facts import AuthStatus, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import ElicitationAction, PermissionAsked, SessionUpdate
 from acp_tui.values import dataclass
+
+PromptMode: TypeAlias = Literal["append", "override"]
+"""Whether a system prompt follows the agent's own instructions or replaces them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,9 @@ class AgentCapabilities:
     set_title: bool = False
     archive: bool = False
     """Drafts, too: the client can rename and archive sessions."""
+    session_status: bool = False
+    auth_status: bool = False
+    """Drafts: the client can ask what a session does, and who is logged in."""
     steering: bool = False
     """Whether a prompt can join the running turn (`_session/steering`)."""
     more_prompts: bool = False
@@ -47,6 +53,8 @@ class AgentCapabilities:
     mcp_acp: bool = False
     """Whether it reaches MCP servers that the client runs, over its connection to the client; a draft."""
     logout: bool = False
+    system_prompt: frozenset[PromptMode] = frozenset()
+    """How it can use a system prompt of the client's; empty if it takes none."""
     providers: bool = False
     """Whether the client can choose who serves its models; a draft."""
     acts_itself: bool = False
@@ -88,6 +96,8 @@ class Agreement:
     identity: AgentIdentity | None
     capabilities: AgentCapabilities
     auth_methods: tuple[AuthMethod, ...]
+    modes: tuple[SessionUpdate, ...] = ()
+    """The modes of a new session, if the agent says them before there is one."""
 
 
 class StdioServer(Protocol):
@@ -127,12 +137,22 @@ McpServer: TypeAlias = StdioServer | HttpServer | AcpServer
 
 
 @dataclass(frozen=True, slots=True)
+class SystemPrompt:
+    """Instructions of the client's for all of a session."""
+
+    text: str
+    mode: PromptMode = "append"
+
+
+@dataclass(frozen=True, slots=True)
 class Workplace:
     cwd: Path
     """Absolute."""
     additional_directories: tuple[Path, ...] = ()
     """Absolute. The full list, each time a session is opened (R-DIR-1)."""
     mcp_servers: tuple[McpServer, ...] = ()
+    system_prompt: SystemPrompt | None = None
+    """The same one each time a session is opened."""
 
     def __post_init__(self) -> None:
         relative = [path for path in self.directories if not path.is_absolute()]
@@ -169,7 +189,7 @@ class ClientOffer:
     is_for_host: bool = False
     """The agent is a host of ours. Only from a host is our own key in a question's `_meta` read: it has our words."""
     trace_context: Mapping[str, str] = field(default_factory=dict)
-    """W3C trace context for every request to the agent: traceparent, tracestate, baggage. Other keys aren't sent."""
+    """For every request to the agent: traceparent, tracestate, baggage, and requestId. Other keys aren't sent."""
     meta: Meta = field(default_factory=dict)
     """Additions to these capabilities beyond the protocol."""
 
@@ -241,6 +261,9 @@ class ClientHandler(Protocol):
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
         """Ask the user now. The client assigns the question's key. `session_id` is None if it belongs to no session."""
+
+    def on_auth_status(self, status: AuthStatus) -> None:
+        """Handle the agent's report of who is logged in."""
 
     def ask_mcp_server(
         self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None

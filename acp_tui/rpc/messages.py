@@ -42,7 +42,7 @@ class RequestFailed(RpcError):
         if isinstance(self.data, str):
             return _start(self.data)
         if isinstance(self.data, dict):
-            found = (self.data.get(key) for key in ("details", "message", "reason", "error"))
+            found = (self.data.get(key) for key in ("details", "message", "error"))
             return next((_start(text) for text in found if isinstance(text, str) and text), None)
         return None
 

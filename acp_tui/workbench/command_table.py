@@ -38,9 +38,9 @@ pattern such as src/*.py, .env, or secrets/**; a dropped file's contents become 
 Exits with 0, or with 1 if nothing was written.
 """
 _MOCK_NOTES = """\
-SOURCE is a recording, demo:NAME, or a scenario's .toml file. When the client does something that isn't in the \
-recording, stderr says what, with the frame and its time. To see that moment: acp-tui replay SOURCE --until 12.5s. \
-Prompts may differ in wording; only kinds, fields, and order count.
+SOURCE is a recording, a recorded session's ID, demo:NAME, or a scenario's .toml file. When the client does something \
+that isn't in the recording, stderr says what, with the frame and its time. To see that moment: acp-tui replay SOURCE \
+--until 12.5s. Prompts may differ in wording; only kinds, fields, and order count.
 
 Exits with 0 when the client disconnects; 1 when it departs from the recording with --strict, on a timeout, or when \
 the recording is incomplete; 2 on a usage error; and as the recorded agent did if that one died.
@@ -107,7 +107,7 @@ COMMANDS: tuple[CliCommand, ...] = (
         "play a recording or scenario as an agent, for any client",
         acp_tui.workbench.cli.mock.run,
         SOURCE,
-        needs="a recording or a scenario: acp-tui mock FILE",
+        needs="a recording or a scenario: acp-tui mock FILE; to list yours: acp-tui sessions",
         options=(
             SPEED,
             Option(("--strict",), "stop when the client departs from the recording"),

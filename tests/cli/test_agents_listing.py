@@ -10,8 +10,10 @@ import pytest
 from acp_tui.cli import agents
 from acp_tui.cli.main import VisibleOutput, main
 from acp_tui.client.agents.configured_agents import config_file
+from acp_tui.client.agents.installed import record_of
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file
-from support.registry_index import entry, npx
+from acp_tui.client.agents.remembered import write_json_state
+from support.registry_index import binary, entry, npx
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +66,16 @@ def test_a_package_is_listed_with_all_that_would_run(capfd: pytest.CaptureFixtur
     fetched(npx("some", env={"A": "1"}))
     assert main(["agents"]) == 0
     assert "acp-tui some           asks first   to run: A=1 npx -y some-agent@1.2.3" in capfd.readouterr().out
+
+
+def test_an_installed_agent_is_listed_with_its_version_and_that_of_the_registry(
+    on_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    fetched(binary("some"))
+    record = {"version": "1.2.0", "source": "https://example.org/a.tgz", "argv": [str(on_path / "sh")], "env": {}}
+    write_json_state(record_of("some"), {**record, "sha256": ""})
+    assert main(["agents"]) == 0
+    assert "ready        Some Agent 1.2.0, installed by acp-tui; the registry has 1.2.3" in capfd.readouterr().out
 
 
 def test_the_columns_stand_one_below_the_other_beside_a_long_name_too(

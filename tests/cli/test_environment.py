@@ -22,6 +22,7 @@ from acp_tui.client.settings.settings import SessionSettings, Settings
 from support.terminal_process import TerminalProcess, process_on_terminal
 
 QUIT = "\x11"
+HAS_FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 
 
 class DrawnTerminal(TerminalProcess):
@@ -161,5 +162,28 @@ def test_whoever_wants_sessions_in_hosts_is_told_what_is_missing(
     if is_missing:
         monkeypatch.setitem(sys.modules, "websockets", None)
     told = notes_of(SettingsRead(Settings(sessions=SessionSettings(host="ask"))))
-    assert any("acp-tui[remote]" in note for note in told) == is_missing
+    assert any("acp-tui host tells how to get it" in note for note in told) == is_missing
     assert notes_of(SettingsRead(Settings())) == ()
+
+
+# Streams that take nothing, or aren't there
+
+
+@pytest.mark.parametrize("where", [">&-", pytest.param(">/dev/full", marks=HAS_FULL)])
+@pytest.mark.parametrize("command", ["keys", "agents", "settings", "help"])
+def test_what_takes_no_output_is_named(command: str, where: str, tmp_path: Path) -> None:
+    status, err = _redirected(f"{command} {where}", tmp_path)
+    assert status == 1
+    assert err.startswith("acp-tui: can't write to stdout: ")
+    assert "internal error" not in err
+
+
+@pytest.mark.parametrize("command", ["--version", "keys", "agents"])
+def test_commands_need_neither_stdin_nor_stderr(command: str, tmp_path: Path) -> None:
+    assert _redirected(f"{command} <&- >/dev/null 2>&-", tmp_path) == (0, "")
+
+
+def _redirected(command: str, home: Path) -> tuple[int, str]:
+    line = f"exec {sys.executable} -P -m acp_tui {command}"
+    ended = subprocess.run(["sh", "-c", line], env={"HOME": str(home)}, stderr=subprocess.PIPE, text=True, check=False)
+    return ended.returncode, ended.stderr

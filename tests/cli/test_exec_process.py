@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
 from time import monotonic
+from unittest.mock import ANY
 
 import psutil
 import pytest
@@ -94,6 +96,59 @@ def named_pipe(path: Path) -> Iterator[int]:
 # Commands
 
 
+REPLACES = """
+answer(expect("initialize"), protocolVersion=2, info={"name": "a", "version": "1"}, capabilities={})
+answer(expect("session/new"), sessionId="s1")
+prompt = expect("session/prompt")
+update("state_update", state="running")
+answer(prompt, messageId="m1")
+update("agent_message_chunk", messageId="a", content={"type": "text", "text": "Two lines:\\nit is "})
+for text in ("41", "42"):
+    update("agent_message", messageId="a", content=[{"type": "text", "text": f"Two lines:\\nthis is {text}"}])
+update("state_update", state="idle", stopReason="end_turn")
+serve_until_closed()
+"""
+
+
+def test_a_message_that_version_two_replaces_goes_into_a_pipe_once() -> None:
+    with started(exec_argv(REPLACES)) as process:
+        out, err = process.communicate()
+    assert out == "Two lines:\nit is \n[replaced from “it is” on]\nthis is 42\n"
+    assert (process.returncode, err) == (0, "")
+
+
+LIMITED = """
+prompt = open_session()
+refuse(prompt, -32603, "Not now", {"retryAfter": 30, "reason": "rate_limit", "scope": "team", "correlationId": "r"})
+serve_until_closed()
+"""
+
+
+def test_an_error_that_says_when_to_try_again_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    with started(exec_argv(LIMITED, "--cwd", str(tmp_path))) as process:
+        out, err = process.communicate()
+    assert (process.returncode, out) == (4, "")
+    assert "  reason: rate_limit · scope: team · correlation ID: r\n  try again in 30 s\n" in err
+
+
+def test_the_result_and_the_recording_have_what_the_agent_said_of_its_error(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.ndjson"
+    with started(exec_argv(LIMITED, "--format", "ndjson", "--record", str(kept))) as process:
+        *_, result = map(json.loads, process.communicate()[0].splitlines())
+    said = {"reason": "rate_limit", "scope": "team", "correlationId": "r", "retryAfter": 30.0}
+    error = {"kind": "AgentRefused", "message": ANY, "detail": "", **said}
+    assert (result["exitCode"], result["error"]) == (4, error)
+    subprocess.run(
+        [sys.executable, "-m", "acp_tui", "render", str(kept), "-o", str(tmp_path / "kept.txt")],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=LIMIT_S,
+        check=True,
+    )
+    assert "reason: rate_limit · scope: team · correlation ID: r" in (tmp_path / "kept.txt").read_text()
+    assert "try again in 30 s" in (tmp_path / "kept.txt").read_text()
+
+
 def test_a_command_that_asks_its_terminal_for_the_cursor_is_answered() -> None:
     """Nobody sees that terminal, but the program would wait for the answer."""
     pytest.importorskip("pyghostty")
@@ -130,7 +185,7 @@ def test_a_reader_that_leaves_cancels_the_turn(output_format: str):
         process.stdout.close()
         process.stdout = None
         status, _, err = ended(process)
-    assert status == 130
+    assert status == 0
     assert "cancelling" in err
     assert "BrokenPipe" not in err
 

@@ -41,13 +41,13 @@ def test_what_is_nested_deeply_is_shown_all_the_same() -> None:
     deep: Any = "rm -rf /"
     for _ in range(100_000):
         deep = [deep]
-    assert "] …: rm -rf /\n" in shown(raw_input=deep)
+    assert "- rm -rf /\n" in shown(raw_input=deep)
     while isinstance(deep, list):  # freed at once, this would recurse too deeply
         deep = deep.pop()
 
 
 def test_long_input_shows_its_start_and_counts_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permissions, "MAX_CHARACTERS", len("input") + 10)
+    monkeypatch.setattr(permissions, "MAX_CHARACTERS", len("input: ") + 10)
     text = shown(raw_input="12345678\x1b" + "9" * 5)
     assert "  input:\n  │ 12345678␛9\n  … 4 more characters, not shown\n" in text
 
@@ -89,7 +89,7 @@ DEV_SERVER = TerminalState(TERMINAL, "npm run dev", "/web")
         ({"content": (TerminalContent(TERMINAL),)}, ["  terminal", "  $ npm run dev", "  in /web"]),
         ({"name": "push_it"}, ["  tool: push_it"]),
         ({"kind": "teleport"}, ["  kind: teleport"]),
-        ({"raw_output": {"done": True}}, ["  output.done: true"]),
+        ({"raw_output": {"done": True}}, ["  output:", "    done: true"]),
         ({"meta": {"x": "Read this first"}}, ["  what else is reported isn't shown here: _meta"]),
         ({}, ["  the agent didn't say exactly what this does"]),
     ],

@@ -37,11 +37,11 @@ def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, home: Path) -> Any:
     """Writes settings.toml and calls `exec` with a scripted agent; returns status, stdout, and stderr."""
 
-    def call(text: str, script: str) -> tuple[int, str, str]:
+    def call(text: str, script: str, *options: str) -> tuple[int, str, str]:
         file = settings_file()
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-        status = main(["exec", "--cwd", str(tmp_path), "--prompt", "go", "--", *scripted_argv(script)])
+        status = main(["exec", "--cwd", str(tmp_path), "--prompt", "go", *options, "--", *scripted_argv(script)])
         return status, *capfd.readouterr()
 
     return call
@@ -55,6 +55,18 @@ def test_the_users_servers_and_directories_go_to_the_session(run: Any, tmp_path:
     assert status == 0
     assert [server["name"] for server in opened["mcpServers"]] == ["mine"]
     assert opened["additionalDirectories"] == [str(tmp_path)]
+
+
+def test_a_system_prompt_goes_to_an_agent_that_takes_one_and_otherwise_it_is_said(run: Any):
+    takes = TELLS.format(capabilities="agentCapabilities={'sessionCapabilities': {'systemPrompt': {}}}")
+    status, out, err = run("", takes, "--system-prompt", "Be brief.")
+    content = [{"type": "text", "text": "Be brief."}]
+    assert (status, json.loads(out)["systemPrompt"]) == (0, {"mode": "append", "content": content})
+    assert "system prompt" not in err
+    status, out, err = run("", TELLS.format(capabilities=""), "--system-prompt", "Be brief.")
+    assert (status, "systemPrompt" in out) == (0, False)
+    assert "The system prompt isn't sent: " in err
+    assert "doesn't take one" in err
 
 
 def test_servers_of_a_project_that_is_not_trusted_are_left_out_and_it_is_said(run: Any, tmp_path: Path):

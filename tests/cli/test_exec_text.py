@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.exec import Streams, TextOutput
 from acp_tui.conversation import reducer
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.updates import MessageReplaced, SessionUpdate
 from support.folding import agent
 from support.folding import call as tool
 
@@ -29,3 +32,43 @@ def test_between_two_messages_there_is_one_empty_line(
         for entry_id in reducer.apply(conversation, update).entries:
             output.show(entry_id, conversation.entries[entry_id])
     assert capfd.readouterr().out == "One\n\nTwo"
+
+
+def replaced(*texts: str) -> tuple[SessionUpdate, ...]:
+    return tuple(MessageReplaced("agent", "m", (Text(text),)) for text in texts)
+
+
+def chunk(text: str) -> SessionUpdate:
+    return agent(text, "m")
+
+
+@pytest.mark.parametrize(
+    ("updates", "printed"),
+    [
+        (replaced("One", "One two", "One two three"), "One two three"),
+        ((chunk("One "), chunk("two\n"), *replaced("One two")), "One two\n"),
+        ((chunk("half "), *replaced("whole")), "half \n[replaced from “half” on]\nwhole\n"),
+        ((chunk("half "), *replaced("who", "whole"), chunk(" end")), "half \n[replaced from “half” on]\nwhole end\n"),
+        (replaced("Same\nIs 41.", "Same\nIs 42.\nSure"), "Same\nIs 41.\n[replaced from “Is 41.” on]\nIs 42.\nSure\n"),
+        (replaced("Same\nWrong", "Same"), "Same\nWrong\n[taken back from “Wrong” on]\n"),
+        ((*replaced("Wrong", ""), chunk("Right")), "Wrong\n[replaced from “Wrong” on]\nRight\n"),
+        (replaced("Same\n\n", "Same\nand more"), "Same\n\nand more\n"),
+    ],
+)
+def test_what_is_replaced_is_printed_once_from_where_it_differs(
+    updates: tuple[SessionUpdate, ...], printed: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    conversation, output = Conversation(), TextOutput(Streams(never_lost))
+    for update in updates:
+        for entry_id in reducer.apply(conversation, update).entries:
+            output.show(entry_id, conversation.entries[entry_id])
+    output.finish(None, ExitCode.DONE)
+    assert capfd.readouterr().out.rstrip("\n") == printed.rstrip("\n")
+
+
+def test_a_replaced_message_is_final_when_a_tool_call_begins(capfd: pytest.CaptureFixture[str]) -> None:
+    conversation, output = Conversation(), TextOutput(Streams(never_lost))
+    for update in (chunk("half "), *replaced("whole"), tool("c", title="make"), chunk(" end"), agent("Next", "n")):
+        for entry_id in reducer.apply(conversation, update).entries:
+            output.show(entry_id, conversation.entries[entry_id])
+    assert capfd.readouterr().out == "half \n[replaced from “half” on]\nwhole end\n\nNext"

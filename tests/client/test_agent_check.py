@@ -63,6 +63,31 @@ async def test_a_good_agent_is_timed_and_nothing_is_wrong(tmp_path: Path):
     assert "load session" in found(check, "Lacks").text
 
 
+async def test_who_is_logged_in_is_told_without_a_name(tmp_path: Path):
+    script = """
+    handshake(agentCapabilities={"auth": {"status": {}}})
+    answer(expect("session/new"), sessionId="s1")
+    accounts = [{"label": "Claude Max", "email": "ann@example.org", "active": True}]
+    answer(expect("auth/status"), state="authenticated", accounts=accounts)
+    serve_until_closed()
+    """
+    check = await checked(script, tmp_path)
+    assert found(check, "Logged in").text == "yes: Claude Max in use"
+
+
+async def test_an_agent_that_does_not_answer_who_is_logged_in_is_not_waited_for(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("acp_tui.client.doctor.CANCEL_LIMIT_S", 0.01)
+    script = """
+    handshake(agentCapabilities={"auth": {"status": {}}})
+    answer(expect("session/new"), sessionId="s1")
+    expect("auth/status")
+    serve_until_closed()
+    """
+    check = await checked(script, tmp_path)
+    assert check.failure is None
+    assert not [finding for finding in check.findings if finding.topic == "Logged in"]
+
+
 async def test_what_is_no_message_on_stdout_is_shown(tmp_path: Path):
     check = await checked('print("Welcome!", flush=True)' + SESSION, tmp_path)
     stdout = found(check, "Stdout")

@@ -118,6 +118,16 @@ BREACHES: dict[str, tuple[str, list[Any]]] = {
             "logout": {},
         }.items()
     },
+    **{
+        f"a system prompt to {mode} that the agent doesn't take": (
+            f"the agent takes no system prompt to {mode}",
+            [
+                *met(capabilities={"sessionCapabilities": {"systemPrompt": offered}}),
+                to("session/new", {"cwd": "/p", "mcpServers": [], "systemPrompt": {"mode": mode, "content": TEXT}}, 3),
+            ],
+        )
+        for mode, offered in {"append": None, "override": {"mode": None}}.items()
+    },
     "a null marker taken for a yes": (
         "R-INIT-5",
         [*met(capabilities={"auth": {"logout": None}}), to("logout", {}, 3)],
@@ -213,6 +223,10 @@ UNFIT: dict[str, list[Any]] = {
     "a key of our own further in": [to("initialize", {**HELLO, "clientCapabilities": {"fs": {"vendor": 1}}}, 1)],
     "a result of the wrong type": [*met(), asks("fs/read_text_file"), answers({"content": 5})],
     "a cancellation as a request": [*met(), to("session/cancel", {"sessionId": "s1"}, 3)],
+    "a system prompt without content": [
+        *met(capabilities={"sessionCapabilities": {"systemPrompt": {}}}),
+        to("session/new", {"cwd": "/p", "mcpServers": [], "systemPrompt": {"mode": "append"}}, 3),
+    ],
     "a method that doesn't exist": [*met(), to("session/invent", {}, 3)],
     "an error without a message": [
         *met(),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import FileChange, HunkStart, TextDiff, ToolCallId, ToolCallPatch
@@ -41,6 +42,22 @@ def _each_alone(update: SessionUpdate) -> Iterator[SessionUpdate]:
     """A report of several items as those of one each."""
     for item in getattr(update, "content", ()):
         yield type(update)(update.tool_call_id, (item,))  # type: ignore[union-attr, call-arg, arg-type]
+
+
+@pytest.mark.parametrize("name", ["exec_command", None, "", "\x1b[31m"])
+def test_a_tools_name_and_its_removal_are_read_as_the_same(name: str | None) -> None:
+    update = ToolCallReported(ToolCallPatch(ToolCallId("c"), name=name))
+    (said,) = encode_updates.updates_of(update)
+    assert (said["name"], read(said)) == (name, (update,))
+
+
+@pytest.mark.parametrize("name", [5, [], {}])
+def test_a_malformed_name_leaves_the_name_and_the_rest_of_the_report(name: Any) -> None:
+    """R-LEN-1, R-POST-1"""
+    said = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "T", "name": name}
+    (update,) = read(said)
+    assert isinstance(update, ToolCallReported)
+    assert (update.patch.title, update.patch.name) == ("T", UNSET)
 
 
 PARTS = (HunkStart(0, 3, 0, 3), HunkStart(2, 90, 1, 89))

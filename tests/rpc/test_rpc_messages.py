@@ -163,7 +163,7 @@ def test_an_error_is_read_as_far_as_it_can_be(error: Any, code: int, message: st
         ("the cause", "the cause"),
         ({"details": "the cause", "message": "less"}, "the cause"),
         ({"details": "", "message": "the cause"}, "the cause"),
-        ({"details": {"deep": 1}, "reason": "the cause"}, "the cause"),
+        ({"details": {"deep": 1}, "error": "the cause"}, "the cause"),
         ({"other": "x"}, None),
         ([1], None),
         (None, None),

@@ -14,9 +14,8 @@ from support import schema
 
 PROVIDERS: Final = ("providers/list", "providers/set", "providers/disable")
 EXEMPT_METHODS: Final = {
-    "session/fork": "a draft that eight agents ship; the stable schema has none",
     **dict.fromkeys(
-        ("session/set_title", "session/archive", "session/unarchive", *PROVIDERS),
+        ("session/set_title", "session/archive", "session/unarchive", "session/status", "auth/status", *PROVIDERS),
         "drafts that agents ship; the stable schema has none",
     ),
     "mcp/message": "a draft; the stable schema has none",
@@ -39,6 +38,8 @@ GATES: Final[dict[str, tuple[str, ...]]] = {
     "session/set_title": ("sessionCapabilities", "title"),
     "session/archive": ("sessionCapabilities", "archive"),
     "session/unarchive": ("sessionCapabilities", "archive"),
+    "session/status": ("sessionCapabilities", "status"),
+    "auth/status": ("auth", "status"),
     "logout": ("auth", "logout"),
     **dict.fromkeys(PROVIDERS, ("providers",)),
 }
@@ -76,6 +77,14 @@ def _without_drafts(params: dict[str, Any]) -> dict[str, Any]:
     if isinstance(servers, list):
         return {**params, "mcpServers": [server for server in servers if server.get("type") != "acp"]}
     return params
+
+
+def _flaw_of_system_prompt(params: dict[str, Any], session: Any) -> str | None:
+    prompt = params.get("systemPrompt")
+    if prompt is None or prompt["mode"].startswith("_"):  # `check` tries a mode that there isn't
+        return None
+    gate = ("systemPrompt",) if prompt["mode"] == "append" else ("systemPrompt", "mode", prompt["mode"])
+    return None if _has(session, gate) else f"the agent takes no system prompt to {prompt['mode']}"
 
 
 class Conduct:
@@ -169,6 +178,10 @@ class Conduct:
 
     def _check_gate_v2(self, message: dict[str, Any], method: str, params: dict[str, Any]) -> None:
         session = (self._agent or {}).get("session")
+        if method == "session/status" and not _has(session, ("status",)):
+            self._note("the agent doesn't offer it (R2-LIFE)", message)
+        if method == "auth/status" and not _has(self._agent, ("auth", "status")):
+            self._note("the agent doesn't offer it (R2-AUTH)", message)
         if method == "session/delete" and not _has(session, ("delete",)):
             self._note("the agent doesn't offer it (R2-LIFE)", message)
         if method in PROVIDERS and not _has(self._agent, GATES[method]):
@@ -188,6 +201,8 @@ class Conduct:
             # `check` sends one that no agent knows.
             if any(not _has(session, ("mcp", kind)) for kind in kinds if not kind.startswith("_")):
                 self._note("the agent can't use such an MCP server (R2-MCP)", message)
+        if flaw := _flaw_of_system_prompt(params, session):
+            self._note(flaw, message)
 
     def _check_authenticate(self, params: dict[str, Any]) -> str | None:
         kind = self._auth_methods.get(params["methodId"], {"type": "terminal"}).get("type")
@@ -202,7 +217,7 @@ class Conduct:
         return f"the agent takes no {refused[0]} in a prompt (R-PROMPT-4)" if refused else None
 
     def _check_choice(self, params: dict[str, Any], source: str) -> str | None:
-        known = self._choices[params["sessionId"]].get(source, set())
+        known = self._choices[params["sessionId"]].get(source) or self._choices[""].get(source, set())
         return None if params[f"{source}Id"] in known else "the agent didn't give it to choose (R-MODE-2)"
 
     def _check_setup(self, params: dict[str, Any]) -> str | None:
@@ -217,7 +232,7 @@ class Conduct:
                 return f"the agent reaches no MCP server over {kind} (R-MCP-2)"
             if kind is None and not _is_absolute(server["command"]):
                 return "the command of an MCP server isn't absolute (R-MCP-1)"
-        return None
+        return _flaw_of_system_prompt(params, (self._agent or {}).get("sessionCapabilities"))
 
     def _sent_answer(self, message: dict[str, Any]) -> None:
         requests = self._to_answer.get(_key(message.get("id")), [])
@@ -278,6 +293,7 @@ class Conduct:
             self._agent = capabilities if isinstance(capabilities, dict) else {}
             entries = [m for m in methods if isinstance(m, dict)] if isinstance(methods, list) else []
             self._auth_methods = {entry["id"]: entry for entry in entries if isinstance(entry.get("id"), str)}
+            self._learn_choices("", result)  # of all sessions that say nothing of their own (R-DOC-1)
         elif method.startswith("session/"):
             self._learn_choices(params.get("sessionId") or result.get("sessionId"), result)
 

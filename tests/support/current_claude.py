@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,17 +15,22 @@ AGENTS: Final = Path(__file__).resolve().parents[3] / "shared/agents"
 NAME: Final = "claude-current"
 
 
-def main() -> int:
-    """Start it with a stand-in for its model; return its exit status."""
-    others: dict[str, Any] = runpy.run_path(str(AGENTS / "run.py"))
+def claude_of(others: dict[str, Any]) -> Callable[[Path, str], tuple[list[str], dict[str, str]]]:
+    """How it starts in a home and with a model's address, made of what `run.py` knows of other agents."""
     start = others["claude"]("claude-acp", "@agentclientprotocol/claude-agent-acp/dist/index.js")
 
     def claude(home: Path, url: str) -> tuple[list[str], dict[str, str]]:
         (_, program), env = start(home, url)
         return [str(others["NODE22"]), program], {**env, "CLAUDE_CODE_ENABLE_TASKS": "1"}
 
+    return claude
+
+
+def main() -> int:
+    """Start it with a stand-in for its model; return its exit status."""
+    others: dict[str, Any] = runpy.run_path(str(AGENTS / "run.py"))
     sys.argv.insert(1, NAME)
-    return int(others["main"]({NAME: claude}))
+    return int(others["main"]({NAME: claude_of(others)}))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from acp_tui.protocol.wire import WireModel
 _BESIDE = Path(__file__).parents[3] / "shared"
 GOLDEN = _BESIDE / "acp" / "golden"
 SCHEMA_V1 = _BESIDE / "acp" / "schema" / "v1" / "schema.json"
-SCHEMA_V1_UNSTABLE = SCHEMA_V1.with_name("schema.unstable.json")
+DRAFTS_V1 = SCHEMA_V1.with_name("schema.unstable.json")
 SCHEMA_V2 = _BESIDE / "acp" / "schema" / "v2" / "schema.unstable.json"
 TRANSCRIPTS = _BESIDE / "agents" / "transcripts"
 AGENTS = _BESIDE / "agents"
@@ -47,9 +47,9 @@ def schema_v1() -> Any:
 
 
 @cache
-def schema_v1_unstable() -> Any:
+def drafts_v1() -> Any:
     """The same with its unstable parts."""
-    return json.loads(SCHEMA_V1_UNSTABLE.read_text()) if SCHEMA_V1_UNSTABLE.exists() else {"$defs": {}}
+    return json.loads(DRAFTS_V1.read_text()) if DRAFTS_V1.exists() else {"$defs": {}}
 
 
 @cache
@@ -60,7 +60,7 @@ def schema_v2() -> Any:
 
 def is_valid(version: int, name: str, value: Any) -> bool:
     """Whether the unstable schema of this version allows a value of the type with this name."""
-    definitions = (schema_v2() if version == 2 else schema_v1_unstable())["$defs"]
+    definitions = (schema_v2() if version == 2 else drafts_v1())["$defs"]
     # Without validating the schema itself, which takes half a second.
     return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions}).is_valid(value)
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from support.golden import schema_v1, schema_v2
+from support.golden import drafts_v1, schema_v1, schema_v2
 
 Shape = Literal["Request", "Response", "Notification"]
 """A message's role in its method; names of the schema's definitions end with these words."""
@@ -21,9 +21,15 @@ Side = Literal["agent", "client", "protocol"]
 _COMPOSED: Final = ("$ref", "allOf", "anyOf", "oneOf", "properties")
 
 
+_DRAFTS: Final = ("NewSession", "LoadSession", "ResumeSession", "ForkSession", "SystemPrompt", "SystemPromptMode")
+"""Version 1's requests that may have a system prompt, which the stable schema lacks."""
+
+
 def _definitions(version: int) -> dict[str, Any]:
-    found: dict[str, Any] = (schema_v1 if version == 1 else schema_v2)()["$defs"]
-    return found
+    stable: dict[str, Any] = (schema_v1 if version == 1 else schema_v2)()["$defs"]
+    drafts = drafts_v1()["$defs"] if version == 1 else {}
+    names = (name if name in drafts else f"{name}Request" for name in _DRAFTS)
+    return {**stable, **{name: drafts[name] for name in names if name in drafts}}
 
 
 @cache

@@ -33,7 +33,9 @@ from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
+from acp_tui.protocol.failures import read_failure
 from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer
+from acp_tui.rpc import RequestFailed
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
@@ -88,6 +90,7 @@ class RecordedConnection:
         """The error that answers a request to set an option; None: it is set."""
         self._on_end: Callable[[TurnEnded | TurnFailed], None] | None = None
         self._ended: anyio.Event | None = None
+        self._error: RequestFailed | None = None
 
     async def prompt(
         self,
@@ -99,12 +102,23 @@ class RecordedConnection:
         self.prompts.append("".join(block.text for block in blocks if isinstance(block, Text)))
         self._on_end, self._ended = on_end, anyio.Event()
         await self._ended.wait()
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
 
     def end_turn(self, stop_reason: str = "end_turn") -> None:
         """The agent answers the prompt."""
         assert self._on_end is not None, "no prompt was sent"
         assert self._ended is not None
         self._on_end(TurnEnded(stop_reason))
+        self._ended.set()
+
+    def fail_turn(self, message: str, **data: Any) -> None:
+        """The agent answers the prompt with an error."""
+        assert self._on_end is not None, "no prompt was sent"
+        assert self._ended is not None
+        self._error = RequestFailed(-32603, message, data)
+        self._on_end(read_failure(self._error))
         self._ended.set()
 
     def cancel(self, session_id: SessionId) -> None:

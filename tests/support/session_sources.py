@@ -9,7 +9,7 @@ from pathlib import Path
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.transcript.index import RecordedSession
-from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
+from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
 from acp_tui.ui.dialogs.session_rows import OpenMode
 
 HERE = Path("/home/me/project")
@@ -39,6 +39,9 @@ class NoSessions:
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         return SessionPage(())
+
+    async def status(self, session_id: SessionId) -> SessionStatus | None:
+        return None
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         return ()

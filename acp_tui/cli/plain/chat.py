@@ -34,6 +34,7 @@ from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -41,6 +42,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 PROMPT: Final = "> "
 GOES_ON: Final = "... "
 QUOTES: Final = '"""'
+CANCEL_PATIENCE_S: Final = 2.0
 END_LIMIT_S: Final = 2.0
 """How long printing the last lines may take."""
 
@@ -369,8 +371,11 @@ class Chat:
         session.queue.hold()
         if not session.conversation.is_connected:
             if not self._is_reconnecting:
-                self.say("the agent has stopped; to restart it: /restart")
-        elif error.hint:
+                has_ended = self.agent.lost is not None
+                self.say(
+                    f"{'the agent has stopped' if has_ended else 'the session is closed'}; to restart it: /restart"
+                )
+        elif error.hint and not isinstance(error, AgentRefused):
             self.say(error.hint)
 
     # Ending
@@ -383,6 +388,13 @@ class Chat:
         self.session.queue.hold()
         self.session.cancel()
         self.say("canceling; press Ctrl+C again to quit")
+        self._tasks.start_soon(self._say_not_stopped, self.session, self.session.conversation.turn_start)
+
+    async def _say_not_stopped(self, session: Session, turn_start: EntryId | None) -> None:
+        await anyio.sleep(CANCEL_PATIENCE_S)
+        said = session.conversation
+        if session is self.session and said.is_cancelling and said.turn_start == turn_start:
+            self.say("the agent hasn't stopped yet; to end and restart it: /restart")
 
     def interrupt(self, had_draft: bool) -> None:
         """Handle Ctrl+C: drop the typed text, or else cancel the turn. The second one ends the program."""

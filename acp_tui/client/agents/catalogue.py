@@ -1,7 +1,7 @@
 """The agents that can run here, from every source, and why each other one can't.
 
-The user's own agents take precedence over installed ones, and those over the registry's (R-REG-7). This module fetches,
-installs, and starts nothing.
+The user's own agents take precedence over installed ones, those on PATH over those that acp-tui has installed, and all
+of them over the registry's (R-REG-7). This module fetches, installs, and starts nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import DEMO, AgentCommand, Package
@@ -26,6 +26,7 @@ from acp_tui.client.agents.configured_agents import (
     read_configured_agents,
 )
 from acp_tui.client.agents.demo_agent import demo_command, with_project
+from acp_tui.client.agents.installed import Installed, Offer, all_installed, read_installed
 from acp_tui.client.agents.registry import (
     Archive,
     CachedRegistry,
@@ -47,9 +48,26 @@ class KnownAgent:
     title: str
     description: str
     argv: tuple[str, ...]
-    install_hint: str
+    package: str
     registry_id: str
     """The agent's ID in the agent registry."""
+    size_mb: int
+    """About how many its package takes with all that it needs, in November 2026."""
+    tool: Literal["npm", "uv"] = "npm"
+    runs_scripts: bool = False
+    """Whether it doesn't work without the scripts that its package brings for its installation."""
+
+    @property
+    def install_hint(self) -> str:
+        return f"{'npm install -g' if self.tool == 'npm' else 'uv tool install'} {self.package}"
+
+    @property
+    def offer(self) -> Offer:
+        program, *args = self.argv
+        size = self.size_mb * 1_000_000
+        return Offer(
+            self.name, self.tool, self.package, program, tuple(args), size_bytes=size, runs_scripts=self.runs_scripts
+        )
 
 
 KNOWN_AGENTS: Final[Mapping[str, KnownAgent]] = {
@@ -60,48 +78,56 @@ KNOWN_AGENTS: Final[Mapping[str, KnownAgent]] = {
             "Claude Agent",
             "Anthropic's coding agent",
             ("claude-agent-acp",),
-            "npm install -g @agentclientprotocol/claude-agent-acp",
+            "@agentclientprotocol/claude-agent-acp",
             "claude-acp",
+            400,
         ),
         KnownAgent(
             "codex",
             "Codex",
             "OpenAI's coding agent",
             ("codex-acp",),
-            "npm install -g @agentclientprotocol/codex-acp",
+            "@agentclientprotocol/codex-acp",
             "codex-acp",
+            460,
         ),
         KnownAgent(
             "fast-agent",
             "fast-agent",
             "Agents and workflows in Python, for many models",
             ("fast-agent-acp",),
-            "uv tool install fast-agent-mcp",
+            "fast-agent-mcp",
             "fast-agent",
+            210,
+            "uv",
         ),
         KnownAgent(
             "gemini",
             "Gemini CLI",
             "Google's coding agent",
             ("gemini", "--acp"),
-            "npm install -g @google/gemini-cli",
+            "@google/gemini-cli",
             "gemini",
+            100,
         ),
         KnownAgent(
             "opencode",
             "opencode",
             "An open coding agent for many models",
             ("opencode", "acp"),
-            "npm install -g opencode-ai",
+            "opencode-ai",
             "opencode",
+            350,
+            runs_scripts=True,
         ),
         KnownAgent(
             "qwen",
             "Qwen Code",
             "Alibaba's coding agent",
             ("qwen", "--acp"),
-            "npm install -g @qwen-code/qwen-code",
+            "@qwen-code/qwen-code",
             "qwen-code",
+            150,
         ),
     )
 }
@@ -154,7 +180,11 @@ class ListedAgent:
     remedy: str = ""
     """The command that installs what is missing, or where to get it."""
     archive: Archive | None = None
-    """What the user has to download, if the agent comes that way."""
+    """What there is to download, if the agent comes that way."""
+    offer: Offer | None = None
+    """What acp-tui can install, now or as an update."""
+    installed: Installed | None = None
+    """What acp-tui has installed, which then runs."""
     registry_id: str = ""
     is_recent: bool = False
 
@@ -236,7 +266,7 @@ def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
         return _of_user(user.agents[name], place)
     known = KNOWN_AGENTS.get(name)
     if known is not None and place.has(known.argv[0]):
-        return _installed(known)
+        return _on_path(known)
     listed = _all(user, cached_registry(place.registry_file), place)
     found = next((agent for agent in listed if agent.name == name), None) or next(
         (agent for agent in listed if agent.registry_id == name), None
@@ -274,6 +304,8 @@ def _all(user: ConfiguredAgents, cached: CachedRegistry | None, place: Catalogue
     others = [_demo(), *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values())]
     taken = {*KNOWN_AGENTS, DEMO, *(known.registry_id for known in KNOWN_AGENTS.values())}
     others += (_of_registry(entry, place) for entry in entries.values() if entry.agent_id not in taken)
+    taken.update(entries)
+    others += (_ours(kept) for kept in all_installed() if kept.name not in taken)
     theirs = {*user.agents, *user.problems}
     return (*of_user, *(agent for agent in others if agent.name not in theirs))
 
@@ -282,7 +314,8 @@ def _in_order(listed: Iterable[ListedAgent], recent: tuple[str, ...]) -> tuple[L
     def rank(agent: ListedAgent) -> tuple[int, int, str]:
         if agent.is_recent:
             return 0, recent.index(agent.name), ""
-        return (3 if agent.obstacle else 2 if agent.command.package else 1), 0, agent.name
+        state = (4 if agent.offer is None else 3) if agent.obstacle else 2 if agent.command.package else 1
+        return state, 0, agent.name
 
     marked = (replace(agent, is_recent=agent.name in recent) for agent in listed)
     return tuple(sorted(marked, key=rank))
@@ -305,27 +338,36 @@ def _of_user(agent: ConfiguredAgent, place: CatalogueSources) -> ListedAgent:
 
 
 def _of_known(known: KnownAgent, entry: RegistryEntry | None, place: CatalogueSources) -> ListedAgent:
-    """Prefers the installed program, then the registry's way to run it, then instructions to install it."""
-    installed = _installed(known)
+    """Prefers the installed program, then the registry's way to run it, then the way to install it."""
+    on_path = _on_path(known)
     if place.has(known.argv[0]):
-        return installed
+        return on_path
+    offer = known.offer if place.has(known.tool) else None
+    if (kept := read_installed(known.name)) is not None:
+        return _ours(kept, replace(on_path, offer=offer))
     if entry is not None:
         listed = _of_registry(entry, place)
         if not listed.obstacle:
             command = replace(listed.command, name=known.name)
-            return replace(listed, command=command, title=known.title, description=known.description)
-    return replace(installed, obstacle=_missing(known.argv[0]), remedy=known.install_hint)
+            return replace(listed, command=command, title=known.title, description=known.description, offer=offer)
+    return replace(on_path, obstacle=_missing(known.argv[0]), remedy=known.install_hint, offer=offer)
 
 
-def _installed(known: KnownAgent) -> ListedAgent:
+def _ours(kept: Installed, listed: ListedAgent | None = None) -> ListedAgent:
+    """What acp-tui has installed. The agent may be in no list any more."""
+    listed = listed or ListedAgent(kept.command, EntrySource.REGISTRY, kept.name)
+    return replace(listed, command=kept.command, version=kept.version, installed=kept)
+
+
+def _on_path(known: KnownAgent) -> ListedAgent:
     command = AgentCommand(known.name, known.argv, install_hint=known.install_hint, is_listed=True)
     return ListedAgent(command, EntrySource.KNOWN, known.title, known.description, registry_id=known.registry_id)
 
 
 def _of_registry(entry: RegistryEntry, place: CatalogueSources) -> ListedAgent:
-    """The first of the entry's ways that works here, otherwise the first one and why it doesn't work."""
+    """The first of the entry's ways that works here, or that acp-tui can make work, otherwise why one doesn't."""
     ways = [*_ways(entry, place)]
-    way = next((way for way in ways if not way.obstacle), ways[-1])
+    way = next((way for way in ways if not way.obstacle), None) or next((way for way in ways if way.offer), ways[-1])
     return replace(way, title=entry.name, description=entry.description, registry_id=entry.agent_id)
 
 
@@ -347,7 +389,7 @@ def _ways(entry: RegistryEntry, place: CatalogueSources) -> Iterator[ListedAgent
 
 
 def _as_program(entry: RegistryEntry, archive: Archive, place: CatalogueSources) -> ListedAgent:
-    """The program if the user has installed it, in any version, otherwise what to download."""
+    """The program if it's installed, in any version, otherwise what to download."""
     package = Package("", archive.program, "")
     argv = (archive.program, *archive.args)
     listed = ListedAgent(
@@ -358,12 +400,25 @@ def _as_program(entry: RegistryEntry, archive: Archive, place: CatalogueSources)
     )
     if place.has(archive.program):
         return listed
+    offer = Offer(
+        entry.agent_id,
+        "",
+        archive.url,
+        archive.path,
+        archive.args,
+        archive.env,
+        entry.version,
+        sha256=archive.sha256,
+    )
+    if (kept := read_installed(entry.agent_id)) is not None:
+        return _ours(kept, replace(listed, offer=offer))
     checksum = f"SHA-256 {archive.sha256}" if archive.sha256 else "the registry gives no checksum"
     return replace(
         listed,
         version=entry.version,
         obstacle=_missing(archive.program),
         remedy=f"put {archive.program} on PATH from {archive.url} ({checksum})",
+        offer=offer,
     )
 
 

@@ -61,16 +61,11 @@ class Connected:
 async def connected_agent(address: Address) -> AsyncIterator[Connected]:
     """Connect to the agent at `address` until the block ends. Raises AgentUnreachable and AgentNotRunnable."""
     opened: Opened
-    try:
-        # Each transport needs its own library.
-        if address.is_http:
-            from acp_tui.client.agents.streamable_http import opened_http as opened
-        else:
-            from acp_tui.client.agents.websocket import opened_websocket as opened
-    except ImportError as error:
-        raise AgentNotRunnable(
-            f"remote agents need the package {error.name}", hint="pip install 'acp-tui[remote]'"
-        ) from error
+    # Each transport needs its own library.
+    if address.is_http:
+        from acp_tui.client.agents.streamable_http import opened_http as opened
+    else:
+        from acp_tui.client.agents.websocket import opened_websocket as opened
     headers = await _with_token(address)
     async with opened(address, headers) as stream:
         yield Connected(stream, headers)

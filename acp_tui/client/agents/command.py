@@ -168,6 +168,10 @@ class AgentCommand:
     """The commands of the proxies between it and us, the one next to us first. They run here, wherever it runs."""
     sandbox: str = ""
     """The name of the sandbox it runs in; "" for what the settings say."""
+    system_prompt: str = ""
+    """Instructions for each of its sessions; "" for none."""
+    overrides_prompt: bool = False
+    """Whether these replace its own instructions instead of following them."""
     options: tuple[tuple[str, str], ...] = ()
     """What to choose in each new session: the category or ID of an option, and its value."""
     is_host: bool = False

@@ -26,9 +26,10 @@ command = ["my-agent", "--acp"]
 env = { MY_AGENT_MODEL = "large" }
 """
 _EXAMPLE_HINT: Final = f"it should look like:\n{EXAMPLE}"
-_KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "sandbox", "proxies", "description")
-_OF_ADDRESS: Final = ("url", "headers", "token_command", "insecure", "cwd")
-_URL_KEYS: Final = (*_OF_ADDRESS, "files", "mcp", "protocol", "proxies", "description")
+_PROMPT: Final = ("system_prompt", "system_prompt_file", "system_prompt_mode")
+_SHARED: Final = ("files", "mcp", "protocol", "proxies", *_PROMPT, "description")
+_KEYS: Final = ("command", "env", "wrapper", "runs", "sandbox", *_SHARED)
+_URL_KEYS: Final = ("url", "headers", "token_command", "insecure", "cwd", *_SHARED)
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A valid name of an HTTP header."""
 
@@ -103,6 +104,8 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         protocol=_protocol(entry, key),
         sandbox=_text(entry, "sandbox", key),
         proxies=_proxies(entry, key, environ),
+        system_prompt=_system_prompt(entry, key, environ),
+        overrides_prompt=_overrides_prompt(entry, key),
     )
     return ConfiguredAgent(command, _text(entry, "description", key))
 
@@ -131,6 +134,8 @@ def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         protocol=_protocol(entry, key),
         address=address,
         proxies=_proxies(entry, key, environ),
+        system_prompt=_system_prompt(entry, key, environ),
+        overrides_prompt=_overrides_prompt(entry, key),
     )
 
 
@@ -188,6 +193,30 @@ def _proxies(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) 
     return tuple(
         _command_line(words, f"{key}.proxies, number {number}", environ) for number, words in enumerate(proxies, 1)
     )
+
+
+def _system_prompt(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> str:
+    """The text, from the entry or from the file that it names; "" for none."""
+    text, file = _text(entry, "system_prompt", key), _text(entry, "system_prompt_file", key)
+    if text and file:
+        raise SettingsError(f"{key} sets the system prompt twice: system_prompt and system_prompt_file")
+    if not file:
+        return text.strip()
+    key = f"{key}.system_prompt_file"
+    try:
+        path = Path(expand_path(file, environ))
+    except SettingsError as error:
+        raise SettingsError(f"{key}: {error}") from error
+    if not path.is_absolute():
+        raise _wrong(key, "an absolute path")
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:  # ValueError: it isn't UTF-8, or no path
+        raise SettingsError(f"{key} can't be read: {error}") from error
+
+
+def _overrides_prompt(entry: Mapping[str, object], key: str) -> bool:
+    return _one_of(entry, "system_prompt_mode", ("append", "override"), key) == "override"
 
 
 def _env(entry: Mapping[str, object], key: str, environ: Mapping[str, str], of: str = "env") -> dict[str, str]:

@@ -1,8 +1,8 @@
 """The agent registry's index as values. Invalid parts are left out and reported. Fetches nothing.
 
-The index is untrusted. An entry can only run a program that the user has installed, or that a runner fetches in one
-version from the package registry the user has set up. The user sees what an entry adds to a command line before it
-first runs. An entry can't set variables that decide which code that is.
+The index is untrusted. An entry can only run a program that the user has installed, with or without acp-tui, or that a
+runner fetches in one version from the package registry the user has set up. The user sees what an entry adds to a
+command line before it first runs. An entry can't set variables that decide which code that is.
 """
 
 from __future__ import annotations
@@ -204,12 +204,17 @@ class Archive:
     """An agent as a program to download, for one platform."""
 
     url: str
-    program: str
-    """The program's file name."""
+    path: str
+    """The program's path in the archive."""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     sha256: str = ""
     """The archive's hash in hexadecimal; "" if the registry doesn't state it."""
+
+    @property
+    def program(self) -> str:
+        """The program's file name."""
+        return PurePosixPath(self.path).name
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,12 +325,12 @@ def _archive(value: object) -> Archive:
     url = _string(build, "archive")
     if not url.startswith("https://") or not url.isascii() or not url.isprintable() or " " in url:
         raise ValueError("its archive has no https address")
-    program = PurePosixPath(_string(build, "cmd").replace("\\", "/")).name
-    if not _PROGRAM.fullmatch(program):
-        raise ValueError("cmd doesn't name a program")
-    _agent_program(program)
+    path = PurePosixPath(_string(build, "cmd").replace("\\", "/"))
+    if not _PROGRAM.fullmatch(path.name) or path.is_absolute() or ".." in path.parts:
+        raise ValueError("cmd doesn't name a program in its archive")
+    _agent_program(path.name)
     digest = _matching(_SHA256, build, "sha256") if "sha256" in build else ""
-    return Archive(url, program, _args(build), _env(build), digest)
+    return Archive(url, str(path), _args(build), _env(build), digest)
 
 
 def _agent_program(name: str) -> str:

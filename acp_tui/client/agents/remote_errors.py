@@ -12,11 +12,17 @@ from urllib.request import getproxies, proxy_bypass
 from anyio.abc import ByteStream
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.errors import AgentUnreachable
+from acp_tui.client.errors import AgentNotRunnable, AgentUnreachable
+from acp_tui.client.extras import command_to_add
 from acp_tui.values import dataclass
 
 OPEN_LIMIT_S: Final = 15.0
 """How long a server may take to accept a connection."""
+
+
+def missing(error: ImportError) -> AgentNotRunnable:
+    """What to raise if a library isn't installed."""
+    return AgentNotRunnable(f"remote agents need the package {error.name}", hint=command_to_add("remote"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
-import httpx
 from anyio.abc import TaskGroup, TaskStatus
 from pydantic_core import from_json
 
@@ -32,6 +31,11 @@ from acp_tui.rpc.messages import (
     key_of,
     write_failure,
 )
+
+try:
+    import httpx
+except ImportError as error:
+    raise remote_errors.missing(error) from error
 
 ACCEPT_TIMEOUT_S: Final = 30.0
 """How long a server may take to accept a message. Its answer arrives as an event."""

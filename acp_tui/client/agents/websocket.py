@@ -9,12 +9,17 @@ from functools import partial
 from typing import Final
 
 import anyio
-from websockets import exceptions
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.frames import CloseCode
 
 from acp_tui.client.agents import remote_errors
 from acp_tui.client.agents.address import Address
+
+try:
+    from websockets import exceptions
+    from websockets.asyncio.client import ClientConnection, connect
+    from websockets.frames import CloseCode
+except ImportError as error:
+    raise remote_errors.missing(error) from error
+
 from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, LineConnection, WebSocketStream
 
 _FINAL: Final = frozenset({CloseCode.POLICY_VIOLATION, CloseCode.MESSAGE_TOO_BIG, *range(4400, 4500)})

@@ -15,7 +15,8 @@ Each further line has a "type". The entries of the conversation come first, from
     own_command  line, terminal_id
     compaction   compaction_id, status, summary: content blocks, error
     turn_end     stop_reason
-    failure      message, detail, stderr_tail
+    failure      message, detail, stderr_tail, said: {reason, scope, correlation_id, retry_after_s, retry_at (seconds
+                 since the epoch), auth_methods}
     unknown      kind, raw
 
 Then come the things they refer to, and the final state of what isn't an entry:

@@ -212,6 +212,7 @@ def _failure(failure: entries.Failure) -> Section:
     parts: list[Part] = [Note(failure.message, is_problem=True)]
     if failure.detail:
         parts.append(Code(failure.detail))
+    parts += [Note(line) for line in wording.error_words(failure.said)]
     if failure.stderr_tail.strip():
         parts += [Note("its last lines on stderr:"), Code(failure.stderr_tail.strip("\n"))]
     return Section("failure", "Failure", tuple(parts))

@@ -65,7 +65,7 @@ def _state(entry: ToolCallEntry, terminals: ShownTerminals) -> str:
     status = "needs your decision" if entry.waiting else call.status.replace("_", " ")
     subject = terminals.subject_of(call)
     about = [] if subject is None else [subject.words]
-    return " · ".join([call.kind, status, *about, *map(_place, call.locations)])
+    return " · ".join([call.kind, *filter(None, [call.untold_name]), status, *about, *map(_place, call.locations)])
 
 
 def _place(location: tool_calls.Location) -> str:

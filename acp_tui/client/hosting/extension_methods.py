@@ -28,7 +28,9 @@ ATTACHED: Final = "_acp_tui/attached"
 
 READ_ONLY: Final[Mapping[str, str]] = {"Acp-Tui-Access": "read-only"}
 """The header of a client that only wants to watch."""
-FOR_WATCHERS: Final = frozenset((v1.INITIALIZE, v1.SESSION_LIST, v1.SESSION_LOAD, v1.SESSION_RESUME, STATUS))
+FOR_WATCHERS: Final = frozenset(
+    (v1.INITIALIZE, v1.SESSION_LIST, v1.SESSION_STATUS, v1.SESSION_LOAD, v1.SESSION_RESUME, STATUS)
+)
 """All that a client may do that can only watch. None of it changes anything."""
 
 FOLLOWS: Final[Mapping[str, Any]] = {OWN_META: {"updates": True, "questions": True}}

@@ -34,6 +34,7 @@ from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
 from acp_tui.conversation.facts import (
+    AuthStatus,
     ConfigOption,
     Fact,
     PermissionRequest,
@@ -48,6 +49,7 @@ from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatc
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
 from acp_tui.protocol.connection import STEERING
+from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import agent_requests, encode_updates, initialize, session
 from acp_tui.protocol.v1.inbound_content import read_block
@@ -176,6 +178,7 @@ class Host:
         self._opened_at: dict[SessionId, float] = {}
         self._watches: dict[SessionId, NewsWatch] = defaultdict(NewsWatch)
         agent.on_elicitations = self._look_at_questions
+        agent.auth_listeners.append(self._tell_login)
 
     async def serve(self, stream: ByteStream, access: Access = LOCAL) -> None:
         """Serve one client until it disconnects."""
@@ -275,6 +278,10 @@ class Host:
             case _:
                 return None
         return turn.client if turn is not None and not turn.client.hears_itself else None
+
+    def _tell_login(self) -> None:
+        for client in tuple(self.clients):
+            client.tell_login()
 
     def _look_at_questions(self) -> None:
         for client in tuple(self.clients):
@@ -404,6 +411,8 @@ class Client:
         """The IDs of plans that it was told of."""
         self._held_back: dict[SessionId, list[tuple[updates.SessionUpdate, Change]]] = {}
         """What happens in a session while its history is being sent."""
+        self._hears_login = False
+        """Whether it was offered to be told who is logged in."""
         self._elicits: initialize.ElicitationCapabilities | None = None
         """The questions, besides for permission, that it can ask."""
         self._reads_questions = False
@@ -420,7 +429,9 @@ class Client:
             "providers/disable": self._disable_provider,
             v1.SESSION_NEW: self._new_session,
             v1.SESSION_LOAD: self._load_session,
+            v1.AUTH_STATUS: self._auth_status,
             v1.SESSION_LIST: self._list_sessions,
+            v1.SESSION_STATUS: self._session_status,
             v1.SESSION_CLOSE: self._close_session,
             v1.SESSION_PROMPT: self._prompt,
             STEERING: self._steer,
@@ -504,7 +515,10 @@ class Client:
             close_session=not self.access.is_read_only,
             resume_session=False,
             delete_session=False,
+            session_status=True,
+            auth_status=agent.tells_login and not self.access.is_read_only,
         )
+        self._hears_login = capabilities.auth_status
         # A login in a terminal would require a new agent process.
         ways = [way for way in agent.auth_methods if way.kind == "agent"]
         meta = extension_methods.host_meta(agent.sandbox_name)
@@ -517,6 +531,10 @@ class Client:
     async def _logout(self, _: Any) -> Any:
         await self._host.agent.logout()
         return {}
+
+    async def _auth_status(self, _: Any) -> Any:
+        await self._host.agent.ask_auth_status()
+        return encode_updates.auth_status_of(self._host.agent.auth_status or AuthStatus("unknown"))
 
     async def _list_providers(self, _: Any) -> Any:
         return {"providers": list(map(encode_updates.provider_of, await self._host.agent.list_providers()))}
@@ -601,6 +619,13 @@ class Client:
         ]
         return {"sessions": found}
 
+    async def _session_status(self, params: Any) -> Any:
+        asked = self._session(decode(session.SessionStatusRequest, params).session_id)
+        if self.version == 1:
+            return {"status": "open"}
+        state = encode_updates_v2.state_of(asked.conversation)
+        return {"status": "open", "state": {key: value for key, value in state.items() if key != "sessionUpdate"}}
+
     async def _close_session(self, params: Any) -> Any:
         closed = self._session(decode(session.CloseSessionRequest, params).session_id)
         self._open.discard(closed.session_id)
@@ -666,7 +691,7 @@ class Client:
     def _session(self, session_id: str) -> Session:
         found = self._host.agent.sessions.get(SessionId(session_id))
         if found is None:
-            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
+            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}", {"sessionId": session_id})
         return found
 
     # Updates to the client
@@ -689,6 +714,12 @@ class Client:
                 if self._told_attendance.get(session_id) != attendance:
                     self._told_attendance[session_id] = attendance
                     self.notify(extension_methods.ATTACHED, extension_methods.write_attended(session_id, attendance))
+
+    def tell_login(self) -> None:
+        """Tell who is logged in, if it was offered that; a watcher never is."""
+        status = self._host.agent.auth_status
+        if self._hears_login and status is not None:
+            self.notify(v1.AUTH_STATUS_UPDATE, encode_updates.auth_status_of(status))
 
     def tell(self, told: Session, update: updates.SessionUpdate, change: Change) -> None:
         if told.session_id not in self._open:
@@ -868,10 +899,11 @@ def _as_failures() -> Iterator[None]:
     except MalformedMessage as error:
         raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
     except AuthenticationRequired as error:
-        raise RequestFailed(AUTH_REQUIRED, str(error), error.detail) from error
+        raise RequestFailed(AUTH_REQUIRED, str(error), error_data(error.detail, error.said)) from error
+    except AgentRefused as error:
+        raise RequestFailed(error.code, str(error), error_data(error.detail or None, error.said)) from error
     except ClientError as error:
-        code = error.code if isinstance(error, AgentRefused) else ErrorCode.INTERNAL_ERROR
-        raise RequestFailed(code, str(error), error.detail or error.hint or None) from error
+        raise RequestFailed(ErrorCode.INTERNAL_ERROR, str(error), error.detail or error.hint or None) from error
 
 
 def _absolute(path: str) -> Path:

@@ -25,6 +25,7 @@ from typing import Any, Final
 import anyio
 from anyio.abc import TaskGroup
 
+from acp_tui.client.extras import command_to_add
 from acp_tui.client.files import replace_file
 from acp_tui.client.hosting import extension_methods
 from acp_tui.client.hosting.finding import HostNotStarted, HostPaths
@@ -35,9 +36,7 @@ try:
     from websockets.asyncio.server import Server, ServerConnection, serve, unix_serve
     from websockets.http11 import Request, Response
 except ImportError as error:
-    raise HostNotStarted(
-        f"hosting sessions needs the package {error.name}", hint="pip install 'acp-tui[remote]'"
-    ) from error
+    raise HostNotStarted(f"hosting sessions needs the package {error.name}", hint=command_to_add("remote")) from error
 
 from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, WebSocketStream
 from acp_tui.values import dataclass

@@ -19,7 +19,7 @@ from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.defaults import COVERED, ENVIRONMENT, RUNS_LATER, SCRATCH, SECRETS, SHARED_TMP, TOOLS
 from acp_tui.client.sandbox.needs import NEEDS, Needs
 from acp_tui.client.sandbox.repository import Marks, repository_of
-from acp_tui.client.settings.location import cache_folder, expand_path, own_folders
+from acp_tui.client.settings.location import cache_folder, expand_path, installed_folder, own_folders
 from acp_tui.client.settings.settings import SandboxProfile
 from acp_tui.client.temporary import TemporaryFolder
 from acp_tui.values import dataclass
@@ -114,8 +114,8 @@ def make_box(
     for access, covered in ((Access.HIDDEN, (*COVERED, "~")), (Access.SCRATCH, (*SCRATCH, *SHARED_TMP))):
         places |= {path: access for path in map(paths.real, covered) if path.is_dir() or path.parent == paths.home}
     places[Path("/")] = Access.READABLE
-    packages = paths.real(str(cache_folder() / "packages"))
-    readable = (*TOOLS, *needs.readable, str(packages), "/etc/resolv.conf", "/run/current-system", "/run/wrappers")
+    fetched = {paths.real(str(folder)) for folder in (cache_folder() / "packages", installed_folder())}
+    readable = (*TOOLS, *needs.readable, *map(str, fetched), "/etc/resolv.conf", "/run/current-system", "/run/wrappers")
     for each in (*map(paths.real, readable), *_program_places(program, environment, paths.home, roots)):
         if each.exists():
             places.setdefault(each, Access.READABLE)  # PATH may name the home folder itself
@@ -132,7 +132,7 @@ def make_box(
     others = (path for other in NEEDS.values() if other is not needs for path in other.state)
     secrets = frozenset(map(paths.real, (*SECRETS, *others, *map(str, own_folders()))))
     for secret in secrets:
-        _hide(places, secret, but={packages, *named})
+        _hide(places, secret, but={*fetched, *named})
     for path in needs.state:
         for each in _state(paths, path, makes_it=not needs.is_guessed):
             if not (needs.is_guessed and _touches(each, secrets)):
@@ -152,7 +152,7 @@ def make_box(
             _hide(places, mask)
         elif _above(places, mask) is Access.WRITABLE:
             places[mask] = left
-    spelled = ("~", *TOOLS, *needs.readable, *needs.state, *readable_too, *writable)
+    spelled = ("~", *TOOLS, str(installed_folder()), *needs.readable, *needs.state, *readable_too, *writable)
     links = dict(_links(paths, spelled, places))
     inner = (path for path, access in places.items() if access in (Access.READABLE, Access.HIDDEN))
     kept = {path: _file_at(path) for path in inner if _above(places, path.parent) is Access.WRITABLE}

@@ -50,9 +50,13 @@ _PLACES: Final = (
     b'"error"',
     b"authenticat",
     b"auth/login",
+    b"auth/status",
+    b'"accounts"',
     b'"terminal_',
     b"\\u",
 )
+_IDENTITY: Final = ("name", "email", "organization")
+"""Whose account it is, which the draft of `auth/status` wants in no log. Its label says what kind it is."""
 _OPEN_KEYS: Final = ("name", "type", "command", "serverId")
 """Open keys of an MCP server. Arguments and URL paths may contain tokens, so they are masked, too."""
 _ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
@@ -146,7 +150,25 @@ class Masker:
             if isinstance(params, dict):
                 hidden = {key: self._hidden(item, learns=True) for key, item in params.items()}
                 value = {**value, "params": {**hidden, "methodId": params.get("methodId")}}
-        return self._searched(self._terminal(value), 0)
+        return self._searched(self._terminal(self._nameless(value)), 0)
+
+    def _nameless(self, value: Any) -> Any:
+        """The message without whose accounts the agent has."""
+        match value:
+            case {"method": "auth/status_update" | "_auth/status_update", "params": told}:
+                return {**value, "params": self._without_names(told)}
+            case {"result": {"state": str(), "accounts": list()} as told}:
+                return {**value, "result": self._without_names(told)}
+        return value
+
+    def _without_names(self, told: Any) -> Any:
+        if isinstance(told, list):
+            return [self._without_names(item) for item in told]
+        if not isinstance(told, dict):
+            return told
+        return {
+            key: self._hidden(item) if key in _IDENTITY else self._without_names(item) for key, item in told.items()
+        }
 
     def _terminal(self, value: Any) -> Any:
         """The message with a terminal's bytes masked, which agents report in base64."""

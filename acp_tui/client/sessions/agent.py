@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
@@ -38,11 +39,22 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.facts import Provider, ProviderRoute, RequestKey, SessionId, SessionPage, Turn
+from acp_tui.conversation.facts import (
+    AuthStatus,
+    Provider,
+    ProviderRoute,
+    RequestKey,
+    SessionId,
+    SessionPage,
+    SessionStatus,
+    Turn,
+)
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import error_words
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
+from acp_tui.protocol.failures import read_error_facts
 from acp_tui.protocol.negotiation import NEWEST, VERSIONS, initialize
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
@@ -215,6 +227,26 @@ class Agent:
         told = (self.capabilities.meta or {}).get(OWN_META) if self.command.is_host else None
         name = told.get("sandbox") if isinstance(told, Mapping) else None
         return make_visible_line(name[:MAX_SANDBOX_NAME]) if isinstance(name, str) else ""
+
+    @property
+    def system_prompt(self) -> roles.SystemPrompt | None:
+        """What each session gets; None for nothing, which is also all that most agents take."""
+        if not self.command.system_prompt or self.untaken_prompt:
+            return None
+        return roles.SystemPrompt(self.command.system_prompt, self._prompt_mode)
+
+    @property
+    def untaken_prompt(self) -> str:
+        """Why the command's system prompt isn't sent, as a sentence; "" if it is, or if there is none."""
+        if not self.command.system_prompt or self._prompt_mode in self.capabilities.system_prompt:
+            return ""
+        if self.capabilities.system_prompt:
+            return f"The system prompt isn't sent: {self.title} only adds one to its own, and yours is to replace it"
+        return f"The system prompt isn't sent: {self.title} doesn't take one"
+
+    @property
+    def _prompt_mode(self) -> roles.PromptMode:
+        return "override" if self.command.overrides_prompt else "append"
 
     def can_work_in(self, folder: Path) -> bool:
         """Whether a session can be in this folder: a sandbox has those it was made with."""
@@ -446,6 +478,29 @@ class Agent:
         self._require(self.capabilities.logout, "logging out (auth.logout)")
         await self._ask(self.connection.logout())
 
+    @property
+    def auth_status(self) -> AuthStatus | None:
+        """Who is logged in, as the agent last told; None if it hasn't."""
+        return self._table.auth_status
+
+    @property
+    def auth_listeners(self) -> list[Callable[[], None]]:
+        """Called inside the read loop when the agent tells who is logged in."""
+        return self._table.auth_listeners
+
+    @property
+    def tells_login(self) -> bool:
+        """Whether it tells who is logged in, when asked or by itself."""
+        return self.capabilities.auth_status or self.auth_status is not None
+
+    async def ask_auth_status(self) -> None:
+        """Ask who is logged in, if the agent can be asked; `auth_status` then has the answer."""
+        if self.capabilities.auth_status and self.lost is None:
+            try:
+                await self._ask(self.connection.auth_status())
+            except errors.AuthenticationRequired:  # which no agent may answer here, but it's an answer
+                self._table.on_auth_status(AuthStatus("unauthenticated"))
+
     # Who serves its models
 
     async def list_providers(self) -> tuple[Provider, ...]:
@@ -667,7 +722,7 @@ class Agent:
             self._lend(cwd, server) if isinstance(server, StdioServer) and server.runs_here else server
             for server in mcp_servers
         )
-        return roles.Workplace(cwd, tuple(additional_directories), tuple(servers))
+        return roles.Workplace(cwd, tuple(additional_directories), tuple(servers), self.system_prompt)
 
     async def _opened(self, workplace: roles.Workplace, request: Awaitable[Session]) -> Session:
         with self._in_phase(Phase.OPENING):
@@ -734,6 +789,14 @@ class Agent:
                 raise
             hint = "list the sessions from the first page on"
             raise errors.StaleCursor(str(error), code=error.code, hint=hint, detail=error.detail) from error
+
+    async def session_status(self, session_id: SessionId) -> SessionStatus | None:
+        """What the agent says of a session now; None if it can't be asked, or doesn't say."""
+        if not self.capabilities.session_status or self.lost is not None:
+            return None
+        with suppress(errors.AgentRefused):  # it may have been deleted meanwhile
+            return await self._ask(self.connection.session_status(session_id))
+        return None
 
     async def close_session(self, session: Session) -> None:
         """End a session here, and at the agent if possible. What was said stays readable.
@@ -834,6 +897,8 @@ class Agent:
             return self._refused(error)
         if isinstance(error, MalformedMessage):
             return errors.AgentLost(f"{self.title} broke the protocol: {error}")
+        if self.lost is None and not self.connection.is_lost:
+            return errors.SessionClosed("the session was closed elsewhere", hint="open it again, or start a new one")
         # The task that reads the connection learns more than the lost request: the exit code and the rest of stderr.
         with anyio.move_on_after(2 * EXIT_GRACE_S):
             await self._lost_known.wait()
@@ -846,13 +911,15 @@ class Agent:
         return lost
 
     def _refused(self, error: RequestFailed) -> errors.ClientError:
-        detail = error.detail or ""
+        detail, facts = error.detail or "", read_error_facts(error.data)
+        said = facts.heard(time.time()) if facts is not None else None
         if error.code != AUTH_REQUIRED:
-            return errors.AgentRefused(f"{self.title}: {error.message}", code=error.code, detail=detail)
-        names = ", ".join(method.name for method in self.auth_methods) or "it doesn't list any"
-        return errors.AuthenticationRequired(
-            f"{self.title} needs you to log in first",
-            self.auth_methods,
-            hint=f"its login methods: {names}",
-            detail=detail or error.message,
+            hint, message = "\n".join(error_words(facts)), f"{self.title}: {error.message}"
+            return errors.AgentRefused(message, code=error.code, hint=hint, detail=detail, said=said)
+        needed = errors.AuthenticationRequired(
+            f"{self.title} needs you to log in first", self.auth_methods, detail=detail or error.message, said=said
         )
+        names = ", ".join(method.name for method in needed.methods) or "it doesn't list any"
+        others = error_words(facts and replace(facts, auth_methods=()))
+        needed.hint = "\n".join((*others, f"its login methods: {names}"))
+        return needed

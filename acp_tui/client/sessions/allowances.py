@@ -18,9 +18,9 @@ from anyio import Lock, to_thread
 from acp_tui.client.loading_variables import loading_warnings
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.permission_requests import MAX_FIELDS, reported_fields
 from acp_tui.conversation.tool_calls import BlockContent, TextDiff, ToolCall, ToolCallContent
 from acp_tui.conversation.tool_text import FILE_NAMES, command_line
+from acp_tui.conversation.value_outline import MAX_FIELDS, reported_fields
 from acp_tui.values import dataclass
 
 UnaskedKind: TypeAlias = Literal["write", "run"]

@@ -14,7 +14,7 @@ from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.subagents import Routes
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.facts import AuthStatus, SessionId
 from acp_tui.conversation.updates import PermissionAsked, SessionUpdate
 from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.rpc import RequestFailed
@@ -116,6 +116,10 @@ class ClientRole(SessionTable):
         """The MCP servers that run here for the agent, by the IDs that it was given."""
         self.on_junk: Callable[[bytes], None] = lambda _: None
         """Gets what the agent printed that isn't a message."""
+        self.auth_status: AuthStatus | None = None
+        """Who is logged in, as far as the agent has told."""
+        self.auth_listeners: list[Callable[[], None]] = []
+        """Called when it has told. They run inside the read loop."""
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         self.on_junk(raw or b"")
@@ -127,6 +131,11 @@ class ClientRole(SessionTable):
 
     def on_extension(self, method: str, params: Any) -> None:
         self._extensions.tell(method, params)
+
+    def on_auth_status(self, status: AuthStatus) -> None:
+        self.auth_status = status
+        for listener in tuple(self.auth_listeners):
+            listener()
 
     def ask_mcp_server(
         self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None

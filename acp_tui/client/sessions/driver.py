@@ -48,7 +48,8 @@ class Additions:
     """What the settings add to each session of one agent, and sentences about what they can't add."""
 
     directories: Sequence[Path] = ()
-    directories_left_out: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+    """Of the directories, and of the system prompt, which the agent adds itself."""
     servers: Sequence[mcp.Server] = ()
     servers_left_out: Sequence[str] = ()
 
@@ -142,7 +143,7 @@ async def additions_for(agent: Agent, cwd: Path, directories: Sequence[Path], fr
     project = await _readable(_project_servers(cwd, front), front)
     wanted = agent.command.mcp_servers
     servers, notes = usable_servers(agent.capabilities, (user, project), wanted, runs_here=agent.runs_servers_here)
-    return Additions(usable, left_out, servers, notes)
+    return Additions(usable, (*left_out, *filter(None, [agent.untaken_prompt])), servers, notes)
 
 
 async def _readable(servers: Awaitable[mcp.ServerList], front: FrontEnd) -> mcp.ServerList:

@@ -30,6 +30,7 @@ class PromptQueue:
         self._last_key = 0
         self.is_held = False
         """A turn was cancelled or failed, so the waiting prompts may not fit anymore."""
+        self._due: float | None = None
 
     @property
     def prompts(self) -> Sequence[Prompt]:
@@ -40,9 +41,14 @@ class PromptQueue:
         self._last_key += 1
         self._prompts.insert(0 if is_first else len(self._prompts), Prompt(text, images, self._last_key))
 
-    def hold(self) -> None:
+    @property
+    def due(self) -> float | None:
+        """When the user wants the held prompts sent, in seconds since the epoch; None if they didn't say."""
+        return self._due if self.is_held else None
+
+    def hold(self, due: float | None = None) -> None:
         """Return none until `go_on`. An empty queue isn't held."""
-        self.is_held = bool(self._prompts)
+        self.is_held, self._due = bool(self._prompts), due
 
     def go_on(self) -> None:
         self.is_held = False

@@ -27,6 +27,7 @@ from acp_tui.conversation.conversation import Change, Conversation, SubagentStat
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
 from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
 from acp_tui.values import dataclass
@@ -277,6 +278,8 @@ class Session:
     def hear(self, update: updates.SessionUpdate) -> None:
         """Apply an update from the agent."""
         if isinstance(update, updates.StateReported):
+            if update.failure is not None:
+                update = replace(update, failure=update.failure.heard(self.now()))
             self._failure = update.failure
             self.has_missed = self.has_missed and update.state != "idle"
         self._change(update)
@@ -346,15 +349,17 @@ class Session:
         finally:
             unsubscribe()
         if not self.conversation.is_connected:
-            raise ConnectionLost("the agent is gone")
+            raise ConnectionLost("the agent or its session is gone")
         if self._failure is not None:
             failure, self._failure = self._failure, None
-            raise RequestFailed(failure.code or ErrorCode.INTERNAL_ERROR, failure.message, {"details": failure.detail})
+            data = error_data(failure.detail, failure.said)
+            raise RequestFailed(failure.code or ErrorCode.INTERNAL_ERROR, failure.message, data)
 
     def _require_open(self) -> None:
-        if not self.conversation.is_connected:
+        is_connected = self.conversation.is_connected
+        if not is_connected and self.connection.is_lost:
             raise AgentLost("the agent is gone", hint="restart it")
-        if self.is_closed:
+        if self.is_closed or not is_connected:
             raise SessionClosed("the session is closed", hint="open it again, or start a new one")
 
     def _prompt_answered(self, update: updates.SessionUpdate) -> None:
@@ -362,6 +367,10 @@ class Session:
             self._cancel_permissions()
         if isinstance(update, updates.TurnEnded | updates.TurnFailed):
             self.has_missed = False
+        if isinstance(update, updates.TurnFailed):
+            update = update.heard(self.now())
+        elif isinstance(update, updates.PromptRefused) and update.failure is not None:
+            update = updates.PromptRefused(update.failure.heard(self.now()))
         self.apply(update)
 
     def cancel(self) -> None:

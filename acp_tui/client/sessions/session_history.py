@@ -121,6 +121,8 @@ class PastSession:
     """The title is the user's own."""
     is_pinned: bool = False
     is_archived: bool = False
+    doing: str = ""
+    """What its agent says of it, in a word or two."""
 
     @property
     def key(self) -> str:
@@ -235,6 +237,7 @@ def _with_told(past: PastSession, info: SessionSummary) -> PastSession:
         last_at=max(times, default=None),
         told_time="" if times else info.updated_at or "",
         is_listed=True,
+        doing=info.status.in_words if info.status is not None else "",
     )
 
 

@@ -87,6 +87,11 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path("acp-tui")
 
 
+def installed_folder() -> Path:
+    """The folder of the agents that acp-tui has installed. It may not exist."""
+    return platformdirs.user_data_path("acp-tui") / "agents"
+
+
 MAX_SOCKET_PATH: Final = 103
 """Bytes of a socket's path that all systems accept; macOS accepts the fewest."""
 SHARED_FOLDER: Final = Path("/tmp")
@@ -116,7 +121,7 @@ def _has_room(folder: Path) -> bool:
 
 def own_folders() -> tuple[Path, ...]:
     """All folders of acp-tui. Write access to them means control over what acp-tui runs, trusts, and remembers."""
-    return (settings_file().parent, state_folder(), cache_folder(), hosts_folder())
+    return (settings_file().parent, state_folder(), cache_folder(), hosts_folder(), installed_folder().parent)
 
 
 _REFERENCE: Final = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*))?\}|\$\{")

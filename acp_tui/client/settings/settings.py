@@ -156,14 +156,17 @@ class ConversationSettings:
 
 @dataclass(frozen=True, slots=True)
 class TraceContext:
-    """W3C trace context: the three keys that ACP reserves for it (R-EXT-2)."""
+    """What a trace is found by: the three keys that ACP reserves for W3C trace context, and `requestId` (R-EXT-2)."""
 
     traceparent: str = setting("", "Trace and parent span; empty: none is sent.", is_expanded=True)
     tracestate: str = setting("", "Vendor-specific trace data; empty: none is sent.", is_expanded=True)
     baggage: str = setting("", "Properties of the trace; empty: none are sent.", is_expanded=True)
+    request_id: str = setting(
+        "", "What the work belongs to, such as a job's ID; sent as `requestId`. Empty: none is sent.", is_expanded=True
+    )
 
     def as_mapping(self) -> dict[str, str]:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {each.name.replace("request_id", "requestId"): getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in values.items() if value}
 
 

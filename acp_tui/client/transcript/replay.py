@@ -14,13 +14,13 @@ from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.replayed_sessions import ReplayedSession, ReplayedSessions, Touch
 from acp_tui.conversation import updates
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.facts import AuthStatus, RequestKey, SessionId
 from acp_tui.protocol import ProtocolError, v1
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.negotiation import read_agreement
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.v1.connection import ConnectionV1
-from acp_tui.protocol.v1.inbound import MODE, MODEL
+from acp_tui.protocol.v1.inbound import MODE, MODEL, read_auth_status
 from acp_tui.protocol.v1.inbound_content import read_block
 from acp_tui.protocol.v1.initialize import InitializeRequest
 from acp_tui.protocol.v1.session import PromptRequest
@@ -77,6 +77,11 @@ class Replay:
     def outside(self) -> Conversation:
         """What belongs to no session: the agent's questions before there is one."""
         return self._sessions.outside.conversation
+
+    @property
+    def auth_status(self) -> AuthStatus | None:
+        """Who was logged in, as far as the agent had told."""
+        return self._sessions.auth_status
 
     # Stepping
 
@@ -183,6 +188,8 @@ class Replay:
                 offer = _offer(params)
                 self._speaking = ConnectionV1(self._sessions, offer)
                 return lambda answer: self._agreed(offer, answer)
+            case v1.AUTH_STATUS:
+                return self._auth_told
             case v1.SESSION_NEW:
                 self._sessions.early.await_new()
                 return self._new
@@ -213,8 +220,14 @@ class Replay:
 
     # Answers of the agent
 
+    def _auth_told(self, answer: _Answer) -> None:
+        status = _result(answer, read_auth_status)
+        if status is not None:
+            self._sessions.on_auth_status(status)
+
     def _new(self, answer: _Answer, forked_from: ReplayedSession | None = None) -> None:
-        read = _result(answer, self._speaking.inbound.read_new_session)
+        is_fork = forked_from is not None
+        read = _result(answer, lambda result: self._speaking.read_new_session(result, is_fork=is_fork))
         if read is not None:
             self._sessions.add(*read, forked_from)
         self._sessions.early.end_awaiting()
@@ -234,6 +247,7 @@ class Replay:
         agreed = _result(answer, read_agreement)
         if agreed is not None:
             self._speaking = agreed[0](self._sessions, offer)
+            self._speaking.early_modes = agreed[1].modes
 
     def _prompt_answered(self, session: ReplayedSession, answer: _Answer) -> None:
         if isinstance(answer, Failure):

@@ -15,7 +15,7 @@ from acp_tui.client.subagents import Routes
 from acp_tui.conversation import reducer, updates
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.facts import AuthStatus, RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.rpc import ErrorCode, RequestFailed
@@ -76,6 +76,7 @@ class ReplayedSessions(Routes[ReplayedSession]):
         self.outside = ReplayedSession(None)
         """For what belongs to no session."""
         self.touched: list[Touch] = []
+        self.auth_status: AuthStatus | None = None
         self.asked: tuple[ReplayedSession, RequestKey] | None = None
         """The last question, until a caller takes it."""
         self._opening: dict[SessionId, ReplayedSession | None] = {}
@@ -180,6 +181,9 @@ class ReplayedSessions(Routes[ReplayedSession]):
 
     def on_extension(self, method: str, params: Any) -> None:
         """Does nothing: it changed nothing."""
+
+    def on_auth_status(self, status: AuthStatus) -> None:
+        self.auth_status = status
 
     def request_permission(self, session_id: SessionId, asked: updates.PermissionAsked) -> Awaitable[str | None]:
         session, asked = self.asking(session_id, asked)

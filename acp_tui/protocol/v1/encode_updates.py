@@ -15,6 +15,7 @@ from acp_tui.conversation import UNSET, elicitation, facts, tool_calls, updates
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.protocol import v1
+from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
 from acp_tui.protocol.v1.subagents import BACKGROUND_IDS
@@ -149,7 +150,8 @@ def reported_state(report: updates.StateReported) -> Wire:
         told["background"] = list(map(_background, report.background))
     if report.failure is not None:
         error: Wire = {"code": report.failure.code or -32603, "message": report.failure.message}
-        error |= {} if report.failure.detail is None else {"data": {"details": report.failure.detail}}
+        data = error_data(report.failure.detail, report.failure.said)
+        error |= {} if data is None else {"data": data}
         told |= {"stopReason": "error", "error": error}
     return told
 
@@ -274,7 +276,9 @@ def agreement_of(
         "resume": capabilities.resume_session,
         "close": capabilities.close_session,
         "additionalDirectories": capabilities.additional_directories,
+        "status": capabilities.session_status,
     }
+    login = {"logout": capabilities.logout, "status": capabilities.auth_status}
     told: Wire = {
         "protocolVersion": v1.PROTOCOL_VERSION,
         "agentCapabilities": {
@@ -285,8 +289,8 @@ def agreement_of(
                 "embeddedContext": capabilities.embedded_context,
             },
             "mcpCapabilities": {"http": capabilities.mcp_http, "sse": capabilities.mcp_sse},
-            "sessionCapabilities": {name: {} for name, is_offered in offered.items() if is_offered},
-            "auth": {"logout": {}} if capabilities.logout else {},
+            "sessionCapabilities": markers(offered),
+            "auth": markers(login),
             "_meta": dict(meta),
             **({"providers": {}} if capabilities.providers else {}),
         },
@@ -300,6 +304,21 @@ def agreement_of(
     if identity is not None:
         told["agentInfo"] = with_some({"name": identity.name, "version": identity.version}, title=identity.title)
     return told
+
+
+def markers(offered: Mapping[str, bool]) -> Wire:
+    return {name: {} for name, is_offered in offered.items() if is_offered}
+
+
+def auth_status_of(status: facts.AuthStatus) -> Wire:
+    """Return the answer to `auth/status`, and the params of `auth/status_update`."""
+    accounts = [
+        with_some(
+            {"label": one.label}, active=one.is_active, name=one.name, email=one.email, organization=one.organization
+        )
+        for one in status.accounts
+    ]
+    return {"state": status.state, "accounts": accounts}
 
 
 def provider_of(provider: facts.Provider) -> Wire:

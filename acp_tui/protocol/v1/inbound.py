@@ -239,9 +239,9 @@ def read_initialize_response(result: Any) -> roles.Agreement:
     info = response.agent_info
     identity = None if info is None else roles.AgentIdentity(info.name, info.version, info.title)
     methods = tuple(map(_auth_method, response.auth_methods))
-    return roles.Agreement(
-        response.protocol_version, identity, _capabilities(response.agent_capabilities, response.meta), methods
-    )
+    capabilities = _capabilities(response.agent_capabilities, response.meta)
+    modes = read_setup(decode(session.SessionSetup, {"modes": result.get("modes")}))
+    return roles.Agreement(response.protocol_version, identity, capabilities, methods, modes)
 
 
 def offers_steering(meta: Meta | None) -> bool:
@@ -261,6 +261,8 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         fork_session=sessions.fork is not None,
         set_title=sessions.title is not None,
         archive=sessions.archive is not None,
+        session_status=sessions.status is not None,
+        auth_status=capabilities.auth.status is not None,
         steering=offers_steering(meta),
         additional_directories=sessions.additional_directories is not None,
         image=capabilities.prompt_capabilities.image,
@@ -270,9 +272,18 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         mcp_sse=capabilities.mcp_capabilities.sse,
         mcp_acp=capabilities.mcp_capabilities.acp,
         logout=capabilities.auth.logout is not None,
+        system_prompt=prompt_modes(sessions.system_prompt),
         providers=capabilities.providers is not None,
         meta=capabilities.meta,
     )
+
+
+def prompt_modes(offered: initialize.SessionSystemPromptCapabilities | None) -> frozenset[roles.PromptMode]:
+    """Return how the agent can use a client's system prompt. One that takes any can append it."""
+    if offered is None:
+        return frozenset()
+    overrides = offered.mode is not None and offered.mode.override is not None
+    return frozenset({"append", "override"} if overrides else {"append"})
 
 
 def _auth_method(method: initialize.AuthMethod) -> roles.AuthMethod:
@@ -280,6 +291,28 @@ def _auth_method(method: initialize.AuthMethod) -> roles.AuthMethod:
         return roles.AuthMethod(method.id, method.name, method.description, meta=method.meta)
     args, env = tuple(method.args), method.env
     return roles.AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
+
+
+INTERIM_STATES: Final = {
+    "none": "unauthenticated",
+    **dict.fromkeys(("account", "api_key", "gateway", "external"), "authenticated"),
+}
+"""The states of the kinds in `_auth/status_update`."""
+
+
+def read_auth_status(said: Any) -> facts.AuthStatus:
+    """Return who is logged in: the answer to `auth/status`, or a notification's params. Raises MalformedMessage.
+
+    Codex ACP 2.6.0 and Claude's adapter 0.101.0 tell it in the form from before the draft.
+    """
+    if isinstance(said, dict) and "state" not in said and "authStatus" in said:
+        told = decode(initialize.InterimAuthStatusUpdate, said).auth_status
+        state = INTERIM_STATES.get(told.kind, "unknown")
+        account = facts.Account(told.label, told.detail, told.account.email, told.account.organization)
+        return facts.AuthStatus(state, () if told.kind == "none" else (account,))
+    status = decode(initialize.AuthStatusResponse, said)
+    accounts = (facts.Account(one.label, one.name, one.email, one.organization, one.active) for one in status.accounts)
+    return facts.AuthStatus(status.state, tuple(accounts))
 
 
 def read_providers(result: Any) -> tuple[facts.Provider, ...]:
@@ -307,6 +340,12 @@ def read_session_page(result: Any) -> facts.SessionPage:
     """Return a page of the agent's sessions. Raises MalformedMessage."""
     response = decode(session.ListSessionsResponse, result)
     return facts.SessionPage(tuple(map(_session_summary, response.sessions)), response.next_cursor)
+
+
+def read_session_status(result: Any) -> facts.SessionStatus:
+    """Return what the agent says of a session. An unknown status counts as saved. Raises MalformedMessage."""
+    response = decode(session.SessionStatusResponse, result)
+    return facts.SessionStatus(response.status == "open", response.state.state if response.state is not None else None)
 
 
 def _session_summary(info: session.SessionInfo) -> facts.SessionSummary:

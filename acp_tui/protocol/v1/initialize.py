@@ -106,6 +106,18 @@ class McpCapabilities(WireModel):
     acp: LenientFlag = False
 
 
+class SessionSystemPromptModeCapabilities(WireModel):
+    """The ways to use a client's system prompt besides appending it."""
+
+    override: Lenient[Marker] = None
+
+
+class SessionSystemPromptCapabilities(WireModel):
+    """The agent takes a system prompt of the client's and appends it, at least."""
+
+    mode: Lenient[SessionSystemPromptModeCapabilities] = None
+
+
 class SessionCapabilities(WireModel):
     """The session methods the agent answers besides new and prompt."""
 
@@ -117,12 +129,15 @@ class SessionCapabilities(WireModel):
     fork: Lenient[Marker] = None
     title: Lenient[Marker] = None
     archive: Lenient[Marker] = None
+    status: Lenient[Marker] = None
+    system_prompt: Lenient[SessionSystemPromptCapabilities] = None
 
 
 class AgentAuthCapabilities(WireModel):
-    """What the agent offers besides logging in."""
+    """What the agent offers besides logging in. The same in v2, where it can always log out."""
 
     logout: Lenient[Marker] = None
+    status: Lenient[Marker] = None
 
 
 class AgentCapabilities(WireModel):
@@ -168,6 +183,43 @@ class InitializeResponse(WireModel):
 
 class AuthenticateRequest(WireModel):
     method_id: Short
+
+
+class AuthAccount(WireModel):
+    """An account, for display only. A label is enough."""
+
+    label: Line
+    active: Lenient[bool] = None
+    name: Lenient[Line] = None
+    email: Lenient[Line] = None
+    organization: Lenient[Line] = None
+
+
+class AuthStatusResponse(WireModel):
+    """Who is logged in, asked for by `auth/status` or told by `auth/status_update`. A draft in both versions."""
+
+    state: Line
+    accounts: Annotated[Items[AuthAccount], cut_items()] = field(default_factory=list)
+
+
+class InterimAccount(WireModel):
+    email: Lenient[Line] = None
+    organization: Lenient[Line] = None
+
+
+class InterimAuthStatus(WireModel):
+    """What agents told before that draft."""
+
+    kind: Line
+    label: Line
+    detail: Lenient[Line] = None
+    account: OrEmpty[InterimAccount]
+
+
+class InterimAuthStatusUpdate(WireModel):
+    """`_auth/status_update`."""
+
+    auth_status: InterimAuthStatus
 
 
 # Who serves the agent's models; the same in both versions

@@ -9,7 +9,15 @@ from typing import Any, assert_never
 from acp_tui import __version__
 from acp_tui.conversation import content
 from acp_tui.protocol import v1
-from acp_tui.protocol.roles import AcpServer, ClientOffer, ElicitationAnswer, HttpServer, McpServer, Workplace
+from acp_tui.protocol.roles import (
+    AcpServer,
+    ClientOffer,
+    ElicitationAnswer,
+    HttpServer,
+    McpServer,
+    SystemPrompt,
+    Workplace,
+)
 from acp_tui.protocol.wire import Wire, with_some
 
 
@@ -60,7 +68,12 @@ def new_session(workplace: Workplace) -> Wire:
     return with_some(
         {"cwd": str(workplace.cwd), "mcpServers": [mcp_server(server) for server in workplace.mcp_servers]},
         additionalDirectories=list(map(str, workplace.additional_directories)) or None,
+        systemPrompt=_system_prompt(workplace.system_prompt),
     )
+
+
+def _system_prompt(prompt: SystemPrompt | None) -> Wire | None:
+    return None if prompt is None else {"mode": prompt.mode, "content": [content_block(content.Text(prompt.text))]}
 
 
 def list_sessions(cwd: Path | None, cursor: str | None) -> Wire:

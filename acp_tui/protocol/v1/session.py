@@ -209,6 +209,25 @@ class CloseSessionRequest(WireModel):
     session_id: Short
 
 
+class SessionStatusRequest(WireModel):
+    """`session/status`: a draft, like the answer, in both versions."""
+
+    session_id: Short
+
+
+class SessionState(WireModel):
+    """What the session does, as far as one line tells it."""
+
+    state: Line
+
+
+class SessionStatusResponse(WireModel):
+    """Whether the agent has the session in memory. Only version 2 has the state."""
+
+    status: Line
+    state: Lenient[SessionState] = None
+
+
 StopReason: TypeAlias = Line
 """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or an unknown one (R-PROMPT-6)."""
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, TypeAlias
 from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.facts import BackgroundWork, SessionId
 from acp_tui.conversation.visible.cutting import MAX_PASSAGE, cut_text
+from acp_tui.protocol.failures import read_error_facts
 from acp_tui.protocol.v1.content import ContentBlock, marked_block
 from acp_tui.protocol.v1.inbound_content import read_block, read_turn_usage
 from acp_tui.protocol.v1.initialize import Marker
@@ -93,7 +94,7 @@ def _state_reported(report: StateUpdate) -> updates.StateReported:
         error = report.error
         failure = updates.TurnFailed("the agent ended the turn with an error and doesn't say which")
         if error is not None:
-            failure = updates.TurnFailed(error.message, _detail(error.data), error.code)
+            failure = updates.TurnFailed(error.message, _detail(error.data), error.code, read_error_facts(error.data))
     usage = read_turn_usage(report.usage)
     return updates.StateReported("idle", report.stop_reason, failure, background, usage, report.meta)
 

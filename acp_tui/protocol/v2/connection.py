@@ -11,8 +11,9 @@ from itertools import count
 from typing import Any, ClassVar
 
 from acp_tui.conversation.facts import ConfigOption, SessionId
-from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
+from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate
 from acp_tui.protocol.connection import Connection, Inbound, OnUpdate
+from acp_tui.protocol.failures import read_failure
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1 import outbound as v1
 from acp_tui.protocol.v2 import inbound
@@ -63,4 +64,4 @@ class ConnectionV2(Connection):
         """Convert an error. A prompt that was held back is canceled with the turn it waited for."""
         if error.code == ErrorCode.REQUEST_CANCELLED:
             return PromptRefused()
-        return PromptRefused(TurnFailed(error.message, error.detail, error.code))
+        return PromptRefused(read_failure(error))

@@ -206,15 +206,20 @@ def agreement_of(
         "embeddedContext": capabilities.embedded_context,
     }
     mcp = {"stdio": capabilities.mcp_stdio, "http": capabilities.mcp_http}
-    offered = {"delete": capabilities.delete_session, "additionalDirectories": capabilities.additional_directories}
+    offered = {
+        "delete": capabilities.delete_session,
+        "additionalDirectories": capabilities.additional_directories,
+        "status": capabilities.session_status,
+    }
     info = AgentIdentity("agent", "") if identity is None else identity
     told: Wire = {
         "protocolVersion": VERSION,
         "info": with_some({"name": info.name, "version": info.version}, title=info.title),
         "capabilities": {
-            "session": {"prompt": _markers(prompt), "mcp": _markers(mcp), **_markers(offered)},
+            "session": {"prompt": v1.markers(prompt), "mcp": v1.markers(mcp), **v1.markers(offered)},
+            "auth": v1.markers({"status": capabilities.auth_status}),
             "_meta": dict(meta),
-            **_markers({"providers": capabilities.providers}),
+            **v1.markers({"providers": capabilities.providers}),
         },
         "authMethods": [
             with_some(
@@ -226,10 +231,6 @@ def agreement_of(
         ],
     }
     return told | ({"_meta": {"steering": {"supported": True}}} if capabilities.steering else {})
-
-
-def _markers(offered: Mapping[str, bool]) -> Wire:
-    return {name: {} for name, is_offered in offered.items() if is_offered}
 
 
 def permission_request(

@@ -10,7 +10,12 @@ from acp_tui.conversation import UNSET
 from acp_tui.protocol.schemas import OpenUnion, before
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation, marked_content, marked_location
-from acp_tui.protocol.v1.initialize import Implementation, Marker
+from acp_tui.protocol.v1.initialize import (
+    AgentAuthCapabilities,
+    Implementation,
+    Marker,
+    SessionSystemPromptCapabilities,
+)
 from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import AvailableCommands
@@ -62,11 +67,14 @@ class SessionCapabilities(WireModel):
     fork: Lenient[Marker] = None
     title: Lenient[Marker] = None
     archive: Lenient[Marker] = None
+    status: Lenient[Marker] = None
+    system_prompt: Lenient[SessionSystemPromptCapabilities] = None
     additional_directories: Lenient[Marker] = None
 
 
 class AgentCapabilities(WireModel):
     session: OrEmpty[SessionCapabilities]
+    auth: OrEmpty[AgentAuthCapabilities]
     providers: Lenient[Marker] = None
 
 

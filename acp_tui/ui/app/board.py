@@ -1,8 +1,9 @@
-"""The board (F10): all tabs and hosted sessions, in which order, and what each of them is doing."""
+"""The board (F10): all tabs, and sessions that hosts and agents have, in which order, and what each of them does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Final, TypeAlias
 
@@ -10,8 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
+from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
@@ -42,6 +45,8 @@ class Board(Dialog[Act | None]):
         self._close = close
         self._show_hosted = show_hosted
         self._hosted: Sequence[HostedSession] = ()
+        self._elsewhere: list[tuple[Tab, PastSession]] = []
+        """What agents have in memory and no tab shows, each with a tab of its agent."""
         self._marks = SessionMarks().all()
         self._shows_archived = False
         self._list = FilteredList(self._rows(), empty="No such tab")
@@ -54,10 +59,17 @@ class Board(Dialog[Act | None]):
         self._list.action_move(next((at for at, row in enumerate(rows) if row.value is self._tabs.front), 0))
         self._tabs.listeners.append(self._show)
         self.run_worker(self._look_for_hosts())
+        self.run_worker(self._ask_agents())
 
     async def _look_for_hosts(self) -> None:
         self._hosted = await hosted_sessions()
         self._show()
+
+    async def _ask_agents(self) -> None:
+        for tab in {tab.link: tab for tab in self._tabs}.values():
+            with suppress(ClientError):
+                self._elsewhere += [(tab, session) for session in await tab.actions.history.open_elsewhere()]
+                self._show()
 
     def on_unmount(self) -> None:
         self._tabs.listeners.remove(self._show)
@@ -66,7 +78,9 @@ class Board(Dialog[Act | None]):
         others = [
             one for one in self._hosted if not any(one.is_shown_by(tab.link.agent, tab.session) for tab in self._tabs)
         ]
-        self._list.show_rows((*self._rows(), *map(_hosted_row, others)))
+        hosted = {one.session_id for one in self._hosted}
+        kept = [_kept_row(tab, session) for tab, session in self._elsewhere if session.session_id not in hosted]
+        self._list.show_rows((*self._rows(), *map(_hosted_row, others), *kept))
 
     def _rows(self) -> list[PickerRow[Tab]]:
         """The tabs in their order, those of pinned sessions first. A tab that needs the user is never hidden."""
@@ -104,7 +118,7 @@ class Board(Dialog[Act | None]):
 
     @property
     def _tab(self) -> Tab | None:
-        """The tab at the cursor; None at a hosted session."""
+        """The tab at the cursor; None at a session without one."""
         row = self._list.row
         return next((tab for tab in self._tabs if row is not None and tab is row.value), None)
 
@@ -115,9 +129,11 @@ class Board(Dialog[Act | None]):
             self.dismiss(partial(self._close, tab))
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        chosen: HostedSession | Tab = message.row.value
+        chosen: HostedSession | Tab | Act = message.row.value
         if isinstance(chosen, HostedSession):
             self.dismiss(partial(self._show_hosted, chosen))
+        elif not isinstance(chosen, Tab):
+            self.dismiss(chosen)
         elif chosen in self._tabs:  # it may have been closed just now
             self.dismiss(partial(self._tabs.go_to, chosen))
 
@@ -128,6 +144,13 @@ def _row(number: int, tab: Tab, mark: Mark, *, is_front: bool, names_folder: boo
     words = (folder, tab.state.value, "hosted" * tab.link.is_hosted, "here" * is_front, "archived" * mark.is_archived)
     label = f"{number:>2} {sign} {PINNED * mark.is_pinned}{tab.name()}"
     return PickerRow(tab, label, tab.doing, aside=" · ".join(filter(None, words)))
+
+
+def _kept_row(tab: Tab, session: PastSession) -> PickerRow[Act]:
+    facts = (session.agent, str(session.cwd))
+    label = session.title or f"untitled {session.session_id}"
+    opening = partial(tab.actions.history.open, session)
+    return PickerRow(opening, label, " · ".join(facts), group="In agents", aside=session.doing)
 
 
 def _hosted_row(hosted: HostedSession) -> PickerRow[Any]:

@@ -127,12 +127,8 @@ PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "prompt_below_here": ("]",),
         "plan_up": ("up", "k"),
         "plan_down": ("down", "j"),
-        "review_up": ("up", "k"),
-        "review_down": ("down", "j"),
         "review_top": ("home", "g"),
         "review_end": ("end", "G"),
-        "review_next_change": ("]",),
-        "review_change_before": ("[",),
     },
     "vim-prompt": {},  # its keys are modes of the prompt: `ui/prompt/vim.py`
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Final, Protocol
 
@@ -14,9 +14,10 @@ from textual.strip import Strip
 from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation import QUIET_KINDS
 from acp_tui.conversation.conversation import SubagentState
-from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.entries import Failure, TerminalState
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.wording import retry_words
 from acp_tui.ui.conversation.images import Pictures
 from acp_tui.ui.conversation.terminals import TerminalScreens
 from acp_tui.ui.rendering.palette import Palette
@@ -79,6 +80,8 @@ class DrawContext:
     subagents: Mapping[SessionId, SubagentState] = field(default_factory=dict)
     take_over_key: str = ""
     """The key with which the user types into a running command; "" if there is none."""
+    retry_words: Callable[[Failure], str] = lambda failure: retry_words(failure.said) if failure.said else ""
+    """What there is to say of another try after a failure; "" for nothing."""
 
     def is_laid_out_as(self, other: DrawContext) -> bool:
         """Whether only the colors differ, so that every entry has the same height in both."""

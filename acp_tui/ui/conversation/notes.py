@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
@@ -12,10 +11,11 @@ from textual.strip import Strip
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Compaction, Failure, Question, TurnEnd
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
+from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.conversation.web_address import host_of
-from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
+from acp_tui.conversation.wording import STOP_REASONS, answer_words, facts_words, forked
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.conversation.messages import MAX_TEXT_CELLS
@@ -125,13 +125,17 @@ class NoteDrawing(KeptDrawing):
             case UnknownUpdate(kind, raw):
                 lines = [(f"? {make_visible_line(kind)}: an update acp-tui doesn't know", palette.muted)]
                 if self._is_open:
-                    lines.append((json.dumps(raw, ensure_ascii=False, indent=2, default=str), palette.muted))
+                    lines.append(("\n".join(value_lines(raw, "")), palette.muted))
                 return lines
 
     def _failure(self, failure: Failure, context: DrawContext) -> list[tuple[str, Style]]:
         spans = [(f"✗ {failure.message}", context.palette.error)]
         if failure.detail:
             spans.append((failure.detail, context.palette.text))
+        if failure.said is not None:
+            spans += [(line, context.palette.muted) for line in facts_words(failure.said)]
+        if again := context.retry_words(failure):
+            spans.append((again, context.palette.warning))
         tail = failure.stderr_tail.strip().split("\n") if failure.stderr_tail.strip() else []
         shown = tail if self._is_open else tail[-MAX_STDERR_LINES:]
         if shown:

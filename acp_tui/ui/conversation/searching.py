@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from acp_tui.conversation.entries import (
 from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.tool_calls import BlockContent, FileChange, TerminalContent, TerminalId, TextDiff
 from acp_tui.conversation.updates import UnknownUpdate
+from acp_tui.conversation.value_outline import value_lines
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.rendering.wrapping import Cut, Gutter, Joint, width_cells
 from acp_tui.values import dataclass
@@ -367,7 +367,7 @@ def _texts(entry: Entry, terminals: Terminals) -> Iterator[str]:
         case Failure():
             yield entry.stderr_tail
         case UnknownUpdate():
-            yield _as_json(entry.raw)
+            yield "\n".join(value_lines(entry.raw, ""))
 
 
 def _texts_of_call(entry: ToolCallEntry, terminals: Terminals) -> Iterator[str]:
@@ -384,9 +384,10 @@ def _texts_of_call(entry: ToolCallEntry, terminals: Terminals) -> Iterator[str]:
                 yield item.words
             case TerminalContent(terminal_id):
                 yield from _printed(terminals.get(terminal_id))
-    # The headings of the raw values can be searched, too.
-    yield "raw input, raw output"
-    yield from (_as_json(value) for value in (call.raw_input, call.raw_output) if value is not UNSET)
+    yield f"tool: {call.untold_name}"
+    for name, value in (("input", call.raw_input), ("output", call.raw_output)):
+        if value is not UNSET:
+            yield "\n".join(value_lines(value, name))
 
 
 def _words_of(blocks: Iterable[ContentBlock]) -> Iterator[str]:
@@ -396,7 +397,3 @@ def _words_of(blocks: Iterable[ContentBlock]) -> Iterator[str]:
 def _printed(state: TerminalState | None) -> Iterator[str]:
     if state is not None:
         yield plain_text(state.output.read(), is_complete=False)
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2, default=str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -36,13 +35,14 @@ from acp_tui.conversation.tool_text import (
     shown_path,
     subject_of,
 )
+from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.conversation.blocks import BlockLines
 from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
-from acp_tui.ui.rendering.diff import Comparisons
+from acp_tui.ui.rendering.diff import Comparisons, roomy_layout
 from acp_tui.ui.rendering.links import NO_LINK, to_file, to_page
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
@@ -281,11 +281,11 @@ class ToolCallDrawing(KeptDrawing):
 
     def _diff(self, diff: TextDiff, context: DrawContext, width: int) -> Sequence[Strip]:
         renderer = self._diffs.renderer(diff, context.cwd)
-        if renderer.is_ready:
-            return renderer.lines(width, context.palette)
         # While an agent writes a diff bit by bit, keep showing the previous one so that the view doesn't jump.
-        before = self._diffs.before(diff)
-        return (before.lines if before else renderer.waiting_lines)(width, context.palette)
+        shown = renderer if renderer.is_ready else self._diffs.before(diff)
+        if shown is None:
+            return renderer.waiting_lines(width, context.palette)
+        return shown.lines(width, context.palette, roomy_layout(width))
 
     def _text(self, text: str) -> ToolText:
         if text not in self._texts:
@@ -311,13 +311,12 @@ class ToolCallDrawing(KeptDrawing):
         return [lines] if shown is None else folded(lines, shown, context.palette)
 
     def _raw(self, call: ToolCall, context: DrawContext, width: int) -> list[Sequence[Strip]]:
-        runs: list[Sequence[Strip]] = []
+        told = make_visible_line(f"tool: {call.untold_name}")
+        runs: list[Sequence[Strip]] = [wrap([(told, context.palette.muted)], width)] if call.untold_name else []
         for label, value in (("input", call.raw_input), ("output", call.raw_output)):
             if value is UNSET:
                 continue
-            text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-            runs.append(wrap([(f"raw {label}:", context.palette.muted)], width))
-            runs.append(plain_lines(cut_shown(text), width, context.palette.muted))
+            runs.append(plain_lines(cut_shown("\n".join(value_lines(value, label))), width, context.palette.muted))
         return runs
 
     def _decisions(self, context: DrawContext) -> list[Strip]:

@@ -6,8 +6,10 @@ read in slices of a few milliseconds, so that a flood of output never delays a k
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import ClassVar, Final, Self, cast
 
@@ -26,9 +28,10 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.entries import Entry, OwnCommand, Subagent
-from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.entries import Entry, EntryId, Failure, OwnCommand, Subagent
+from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.wording import retry_words
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
@@ -57,6 +60,8 @@ PAUSE_S: Final = 0.002
 """Between two slices."""
 FLOOD_SCREENS: Final = 2
 """More new lines than this in one frame are a flood."""
+TICK_S: Final = 0.01
+"""After a second has begun, so that its number is drawn."""
 KEY_PAUSE_S: Final = 0.025
 """Time after a key for its echo to reach the screen."""
 
@@ -67,6 +72,8 @@ class ConversationView(DetachedOwner, can_focus=True):
     ALLOW_SELECT = False
     DEFAULT_CSS = "ConversationView { height: 1fr; overflow: hidden hidden; }" + stylesheet("conversation")
 
+    wall_clock: Callable[[], float] = staticmethod(time.time)
+    """Seconds since the epoch."""
     PLACE: ClassVar[Place] = "conversation"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
@@ -157,6 +164,10 @@ class ConversationView(DetachedOwner, can_focus=True):
         """Whether this view has all the room, with nothing below it."""
         self._is_dragging = False
         self._scroll_timer: Timer | None = None
+        self._offering: EntryId | None = None
+        """The failure below which the user is offered to send the prompt again."""
+        self._second: Timer | None = None
+        """Counts down to that."""
 
     # Content
 
@@ -167,6 +178,10 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.screen.set_focus(self, scroll_visible=False)
         self.conversation = conversation
         self._cwd = cwd
+        self._offering = None
+        if self._second is not None:
+            self._second.stop()
+            self._second = None
         self.column.show(conversation)
         self.scrolling.begin()
         self._draw_context = None
@@ -178,6 +193,9 @@ class ConversationView(DetachedOwner, can_focus=True):
     def mark(self, change: Change) -> None:
         """Schedule what changed to be drawn with the next frame. Cheap, and callable from any task of the loop."""
         self.column.mark(change.entries)
+        if Fact.TURN in change.facts and self._offering is not None:
+            self.column.mark((self._offering,))
+            self._offering = None
         if change.terminal is not None:
             self.terminal_screens.keep_up(change.terminal)
         if self.column.dirty or change.facts:
@@ -351,6 +369,7 @@ class ConversationView(DetachedOwner, can_focus=True):
                 self.folds,
                 self.conversation.subagents,
                 key,
+                self._retry_words,
             )
         return context
 
@@ -459,6 +478,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         changed = [y for y, strip in enumerate(strips) if strip is not before[y]]
         if changed:
             self.refresh(*(Region(0, y, self.outer_size.width, 1) for y in changed))
+        self._count_down()
 
     def _rows(self, rows: range) -> list[Strip]:
         self._finisher.use(*self._surface())
@@ -482,6 +502,32 @@ class ConversationView(DetachedOwner, can_focus=True):
                 strips.append(self._marked(strip, index, row + at, line.cell_length, context))
             y += len(shown)
         return strips
+
+    def _retry_words(self, failure: Failure) -> str:
+        """What to say of another try. The last failure counts down to it, and names the key for it."""
+        said, at = failure.said, self.conversation.last_failure
+        if said is None or said.retry_at is None or at is None or self.conversation.entries[at] is not failure:
+            return retry_words(said) if said is not None else ""
+        self._offering, now = at, self.wall_clock()
+        then = " then" if now < said.retry_at else ""
+        again = f"{{send_again}} sends your prompt again{then}"
+        return " · ".join((retry_words(said, now), keys_in_force(self).hint(again)))
+
+    def _count_down(self) -> None:
+        """Draw the last failure again with the next second, as long as it's in view and the time hasn't come."""
+        at = self.conversation.last_failure
+        in_view = range(self.top_line, self.top_line + self.outer_size.height)
+        if at is None or self._second is not None or at not in self.column.heights.between(in_view):
+            return
+        failure = self.conversation.entries[at]
+        said = failure.said if isinstance(failure, Failure) else None
+        left = said.retry_at - self.wall_clock() if said is not None and said.retry_at is not None else 0.0
+        if left > 0:
+            self._second = self.set_timer(left % 1 + TICK_S, partial(self._tick, at))
+
+    def _tick(self, at: EntryId) -> None:
+        self._second = None
+        self.mark(Change((at,)))
 
     def _surface(self) -> tuple[Style, Sequence[LineFilter], Color]:
         """The background of the lines, the filters to apply, and the color that the filters need."""

@@ -23,12 +23,14 @@ from textual.worker import Worker
 
 from acp_tui.client.errors import ClientError
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
+from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
@@ -71,8 +73,10 @@ class AgentFacts:
     protocol: str
     command: tuple[str, ...]
     capabilities: AgentOffers
-    """Has a boolean for each name in `CAPABILITIES`. A missing one counts as not offered."""
+    """Has an attribute for each name in `CAPABILITIES`, true if it is offered. A missing one counts as not offered."""
     auth_methods: Sequence[LoginMethod] = ()
+    login: str = ""
+    """Whether and as whom the agent is logged in; "" if it hasn't told."""
     log: Sequence[str] = ()
     """Its stderr, and what it wrote to stdout that wasn't a message, the latest line last."""
     place: str = ""
@@ -85,8 +89,14 @@ class AgentFacts:
     """Whether the user's terminal says what it has shown."""
     unasked: Mapping[UnaskedKind, bool] = field(default_factory=dict)
     """What the user decided for this session about `write` and `run` without asking: whether the agent may."""
+    turn: Sequence[tuple[str, str]] = ()
+    """What there is to say of the turn that runs, each with a label."""
     hosting: Sequence[tuple[str, str]] = ()
     """What there is to say of the session's host, each with a label."""
+    system_prompt: str = ""
+    """The user's instructions for each session; "" for none."""
+    prompt_use: str = ""
+    """What becomes of them, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,8 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("fork_session", "fork a session", "/fork isn't available"),
         Capability("set_title", "take a title", "/rename names a session in acp-tui only"),
         Capability("archive", "archive a session", "only acp-tui remembers which you archived"),
+        Capability("session_status", "say what a session does", "what sessions without a tab do isn't shown"),
+        Capability("system_prompt", "take a system prompt", "one in agents.toml isn't sent"),
         Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn ends"),
     ),
     "In prompts, besides text and links": (
@@ -123,7 +135,10 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("mcp_sse", "over SSE", "such servers in your settings are skipped"),
         Capability("mcp_acp", "run here, for an agent elsewhere", "an agent elsewhere starts its servers there"),
     ),
-    "Login": (Capability("logout", "log out", "log out with its own tools"),),
+    "Login": (
+        Capability("auth_status", "say who is logged in", "it can't be asked; what it says by itself is shown"),
+        Capability("logout", "log out", "log out with its own tools"),
+    ),
     "Models": (Capability("providers", "choose who serves them (/providers)", "set that with its own tools"),),
 }
 CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
@@ -160,6 +175,11 @@ class CapabilityCard(Dialog[None]):
     def _draw(self) -> None:
         self._body.update(card_text(self._facts, is_open=self._is_open))
 
+    def show_login(self, words: str) -> None:
+        """Show who is logged in, which may change while this is open."""
+        self._facts = replace(self._facts, login=words)
+        self._draw()
+
     def action_unfold(self) -> None:
         self._is_open = not self._is_open
         self._draw()
@@ -172,13 +192,15 @@ class CapabilityCard(Dialog[None]):
             self._draw()
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard(card_text(self._facts, is_open=True).plain)
-        self.notify("The card was sent to the terminal's clipboard (OSC 52).")
+        self.run_worker(copy(self, card_text(self._facts, is_open=True).plain))
 
 
 def card_text(facts: AgentFacts, *, is_open: bool) -> Content:
     """The text of the card. With `is_open`, the JSON of custom capabilities is shown in full."""
     blocks = [_identity(facts)]
+    if facts.system_prompt:
+        use = shown_line(facts.prompt_use, "$foreground-muted")
+        blocks.append(_section("Your system prompt", [use, shown(facts.system_prompt)]))
     for name, group in SECTIONS.items():
         login = [_method(method) for method in facts.auth_methods] if name == "Login" else []
         blocks.append(_section(name, [*login, *(_line(item, facts.capabilities) for item in group)]))
@@ -196,10 +218,12 @@ def _section(name: str, lines: Sequence[Content]) -> Content:
 
 def _identity(facts: AgentFacts) -> Content:
     pairs = (
+        *facts.turn,
         ("Name", f"{facts.name} {facts.version}".strip()),
         ("Protocol", f"ACP {facts.protocol}"),
         *(facts.chain or (("Command", shlex.join(facts.command)),)),
         *((("Place", facts.place),) if facts.place else ()),
+        *((("Logged in", facts.login),) if facts.login else ()),
         *facts.sandbox,
         *(() if facts.has_exact_terminal else (("Terminal", INEXACT),)),
         *facts.hosting,
@@ -227,8 +251,7 @@ def _method(method: LoginMethod) -> Content:
 def _custom(key: str, value: Any, is_open: bool) -> Content:
     mark = "▾ " if is_open else "▸ "
     if is_open:
-        whole = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-        text = shown("\n" + indent(whole, "  "), "$foreground-muted")
+        text = shown("\n" + indent("\n".join(value_lines(value, "")), "  "), "$foreground-muted")
     else:
         compact = make_visible_line(json.dumps(value, ensure_ascii=False, default=str))
         short = compact if len(compact) <= FOLDED_CELLS else compact[:FOLDED_CELLS] + " …"

@@ -21,6 +21,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keymap import Keymap
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.dialogs.installing import installed_command
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import FilteredList
@@ -42,7 +43,7 @@ class SearchLine(Input):
 
 
 class AgentList(FilteredList):
-    """The list of agents. Those that can't run are last, and can't be chosen."""
+    """The list of agents. Those that can't run are last, and can be chosen only if acp-tui can install them."""
 
     make_search = SearchLine
 
@@ -63,7 +64,7 @@ class AgentList(FilteredList):
         # On a narrow screen, a title is only told of the agent at the cursor.
         has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
         titles = _column([_title(agent) if has_titles else "" for agent in agents], MAX_TITLE_CELLS)
-        ways = _column([agent.obstacle or _how(agent.command) for agent in agents], MAX_WAY_CELLS)
+        ways = _column([_how(agent) for agent in agents], MAX_WAY_CELLS)
         self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
 
     def _show(self, rows: Sequence[PickerRow[ListedAgent]], cursor: int) -> None:
@@ -94,7 +95,7 @@ def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[Liste
         f"{name}{GAP}{title}" if title else name,
         agent.description,
         _group(agent),
-        is_disabled_reason=agent.obstacle,
+        is_disabled_reason="" if agent.offer else agent.obstacle,
         aside=way,
     )
 
@@ -107,13 +108,17 @@ def _group(agent: ListedAgent) -> str:
     if agent.is_recent:
         return "Used last"
     if agent.obstacle:
-        return "Can't run here"
+        return "Can be installed" if agent.offer else "Can't run here"
     return "Ready" if agent.command.package is None else "Ready once you agree"
 
 
-def _how(command: AgentCommand) -> str:
-    """How the agent is started: what is installed, or what is downloaded for it."""
-    package = command.package
+def _how(agent: ListedAgent) -> str:
+    """How the agent is started: what is installed, or what is downloaded for it. Otherwise why it can't be."""
+    command, package = agent.command, agent.command.package
+    if agent.obstacle:
+        return f"{agent.offer.tool or 'acp-tui'} can install it" if agent.offer else agent.obstacle
+    if agent.installed is not None:
+        return f"installed {agent.version}"
     if command.address is not None:
         return "at an address"
     if package is None:
@@ -125,7 +130,9 @@ def _about(agent: ListedAgent) -> Content:
     """All about the agent, the most important first: there may be no room for the rest."""
     head = f"{agent.title} {agent.version}".strip()
     lines = [Content.assemble(shown_line(head, "bold"), f" ({agent.source.shown})")]
-    if agent.obstacle:
+    if agent.obstacle and agent.offer:
+        lines.append(shown_line(f"Not installed: {agent.obstacle}. Choose it to install it, once you agree"))
+    elif agent.obstacle:
         lines.append(shown_line(f"Can't run here: {agent.obstacle}", "$text-warning"))
     if agent.remedy:
         lines.append(shown_line(f"To install it: {agent.remedy}"))
@@ -165,7 +172,7 @@ START: Final = "Start an agent"
 
 
 async def choose_agent(app: App[Any], title: str = START, *, worktrees: bool = False) -> AgentChoice | None:
-    """Let the user choose an agent, and agree to what it runs if necessary; None if they don't.
+    """Let the user choose an agent, and agree to what it runs or installs if necessary; None if they don't.
 
     Await it in a worker. The command is ready to start. With `worktrees`, the user can ask for a worktree.
     """
@@ -176,14 +183,16 @@ async def choose_agent(app: App[Any], title: str = START, *, worktrees: bool = F
         if chosen is None:
             return None
         is_in_worktree = screen.is_in_worktree
-        command = await to_thread.run_sync(chosen.ready)
-        agreed = await agreed_command(app, command)
+        if chosen.obstacle and chosen.offer is not None:
+            agreed = await installed_command(app, chosen.offer)
+        else:
+            agreed = await agreed_command(app, await to_thread.run_sync(chosen.ready))
         if agreed is not None:
             return AgentChoice(agreed, is_in_worktree)
 
 
 class AgentsScreen(Dialog[ListedAgent | None]):
-    """Returns the chosen agent, which can run; None if none was chosen."""
+    """Returns the chosen agent, which can run or be installed; None if none was chosen."""
 
     PLACE: ClassVar[Place] = "agents"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)

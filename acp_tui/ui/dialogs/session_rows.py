@@ -57,7 +57,7 @@ def session_rows(
         {
             "way": aligned(
                 [
-                    "archived" if session.is_archived else way.value.strip()
+                    "archived" if session.is_archived else way.value.strip() or session.doing
                     for session, (way, _) in zip(past, judged, strict=True)
                 ]
             ),
@@ -113,6 +113,7 @@ def _whole(session: PastSession, why: str, when: datetime | None) -> str:
                 why and f"can't be opened: {why}",
                 when.replace(tzinfo=None).isoformat(" ", "minutes") if when else session.told_time,
                 "archived" * session.is_archived,
+                session.doing and f"{session.doing}, says its agent",
                 _prompts(session),
                 str(session.cwd),
                 session.session_id,

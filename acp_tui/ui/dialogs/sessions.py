@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from textual.worker import Worker
 
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
-from acp_tui.conversation.facts import SessionPage, SessionSummary
+from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
@@ -47,6 +48,9 @@ class SessionSource(Protocol):
 
         Empty if the agent lists nothing.
         """
+
+    async def status(self, session_id: SessionId) -> SessionStatus | None:
+        """What the agent says of a session it lists; None if it doesn't say."""
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         """The recorded sessions; with `words`, only those that contain them."""
@@ -84,7 +88,7 @@ class SessionListing:
     """The sessions that the agent has listed so far."""
 
     def __init__(self, source: SessionSource, *, is_everywhere: bool) -> None:
-        self.sessions: dict[str, SessionSummary] = {}
+        self.sessions: dict[SessionId, SessionSummary] = {}
         self.is_at_end = False
         self._source = source
         self._is_everywhere = is_everywhere
@@ -112,6 +116,13 @@ class SessionListing:
         self._cursor = page.next_cursor
         self.sessions |= {session.session_id: session for session in page.sessions}
         return bool(page.sessions)
+
+    async def ask_status(self, session_id: SessionId) -> bool:
+        """Ask the agent what a session does. Returns whether there is something to show. Raises ClientError."""
+        status = await self._source.status(session_id)
+        if status is not None and (listed := self.sessions.get(session_id)) is not None:
+            self.sessions[session_id] = replace(listed, status=status)
+        return status is not None and bool(status.in_words)
 
     def allow_restart(self) -> None:
         """Allow going back to the first page again: the user retries."""
@@ -273,6 +284,15 @@ class SessionsDialog(Dialog[SessionChoice | None]):
             self._troubles["listed"] = error
         self._waiting.discard("listed")
         self._show()
+        self._ask_statuses(self._listing)
+
+    @work(exclusive=True, group="statuses")
+    async def _ask_statuses(self, listing: SessionListing) -> None:
+        """Show what the agent says of the sessions it has listed, one after the other."""
+        with suppress(ClientError):
+            for session in tuple(listing.sessions.values()):
+                if session.status is None and await listing.ask_status(session.session_id):
+                    self._show()
 
     def action_retry(self) -> None:
         self._listing.allow_restart()

@@ -38,6 +38,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
+from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import MAX_NUMBERED
@@ -299,15 +300,13 @@ class FormCard(VerticalScroll, can_focus=True):
         self._below.leave()
 
     def action_go(self, step: int) -> None:
-        """Go to the next field or button, or back to the prompt. Leaving the card itself requires a pause first."""
+        """Go to the next field or button, or back to the prompt. It decides nothing, so it's never too soon."""
         stops = self._stops
         at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
         is_on_its_way = self.guard.is_unasked and not self.guard.can_answer
         if at == 0 and step < 0:
             self._below.leave()
-        elif at == 0 and is_on_its_way:
-            return  # the key was pressed to get here
-        elif at or self.guard.may_answer("press Tab again"):
+        elif at or not is_on_its_way:  # otherwise, the key was pressed to get here
             self.screen.set_focus(stops[(at + step) % len(stops)])
 
     def action_step(self, step: int) -> None:
@@ -379,8 +378,7 @@ class FormCard(VerticalScroll, can_focus=True):
     def action_copy(self) -> None:
         """Copy the address, for a browser on another machine."""
         if isinstance(self.asked, UrlVisit):
-            self.app.copy_to_clipboard(make_visible_line(self.asked.url))
-            self.notify("The address was sent to the terminal's clipboard (OSC 52).")
+            self.run_worker(copy(self.screen, make_visible_line(self.asked.url)))
 
     def _accept_page(self, again: str) -> None:
         if isinstance(self.asked, UrlVisit) and is_openable(self.asked.url) and self.guard.may_answer(again):

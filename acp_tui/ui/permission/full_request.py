@@ -97,6 +97,7 @@ class FullRequest(AnswerableRequest):
             other = "one column" if self._place.layout_of_diffs == "columns" else "side by side"
             context = "changes only" if self._place.shows_whole_file else "whole file"
             changes = [
+                *["{review_file_before} {review_next_file}: files"] * bool(self._whole.files),
                 "{review_next_change} {review_change_before}: changes",
                 f"{{review_columns}}: {other}",
                 f"{{review_context}}: {context}",

@@ -17,6 +17,7 @@ from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, is_enough, share_out
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER
 from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
+from acp_tui.ui.rendering.diff import DiffLayout, roomy_layout
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
@@ -81,6 +82,10 @@ class Docked(Place):
             self._is_crowded = is_crowded
             self._body.post_message(self.Crowded(is_crowded=is_crowded))
 
+    @property
+    def layout_of_diffs(self) -> DiffLayout:
+        return roomy_layout(self._body.content_size.width)
+
     def _has_border(self, rows: RowCounts | None) -> bool:
         return rows is not None or self.room >= BORDER_ROWS + 2
 
@@ -90,6 +95,7 @@ class Docked(Place):
 
 
 MORE: Final = "{card_page_down}: more"
+FILES: Final = "{card_file_before} {card_next_file}: files"
 BRIEF_CELLS: Final = 60
 """Below this width, the keys have short descriptions."""
 LONG_KEYS: Final = (
@@ -145,6 +151,8 @@ class PermissionCard(AnswerableRequest):
         is_brief = self.content_size.width < BRIEF_CELLS
         full, reject, raw, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
         more = [hint(MORE)] if is_cut else []
+        if is_cut and self._whole.files:
+            more.append(hint(FILES))
         if len(self.options) > MAX_NUMBER:
             more.append("↑↓ Enter: answer")
         return [each for each in (*more, full, reject if self.can_reject else CANCEL_TO_REFUSE, raw, back) if each]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
@@ -23,7 +24,7 @@ from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.permission import request_drawing as drawings
-from acp_tui.ui.permission.request_drawing import DrawnSubject, SubjectDrawing, SubjectStyle, changed_file
+from acp_tui.ui.permission.request_drawing import DrawnSubject, FileRow, SubjectDrawing, SubjectStyle, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
@@ -170,6 +171,7 @@ class RequestBody(Vertical):
         self._options_at = Region()
         """Where the options are on the screen."""
         self._option_rows: list[range] = []
+        self._title_lines: list[Strip] = []
         self._title = StripView(id="title")
         self._subject = StripView(id="subject")
         self._keys = StripView(id="keys")
@@ -299,10 +301,11 @@ class RequestBody(Vertical):
         assert self.asked is not None
         title = drawings.title_lines(self.asked, self._palette, self._width, file=file)
         self._drawn = self._whole
-        self._rows = self._share_out(len(title), answers)
-        if self._rows is not None and self._rows.title < len(title):
+        rows = len(title) + bool(self._whole.files)
+        self._rows = self._share_out(rows, answers)
+        if self._rows is not None and self._rows.title < rows:
             self._drawn = self._whole.below(title)
-            self._rows = self._share_out(len(title), answers)
+            self._rows = self._share_out(rows, answers)
         return title
 
     def _share_out(self, title: int, answers: int) -> RowCounts | None:
@@ -318,7 +321,7 @@ class RequestBody(Vertical):
     @property
     def _start_row(self) -> int:
         """The line of the subject to show first, so that a change is in view."""
-        if self._rows is None or not self._drawn.hunks:
+        if self._rows is None or not self._drawn.hunks or self._drawn.files:
             return 0
         return start_row(self._drawn.first_changed(0), len(self._drawn.lines), self._rows.subject)
 
@@ -327,11 +330,22 @@ class RequestBody(Vertical):
         is_cut = rows.subject < len(self._drawn.lines)
         self._options.styles.margin = (rows.gap, 0, 0, 0)
         self._keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
-        short = drawings.shortened(title, rows.title, self._width)
-        self._title.show(short, rows.title)
+        self._title_lines = title
         self._subject.show(self._drawn.lines, rows.subject)
         self._options.show(answers, rows.options)
         self._reveal_chosen(rows.options)
+        self._show_title()
+
+    def _show_title(self) -> None:
+        """Show the title, and which of several files is in view."""
+        rows = self._rows or self._place.rows_too_small(len(self._title_lines))
+        file = [Strip.join(wrap(each.words, self._width)[:1]) for each in self._files_at(self._at_row)[:1]]
+        self._title.show(drawings.shortened([*self._title_lines, *file], rows.title, self._width), rows.title)
+
+    def _files_at(self, row: int) -> Sequence[FileRow]:
+        """The files from the one in this row on."""
+        files = self._drawn.files
+        return files[max(bisect_right(files, row, key=lambda file: file.row) - 1, 0) :]
 
     def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
         """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
@@ -398,7 +412,9 @@ class RequestBody(Vertical):
         return self._width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self._must_be_seen
 
     def _look(self) -> None:
-        """Record what is in view, once it's painted, and shown by the terminal."""
+        """Tell what is in view, and record it, once it's painted, and shown by the terminal."""
+        if self._drawn.files:
+            self._show_title()
         self.call_after_refresh(self._look_at_rows)
 
     def _look_at_rows(self) -> None:
@@ -455,6 +471,18 @@ class RequestBody(Vertical):
         if self._drawing.seen.is_all_seen:
             return f"You have seen all of it now: {again} to allow it"
         return f"You haven't seen all of it: read on (PgDn), or {again} to allow it anyway"
+
+    def action_go_to_file(self, step: int) -> None:
+        """Go to the next file for 1, to the one before for -1. If there isn't one, say so."""
+        at = self._at_row
+        if step > 0:
+            rows = [] if at >= self._subject.max_scroll_y else [file.row for file in self._files_at(at)[1:2]]
+        else:
+            rows = [file.row for file in self._drawn.files if file.row < at][-1:]
+        if self._drawn.files:
+            self.warn("" if rows else f"This is the {'last' if step > 0 else 'first'} file")
+        for row in rows:
+            self._go_to(row)
 
     def action_page(self, direction: int) -> None:
         self._pending = None

@@ -6,7 +6,7 @@ import json
 import posixpath
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, assert_never
+from typing import Any, Final, NamedTuple, assert_never
 
 from rich.segment import Segment
 from rich.style import Style
@@ -32,7 +32,7 @@ from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, shown_path
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.conversation.drawing import Joined
-from acp_tui.ui.rendering.diff import Comparisons, DiffLayout
+from acp_tui.ui.rendering.diff import Comparisons, DiffLayout, DiffRenderer
 from acp_tui.ui.rendering.diff_text import SIGNS
 from acp_tui.ui.rendering.highlight import CONTINUATION
 from acp_tui.ui.rendering.palette import Palette
@@ -42,6 +42,7 @@ from acp_tui.values import dataclass
 
 MAX_NOTED_LINES: Final = 10_000
 """A field that a diff shows isn't told again; one with more lines than this is."""
+MAX_LISTED_FILES: Final = 20
 CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
 
 
@@ -91,10 +92,20 @@ class SubjectStyle:
     """How to see the raw report; "" if there is no way."""
 
 
+class FileRow(NamedTuple):
+    """Where the changes of one file begin."""
+
+    row: int
+    words: Sequence[tuple[str, Style]]
+    """Which file it is, of how many, and how many lines change."""
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnSubject:
     lines: Sequence[Strip] = ()
     hunks: tuple[int, ...] = ()
+    files: tuple[FileRow, ...] = ()
+    """If several files change: from the first row on, all of them, then each."""
     is_whole: bool = True
     """Whether all diffs are compared. If not, draw it again soon."""
     raw: int | None = None
@@ -106,8 +117,9 @@ class DrawnSubject:
         """Return a copy with these lines above it."""
         above = len(lines)
         hunks = tuple(above + row for row in self.hunks)
+        files = tuple(file._replace(row=above + file.row) if file.row else file for file in self.files)
         raw = None if self.raw is None else above + self.raw
-        return DrawnSubject(Joined(lines, self.lines), hunks, self.is_whole, raw, self.left_out)
+        return DrawnSubject(Joined(lines, self.lines), hunks, files, self.is_whole, raw, self.left_out)
 
     def first_changed(self, index: int) -> int:
         """The first added or removed line of the change with this index."""
@@ -126,16 +138,25 @@ class SubjectDrawing:
     def draw(self, asked: ShownRequest, look: SubjectStyle) -> DrawnSubject:
         """Draw everything the request would do, except diffs not compared yet and text marked as cut."""
         self.seen.begin(asked.state[1:])
-        self._diffs.keep(item for item in asked.call.shown_content if isinstance(item, TextDiff))
+        diffs = [item for item in asked.call.shown_content if isinstance(item, TextDiff)]
+        self._diffs.keep(diffs)
         is_whole = self._diffs.advance()
+        changed = _ChangedFiles([self._diffs.renderer(diff, asked.cwd) for diff in diffs], look.palette)
         outline = RequestOutline(asked, call_warnings(asked.call))
         runs: list[Sequence[Strip]] = []
         hunks: list[int] = []
+        files: list[FileRow] = []
         length = 0
         for part in outline.parts():
             if isinstance(part, TextDiff):
+                if changed.are_many and not files:
+                    runs.append(changed.rows(look.width))
+                    length += len(runs[-1])
+                    files.append(FileRow(0, changed.words()))
                 lines, changes = self._diff(part, asked.cwd, outline, look)
                 hunks += [length + row for row in changes]
+                if changed.are_many:
+                    files.append(FileRow(length, changed.words(shown_path(part.path, asked.cwd))))
             else:
                 lines = _drawn(part, look)
             runs.append(lines)
@@ -145,7 +166,8 @@ class SubjectDrawing:
             length += len(runs[-1])
         if look.shows_raw:
             runs.append(_raw(asked.call, outline.metas, look))
-        return DrawnSubject(Joined(*runs), tuple(hunks), is_whole, length if look.shows_raw else None, outline.left_out)
+        raw = length if look.shows_raw else None
+        return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, outline.left_out)
 
     def _diff(
         self, diff: TextDiff, cwd: str, outline: RequestOutline, look: SubjectStyle
@@ -162,6 +184,55 @@ class SubjectDrawing:
         return lines, (first if look.context is None else 0, *others)
 
 
+class _ChangedFiles:
+    """The files that one request changes, with the number of lines as far as they are compared."""
+
+    def __init__(self, diffs: Sequence[DiffRenderer], palette: Palette) -> None:
+        self._diffs: dict[str, list[DiffRenderer]] = {}
+        for diff in diffs:
+            self._diffs.setdefault(diff.path, []).append(diff)
+        self._palette = palette
+
+    @property
+    def are_many(self) -> bool:
+        return len(self._diffs) > 1
+
+    def rows(self, width: int) -> list[Strip]:
+        """A row for each file, up to a number of them: all are shown below anyway."""
+        muted = self._palette.muted
+        listed = [(self._counts(diffs), path) for path, diffs in islice(self._diffs.items(), MAX_LISTED_FILES)]
+        most = max(_length(counts) for counts, _ in listed)
+        rows = [
+            Strip.join(wrap([(" " * (most - _length(counts)), muted), *counts, self._name(path)], width)[:1])
+            for counts, path in listed
+        ]
+        if rest := len(self._diffs) - len(rows):
+            rows += wrap([(f"… {rest:,} more files", muted)], width)
+        return rows
+
+    def words(self, path: str = "") -> list[tuple[str, Style]]:
+        """Which of the files this is; without a path, how many there are."""
+        count, muted = len(self._diffs), self._palette.muted
+        if not path:
+            everything = [diff for diffs in self._diffs.values() for diff in diffs]
+            return [(f"{count:,} files", muted), *self._counts(everything)]
+        number = list(self._diffs).index(path) + 1
+        return [(f"file {number:,} of {count:,}", muted), *self._counts(self._diffs[path]), self._name(path)]
+
+    def _name(self, path: str) -> tuple[str, Style]:
+        return f"  {make_visible_path(path)}", self._palette.diff_title
+
+    def _counts(self, diffs: Sequence[DiffRenderer]) -> list[tuple[str, Style]]:
+        if not all(diff.is_ready for diff in diffs):
+            return [("  …", self._palette.muted)]
+        added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
+        return [(f"  +{added:,}", self._palette.success), (f" -{removed:,}", self._palette.error)]
+
+
+def _length(spans: Sequence[tuple[str, Style]]) -> int:
+    return sum(len(text) for text, _ in spans)
+
+
 def _drawn(part: RequestPart, look: SubjectStyle) -> list[Strip]:
     """The lines of a part that isn't a diff."""
     palette, width = look.palette, look.width
@@ -176,13 +247,13 @@ def _drawn(part: RequestPart, look: SubjectStyle) -> list[Strip]:
             return [*_command_rows(lines, look), *where]
         case Passage(text, ""):
             return plain_lines(text, width, palette.text)
-        case Passage(text, name):
+        case Passage(text, label):
             # A line of the text must not look like another field.
             bar = Segment("│ ", palette.muted)
             rows = plain_lines(text, width - 2, palette.code)
-            return [*wrap([(f"{name}:", palette.muted)], width), *(Strip([bar, *row]) for row in rows)]
-        case Row(name, text):
-            return wrap([(f"{name}: ", palette.muted), (text.expandtabs(TAB_CELLS), palette.code)], width)
+            return [*plain_lines(label, width, palette.muted), *(Strip([bar, *row]) for row in rows)]
+        case Row(label, text):
+            return wrap([(label, palette.muted), (text.expandtabs(TAB_CELLS), palette.code)], width)
         case TextDiff():
             raise AssertionError("compared above")
         case _:

@@ -40,7 +40,8 @@ class AnswerableRequest(RequestBody, can_focus=True):
     guard: QuestionGuard
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("answer", "answer_by_kind", "confirm"),
-        *bindings_of("card_page_up", "card_page_down", "raw", "reject_and_say_why"),
+        *bindings_of("card_page_up", "card_page_down", "card_next_file", "card_file_before"),
+        *bindings_of("raw", "reject_and_say_why"),
     ]
 
     def __init__(

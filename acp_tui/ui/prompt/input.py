@@ -123,7 +123,6 @@ LOOK_AGAIN_S: Final = 0.25
 """While a card waits for a draft to be sent or deleted, or for another screen to close, look this often."""
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} starts a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
-GONE: Final = "The agent is gone; {restart} restarts it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
 REMOVE_HINT: Final = "Backspace removes"
@@ -192,7 +191,7 @@ class PromptInput(DraftArea):
         """What the reason being written rejects; None for any other prompt."""
         self._stashed = _StashedDraft()
         """The draft that comes back after the reason is sent."""
-        self._is_agent_gone = False
+        self._why_not = ""
         self._for_later: str | None = None
         """The draft to send as soon as that's possible."""
         self.key_helpers: list[KeyHelper] = []
@@ -447,9 +446,10 @@ class PromptInput(DraftArea):
         wait_s = max(IDLE_S - idle_s(self), LOOK_AGAIN_S)
         self._giving_way = self.set_timer(wait_s, partial(self.give_way_to, question))
 
-    def note_agent(self, *, is_gone: bool) -> None:
-        if is_gone != self._is_agent_gone:
-            self._is_agent_gone = is_gone
+    def note_why_not(self, why_not: str) -> None:
+        """Say this instead of the keys: why nothing can be sent. "" if it can."""
+        if why_not != self._why_not:
+            self._why_not = why_not
             self._name_keys()
 
     def put_before(self, text: str) -> None:
@@ -471,7 +471,7 @@ class PromptInput(DraftArea):
 
     def _name_keys(self) -> None:
         if self._rejection is None:
-            text = keys_in_force(self).hint(GONE if self._is_agent_gone else PLACEHOLDER)
+            text = self._why_not or keys_in_force(self).hint(PLACEHOLDER)
             width = self.content_size.width or self.app.size.width
             # Half a sentence is no hint, so leave out what doesn't fit.
             self.placeholder = text if cell_len(text) < width else text.partition(", ")[0]

@@ -254,7 +254,7 @@ class Walk:
 
 
 DRAFT_IS_BACK: Final = "Your draft from last time is back; {interrupt} clears it"
-PAUSE_S: Final = 1.0
+PAUSE_S: Final = 0.25
 """The draft is saved after this long without typing."""
 
 

@@ -373,10 +373,20 @@ MIN_CODE_CELLS: Final = 12
 """If the lines would have fewer cells than this, the line numbers are hidden."""
 MIN_COLUMNS_CELLS: Final = 60
 """Below this width, two columns would fold nearly every line."""
+ROOMY_CELLS: Final = 140
+"""From this width on, diffs among other things have two columns, for lines of 60 characters.
+
+A terminal of 160 columns is wide enough, or one of 200 with the sidebar.
+"""
 RULE: Final = " │ "
 
 Half: TypeAlias = Callable[[], list[Segment]]
 """Draws one side of a row."""
+
+
+def roomy_layout(width: int) -> DiffLayout:
+    """The layout of a diff of this width among other things."""
+    return "columns" if width >= ROOMY_CELLS else "unified"
 
 
 class OneColumn:

@@ -20,6 +20,7 @@ from rich.terminal_theme import TerminalTheme
 from textual.strip import Strip
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.extras import command_to_add
 from acp_tui.values import dataclass
 
 
@@ -74,7 +75,7 @@ def png_of(svg: str) -> bytes:
         cairosvg: Any = import_module("cairosvg")  # an optional dependency that only PNG needs
     except ImportError as error:
         raise CannotRender(
-            "a PNG needs cairosvg, which isn't installed", hint="pip install 'acp-tui[png]', or write an .svg"
+            "a PNG needs cairosvg, which isn't installed", hint=f"{command_to_add('png')}, or write an .svg"
         ) from error
     except OSError as error:  # its library is missing
         raise CannotRender("a PNG needs the library cairo", hint=f"{error}") from error

@@ -117,6 +117,8 @@ def _lines(timeline: Timeline) -> Iterator[str]:
     yield f"Started  {header.started_at or 'unknown'}"
     yield f"Length   {clock(timeline.length_s)}, {timeline.length:,} events"
     yield f"Secrets  {'recorded' if header.is_raw else 'not recorded'}"
+    if timeline.auth_status is not None:
+        yield f"Login    {make_visible_line(timeline.auth_status.in_words)}"
     if timeline.problems:
         yield ""
         yield f"Skipped, because it couldn't be read ({len(timeline.problems)}):"

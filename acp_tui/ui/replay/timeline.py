@@ -18,7 +18,7 @@ from acp_tui.client.transcript.replay import Replay, Step, is_prompt
 from acp_tui.client.transcript.replayed_sessions import Touch
 from acp_tui.conversation.conversation import NOTHING
 from acp_tui.conversation.entries import Decision
-from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
+from acp_tui.conversation.facts import AuthStatus, Fact, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.updates import ElicitationAnswered
 from acp_tui.ui.replay.recorded_reply import RecordedReply
 from acp_tui.values import dataclass
@@ -105,6 +105,11 @@ class Timeline:
     @property
     def problems(self) -> list[SkippedLine]:
         return self.recording.problems
+
+    @property
+    def auth_status(self) -> AuthStatus | None:
+        """Who was logged in at the end, as far as the agent had told."""
+        return self._scan.auth_status
 
     @property
     def length(self) -> int:

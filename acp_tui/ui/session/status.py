@@ -10,6 +10,7 @@ from acp_tui.client.settings.settings import STATUS_PARTS, StatusPart
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
+from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import duration, money, short_count, value_name
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 SILENCE_S: Final = 30
 """After this much silence, the user is told how long the agent has been silent."""
+QUESTION_TOOLS: Final = frozenset(
+    ("question", "ask_user", "ask_user_question", "askuserquestion", "ask_question", "ask_followup_question", "clarify")
+)
+"""Tools of agents with which they ask the user."""
 ENDS: Final = {"end_turn": "done in", "cancelled": "canceled after"} | dict.fromkeys(
     ("max_tokens", "max_turn_requests", "refusal"), "ended after"
 )
@@ -97,6 +102,30 @@ def _usage(usage: Usage) -> str:
     return f"{text} {money(usage.cost_amount, usage.cost_currency)}"
 
 
+def unheard_question(conversation: Conversation) -> ToolCall | None:
+    """Return the call with which the agent asks the user something without a request to the client; None if none does.
+
+    Kilo and others have tools that ask in their own interface; through the protocol, they wait for ever.
+    """
+    if conversation.turn is not Turn.RUNNING or conversation.permissions or conversation.elicitations:
+        return None
+    match conversation.entries[-1] if conversation.entries else None:
+        case ToolCallEntry(call=call) if not call.is_settled:
+            names = {(call.name or "").lower(), call.title.strip().lower()}
+            return call if names & QUESTION_TOOLS or question_in(call) else None
+        case _:
+            return None
+
+
+def question_in(call: ToolCall) -> str:
+    """Return the question among a tool's input; "" if there is none."""
+    said = call.raw_input
+    listed = said.get("questions") if isinstance(said, dict) else None
+    first = listed[0] if isinstance(listed, list) and listed else said
+    question = first.get("question") if isinstance(first, dict) else None
+    return question if isinstance(question, str) else ""
+
+
 class Work:
     """How long a session's turn takes, and what its agent is doing, as far as a view has seen it."""
 
@@ -135,6 +164,12 @@ class Work:
     def _cost(self) -> str:
         cost, usage = self._conversation.turn_cost, self._conversation.usage
         return money(cost, usage.cost_currency) if cost and usage is not None else ""
+
+    @property
+    def unheard(self) -> ToolCall | None:
+        """What `unheard_question` returns, once the agent is silent."""
+        is_silent = self._clock() - self._heard >= SILENCE_S
+        return unheard_question(self._conversation) if is_silent else None
 
     def told(self) -> tuple[str, str]:
         """How long the turn has taken and how long the agent has been silent; and what the agent is doing."""

@@ -87,10 +87,12 @@ STATES: Final = {
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
     "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
     "answering": ("▲", "$text-warning", "needs your decision"),
+    "unheard": ("▲", "$text-warning", "waits, but asked you nothing; {show_agent} says more"),
     "cancelling": ("◐", "$text-warning", "canceling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
     "elsewhere": ("▲", "$text-warning", "waits for someone else"),
     "unhosted": ("✗", "$text-error", "host gone; {restart} starts one again"),
+    "closed": ("✗", "$text-error", "session closed; {restart} opens it again"),
     "lost": ("✗", "$text-error", "gone; {restart} restarts it"),
 }
 AT_WORK: Final = ("working", "cancelling")
@@ -202,11 +204,12 @@ def left_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: 
     """
     if not status.agent:
         return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
-    glyph, style, words = STATES[status.state]
+    is_unheard = status.state == "working" and status.work is not None and status.work.unheard is not None
+    glyph, style, words = STATES["unheard" if is_unheard else status.state]
     words = keymap.hint(words)
     if status.work is not None and status.state == "ready":
         words = status.work.ended
-    elif status.work is not None and status.state in AT_WORK:
+    elif status.work is not None and status.state in AT_WORK and not is_unheard:
         glyph = MOVING[frame % len(MOVING)]
         state, _, key = words.partition(";")
         took, activity = status.work.told()

@@ -22,7 +22,7 @@ from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import EntryId
+from acp_tui.conversation.entries import EntryId, Failure
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
@@ -110,6 +110,11 @@ class Actions:
     @property
     def has_queued(self) -> bool:
         return self.tab.session is not None and bool(self.tab.session.queue.prompts)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last turn failed."""
+        return self.said.last_failure is not None
 
     @property
     def runs_command(self) -> bool:
@@ -414,6 +419,18 @@ class Actions:
         """Start a session in a new git worktree of this folder, in a new tab."""
         if self.tab.agent.agent_or_say() is not None:
             await self.worktrees.begin(name)
+
+    def send_again(self) -> None:
+        """Send the prompt whose turn failed again, once the agent's time for that has come."""
+        failure = self.said.last_failure
+        prompt = next((one for one in prompts_in(self.said) if failure is not None and one < failure), None)
+        if failure is None or prompt is None:
+            self.tab.say("The last turn didn't fail, so there is no prompt to send again.")
+        else:
+            entry = self.said.entries[failure]
+            said = entry.said if isinstance(entry, Failure) else None
+            due = said.retry_at if said is not None else None
+            self.tab.writing.send_again(failure, message_text(self.said, prompt), due or 0.0)
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""

@@ -7,6 +7,7 @@ close, and resume them after a restart.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -44,15 +45,21 @@ from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.wrapping import cut
+from acp_tui.ui.session.status import question_in
 from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.textual_gaps.fence import fence_of
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Opening, Tab
 
+UNHEARD: Final = (
+    "it seems to ask in an interface of its own: acp-tui got no request, so you can't answer it here."
+    " {cancel} cancels the turn; then say it in a prompt"
+)
 MAX_NAMED: Final = 5
 """How many of the agent's other tabs to name when asking whether to stop it."""
 MAX_TITLE_CELLS: Final = 40
+PROMPT_USES: Final = {False: "Follows the agent's own instructions", True: "Replaces the agent's own instructions"}
 
 
 class AgentController:
@@ -215,12 +222,39 @@ class AgentController:
             sandbox=_sandbox(agent),
             capabilities=agent.capabilities,
             auth_methods=agent.auth_methods,
+            login=_login(agent),
             log=tuple(agent.log),
             has_exact_terminal=fence is None or fence.is_exact,
             unasked=dict(decided),
+            turn=self._turn(),
             hosting=self._hosting(session),
+            system_prompt=agent.command.system_prompt,
+            prompt_use=agent.untaken_prompt or PROMPT_USES[agent.command.overrides_prompt],
         )
-        await self._tab.ask(CapabilityCard(facts, decided.clear))
+        card = CapabilityCard(facts, decided.clear)
+
+        def show_login() -> None:
+            card.show_login(_login(agent))
+
+        agent.auth_listeners.append(show_login)
+        self._tab.run(_ask_login(agent), group="login")
+        try:
+            await self._tab.ask(card)
+        finally:
+            agent.auth_listeners.remove(show_login)
+
+    def _turn(self) -> Sequence[tuple[str, str]]:
+        """What there is to say of the turn that runs, each with a label."""
+        panel = self._tab.panel
+        if panel is None or panel.conversation.is_idle:
+            return ()
+        took, activity = panel.work.told()
+        turn = ("Turn", " · ".join(filter(None, (took, activity))) or "has begun")
+        unheard = panel.work.unheard
+        if unheard is None:
+            return (turn,)
+        question = question_in(unheard)
+        return (turn, ("Waits", self._tab.hint(UNHEARD)), *((("Asks", question),) if question else ()))
 
     def _hosting(self, session: Session | None) -> Sequence[tuple[str, str]]:
         """What there is to say of the session's host, each with a label."""
@@ -246,6 +280,15 @@ class AgentController:
         if self.agent is None:
             self._tab.say("There is no agent yet.", severity="warning")
         return self.agent
+
+
+def _login(agent: Agent) -> str:
+    return "" if agent.auth_status is None else agent.auth_status.in_words
+
+
+async def _ask_login(agent: Agent) -> None:
+    with suppress(ClientError):  # the card then shows what is known
+        await agent.ask_auth_status()
 
 
 def _sandbox(agent: Agent) -> Sequence[tuple[str, str]]:
@@ -324,10 +367,10 @@ class SessionsController:
         self._tab.run(self._tab.show(session))
 
     def _with_remark(self, session: Session) -> Session:
-        """Note in the session, once, which directories and MCP servers it lacks."""
+        """Note in the session, once, what it lacks of the settings."""
         added = self._tab.link.additions
         assert added is not None
-        remarks = [*added.directories_left_out]
+        remarks = [*added.left_out]
         if added.servers_left_out:
             remarks.append(f"MCP servers: {'; '.join(added.servers_left_out)}")
         for remark in remarks:

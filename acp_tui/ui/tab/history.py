@@ -24,12 +24,13 @@ from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     PastSession,
     line_with,
+    merged,
     recorded_sessions,
     recording_store,
     sandbox_of,
 )
 from acp_tui.client.transcript.index import SessionIndex
-from acp_tui.conversation.facts import SessionPage
+from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.naming import NameDialog
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NO_AGENT_HERE: Final = "There is no agent here to start another session with."
+
+
+MAX_ASKED: Final = 50
+"""Of how many sessions the board asks what they do."""
 
 
 class HistoryController:
@@ -98,6 +103,20 @@ class HistoryController:
         # When asked for all sessions, fast-agent 0.10.46 and Qwen Code 0.24.4 list only those of their own process's
         # folder.
         return await agent.list_sessions(cwd=None if is_everywhere else self._tab.cwd, cursor=cursor)
+
+    async def status(self, session_id: SessionId) -> SessionStatus | None:
+        """What the agent says of a session it lists."""
+        return await self._agent.session_status(session_id) if self._agent is not None else None
+
+    async def open_elsewhere(self) -> Sequence[PastSession]:
+        """The sessions without a tab that the agent has in memory, of the first ones that it lists."""
+        agent = self._agent
+        if agent is None or not (agent.capabilities.list_sessions and agent.capabilities.session_status):
+            return ()
+        listed = (await agent.list_sessions()).sessions[:MAX_ASKED]
+        told = [replace(one, status=await agent.session_status(one.session_id)) for one in listed]
+        past = merged((one for one in told if one.status is not None and one.status.is_open), self.agent, ())
+        return [one for one in self.marked(past) if self._tab_of(one) is None and not self._why_not(one)]
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         cwd = None if is_everywhere else self._tab.cwd

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.prompt_queue import Prompt
+from acp_tui.client.sessions.prompt_queue import Prompt, PromptQueue
 from acp_tui.conversation.content import Text
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.prompt.input import GONE
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueSummary
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
@@ -21,12 +21,22 @@ from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
+    from acp_tui.conversation.entries import EntryId
     from acp_tui.ui.prompt.recall import Recall
     from acp_tui.ui.tab.tab import Tab
 
 WATCHING: Final = "You can only watch this session."
+NOT_CONNECTED: Final = {
+    "lost": "The agent is gone; {restart} restarts it",
+    "closed": "The session is closed; {restart} opens it again",
+    "unhosted": "The session's host is gone; {restart} starts one again",
+    "reconnecting": "Reconnecting; {restart} tries now",
+}
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
+CANCEL_PATIENCE_S: Final = 2.0
+"""Agents that answer a cancel do so within a second; others, such as gptme, never do."""
 ESCAPE_AGAIN_S: Final = 1.0
+MAX_NAP_S: Final = 30.0
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
 
 
@@ -41,6 +51,8 @@ class PromptController:
         """Earlier prompts, once they are loaded."""
         self._is_written_in = False
         self._escaped_at = -ESCAPE_AGAIN_S
+        self._failed: tuple[PromptQueue, EntryId | None, Prompt] | None = None
+        """The prompt whose turn failed last, its session's queue, and the failure."""
         self._sent_early: list[str] = []
         """Prompts that were sent before the history was loaded."""
 
@@ -149,7 +161,20 @@ class PromptController:
             case Live(session=session):
                 if session.is_read_only:
                     return WATCHING
-                return "" if session.conversation.is_connected else f"{self._tab.hint(GONE)}."
+                return f"{self.why_not}." if self.why_not else ""
+
+    @property
+    def why_not(self) -> str:
+        """Why no prompt can be sent in the session that is shown, and what to do; "" if one can, or there is none."""
+        match self._tab.stage:
+            case Recorded():
+                return self.rereading[:1].upper() + self.rereading[1:]
+            case Failed():
+                return self._tab.hint("There is no session; {restart} tries again")
+            case Live(session=session) if not session.conversation.is_connected:
+                return self._tab.hint(NOT_CONNECTED[self._tab.loss])
+            case _:
+                return ""
 
     @property
     def rereading(self) -> str:
@@ -223,11 +248,12 @@ class PromptController:
                 await self._tab.app.outlasting(sent)
             except ClientError:
                 session.queue.hold()  # the conversation shows what failed
+                self._failed = (session.queue, session.conversation.last_failure, wanted)
             wanted = session.queue.next()
             self._show_changed(session)
 
     def cancel(self, session: Session) -> None:
-        """Cancel the turn and hold the queue. If the turn is already being canceled, hint at restarting the agent."""
+        """Cancel the turn and hold the queue. If that takes long, or was tried before, hint at restarting the agent."""
         if session.is_read_only:
             self._tab.say(WATCHING)
             return
@@ -236,7 +262,15 @@ class PromptController:
         if not session.conversation.is_idle:
             session.queue.hold()
             self._show_changed(session)
+        if not (session.conversation.is_idle or session.conversation.is_cancelling):
+            late = partial(self._say_not_stopped, session, session.conversation.turn_start)
+            self._tab.screen.set_timer(CANCEL_PATIENCE_S, late)
         session.cancel()
+
+    def _say_not_stopped(self, session: Session, turn_start: EntryId | None) -> None:
+        said = session.conversation
+        if session is self._tab.session and said.is_cancelling and said.turn_start == turn_start:
+            self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning")
 
     def escape(self) -> bool:
         """Cancel the turn. Returns True to go back to an earlier prompt: twice in an empty prompt, without a turn."""
@@ -260,7 +294,8 @@ class PromptController:
         waiting = QueueSummary()
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
-            waiting = QueueSummary(tuple(session.queue.prompts), session.queue.is_held, outputs)
+            queue = session.queue
+            waiting = QueueSummary(tuple(queue.prompts), queue.is_held, queue.due, outputs)
         self._tab.screen.queue_lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
@@ -278,6 +313,41 @@ class PromptController:
         prompt = session.queue.next()
         if prompt is not None:
             self._tab.run(self._send(session, prompt))
+
+    def send_again(self, failure: EntryId, text: str, due: float) -> None:
+        """Queue the prompt whose turn ended with this failure until it is due, in seconds since the epoch.
+
+        `text` is the prompt's text, for one that was sent from elsewhere.
+        """
+        session = self._tab.session
+        if session is None or session.is_read_only:
+            self._tab.say(WATCHING)
+            return
+        queue, failed = session.queue, Prompt(text)
+        if queue.due is not None:
+            self._tab.say("Your prompt is queued already.")
+            return
+        if self._failed is not None and self._failed[:2] == (queue, failure):
+            failed = self._failed[2]
+        queue.add(failed.text, failed.images, is_first=True)
+        queue.hold(due)
+        self._send_when_due(queue)
+        self._show_changed(session)
+
+    def _send_when_due(self, queue: PromptQueue) -> None:
+        session = self._tab.session
+        if session is None or session.queue is not queue or queue.due is None:
+            return
+        left = queue.due - (session.now() or queue.due)
+        if left > 0:  # in short waits, because the machine may sleep
+            self._tab.screen.set_timer(min(left, MAX_NAP_S), partial(self._send_when_due, queue))
+        elif not session.conversation.is_connected:
+            queue.hold()
+        elif session.conversation.is_idle:
+            self._go_on(session)
+        else:
+            queue.go_on()
+        self._show_changed(session)
 
     def pull_back(self) -> None:
         """Turn the last queued prompt into the draft again."""

@@ -148,8 +148,7 @@ class SessionScreen(Screen[None]):
 
     def show_status(self) -> None:
         """Show what the tab is doing."""
-        conversation = self.tab.conversation
-        self.prompt.note_agent(is_gone=conversation is not None and not conversation.is_connected)
+        self.prompt.note_why_not(self.tab.writing.why_not)
         if not self._is_on_screen:
             return
         self._status_line.show(self._status()._replace(elsewhere=self._elsewhere))
@@ -171,10 +170,8 @@ class SessionScreen(Screen[None]):
         changes = tab.changes.summary() if tab.changes is not None else ""
         facts = tuple(filter(None, (panel.below, *panel.facts(tab.settings.appearance, changes))))
         state = panel.state
-        if state == "lost" and tab.opener.is_reconnecting:
-            state = "reconnecting"
-        elif state == "lost" and tab.link.has_lost_host:
-            state = "unhosted"
+        if state == "lost":
+            state = tab.loss
         elif state == "working" and panel.session is not None and panel.session.waits_elsewhere:
             state = "elsewhere"
         elif state == "waiting" and self._is_answering(panel):

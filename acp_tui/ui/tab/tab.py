@@ -207,6 +207,15 @@ class Tab:
         now = self.panel.doing if self.panel is not None else self.phase
         return " · ".join(filter(None, (self.agent_title, self.cwd.name, now)))
 
+    @property
+    def loss(self) -> str:
+        """How a session that isn't connected was lost, as a state of the status line."""
+        if self.opener.is_reconnecting:
+            return "reconnecting"
+        if self.link.has_lost_host:
+            return "unhosted"
+        return "lost" if self.link.is_lost else "closed"
+
     # Talking to the user
 
     def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:

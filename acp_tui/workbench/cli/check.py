@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -16,7 +14,7 @@ import anyio
 from acp_tui.cli import ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
-from acp_tui.cli.output import Clean, columns, make_cleaner, wrapped
+from acp_tui.cli.output import Clean, columns, make_cleaner, show_step, wrapped
 from acp_tui.cli.prerequisites import command_of, settings_in_force
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import sandboxes_of
@@ -26,8 +24,6 @@ from acp_tui.workbench.conformance.rule import ARROWS
 
 SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3
-STEP_CELLS: Final = 60
-CLEAR_LINE: Final = b"\r\x1b[K"
 FRAME_CELLS: Final = 160
 """The width of a frame if the output isn't a terminal."""
 HEADINGS: Final = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}
@@ -44,26 +40,18 @@ def run(args: Args) -> int:
     command = ready_to_run(command_of(args.agent))
     plan = CheckPlan(PROMPT if args.prompt is None else args.prompt, limit_s=args.timeout)
     clean, sandboxes = make_cleaner(command.env), sandboxes_of(settings_in_force().settings)
-    examination = Examination(command, plan, args.record, lambda what: _show_step(clean(what)), sandboxes)
+    examination = Examination(command, plan, args.record, lambda what: show_step(clean(what)), sandboxes)
     report, code = examination.report, ExitCode.DONE
     try:
         anyio.run(examination.run)
     except KeyboardInterrupt:
         report.left_out.append("the rest: you interrupted it")
         code = ExitCode.CANCELLED
-    _show_step("")
+    show_step("")
     broken = ExitCode.ERROR if report.has_errors else ExitCode.DONE
     code = weightiest({code, code_of(report.failure), broken})
     print(_as_json(report, code, clean) if args.format == "json" else "\n".join(_as_text(report, clean)))
     return code
-
-
-def _show_step(what: str) -> None:
-    """On a terminal, show the current step until the report is ready."""
-    if sys.stderr.isatty():
-        os.write(sys.stderr.fileno(), CLEAR_LINE)
-        sys.stderr.write(what and f"... {what[:STEP_CELLS]}")
-        sys.stderr.flush()
 
 
 def _print_rules(output_format: str) -> int:

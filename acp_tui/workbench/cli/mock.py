@@ -14,6 +14,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.prerequisites import ExitOnError
+from acp_tui.cli.sessions import recording_named
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.demo.agent import main as play
@@ -27,7 +28,7 @@ def run(args: Args) -> int:
 
     If the recorded agent ended on its own, this process ends the same way.
     """
-    source = args.word
+    source = recording_named(args.word)
     if isinstance(source, str) or source.suffix == ".toml":
         if args.strict or args.timeout is not None:
             raise UsageError(

@@ -26,6 +26,8 @@ AGENT_GATES: Final[dict[str, tuple[str, ...]]] = {
     v1.SESSION_DELETE: ("sessionCapabilities", "delete"),
     v1.SESSION_CLOSE: ("sessionCapabilities", "close"),
     v1.LOGOUT: ("auth", "logout"),
+    v1.SESSION_STATUS: ("sessionCapabilities", "status"),
+    v1.AUTH_STATUS: ("auth", "status"),
     "providers/list": ("providers",),
     "providers/set": ("providers",),
     "providers/disable": ("providers",),

@@ -53,11 +53,13 @@ RESULTS: Final[dict[str, Any]] = {
     v1.INITIALIZE: initialize.InitializeResponse,
     v1.AUTHENTICATE: WireModel,
     v1.LOGOUT: WireModel,
+    v1.AUTH_STATUS: initialize.AuthStatusResponse,
     "providers/list": initialize.ListProvidersResponse,
     v1.SESSION_NEW: session.NewSessionResponse,
     v1.SESSION_LOAD: session.SessionSetup,
     v1.SESSION_RESUME: session.SessionSetup,
     v1.SESSION_LIST: session.ListSessionsResponse,
+    v1.SESSION_STATUS: session.SessionStatusResponse,
     v1.SESSION_DELETE: WireModel,
     v1.SESSION_CLOSE: WireModel,
     v1.SESSION_PROMPT: session.PromptResponse,
@@ -150,7 +152,7 @@ KNOWN_VALUES: Final[dict[type[WireModel], dict[str, frozenset[str]]]] = {
 """The values version 1 defines for fields where clients accept any."""
 
 UNSTABLE_KEYS: Final = frozenset(
-    {"models", "usage", "fork", "archive", "archived", "status", "setTitle", "systemPrompt", "acp"}
+    {"models", "usage", "fork", "archive", "archived", "status", "setTitle", "acp"}
     | {"nes", "providers", "subagents", "positionEncoding", "userMessageId", "title"}
 )
 """Keys of drafts and removed features, which are told apart from an agent's own keys."""

@@ -7,7 +7,13 @@ from typing import Any, Final
 
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.connection import MCP_MESSAGE
-from acp_tui.protocol.v1.inbound import read_mcp_message, read_providers, read_session_page
+from acp_tui.protocol.v1.inbound import (
+    read_auth_status,
+    read_mcp_message,
+    read_providers,
+    read_session_page,
+    read_session_status,
+)
 from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
@@ -23,6 +29,8 @@ _RESULTS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "session/new": inbound.read_new_session,
     "session/resume": inbound.read_opened_session,
     "session/list": read_session_page,
+    "session/status": read_session_status,
+    "auth/status": read_auth_status,
     "providers/list": read_providers,
     "session/set_config_option": inbound.read_config_options,
 }

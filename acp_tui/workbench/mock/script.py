@@ -76,6 +76,7 @@ def read_script(events: Iterable[Event]) -> Script:
     for event in events:
         match event:
             case Frame(at, direction, data):
+                reading.script.ended_itself = False  # a session may end, and its agent go on
                 reading.frame(at, direction, data)
             case Stderr(at, data):
                 reading.add(at, data, None, is_ours=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.agents import scripted_argv
 from support.asking_program import asking
 from support.terminal_process import answers_to, line_terminal
 
@@ -67,6 +68,36 @@ def test_the_bell_rings_for_a_question_where_the_settings_want_it(tmp_path: Path
         terminal.type(CTRL_D)
         assert terminal.end() == 0
     assert terminal.said.count(b"\a") == bells
+
+
+def test_an_error_is_told_with_all_that_the_agent_says_of_it(tmp_path: Path) -> None:
+    script = """
+        refuse(open_session(), -32603, "Not now", {"details": "Busy", "scope": "team", "retryAfter": 30})
+        serve_until_closed()
+    """
+    with line_terminal("run", "--plain", "--", *scripted_argv(script), cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("* Not now")
+        terminal.shows("Busy")
+        terminal.shows("scope: team")
+        terminal.shows("try again at ")
+        terminal.shows("\n> ")
+        terminal.type(CTRL_D)
+        assert terminal.end() == 0
+    assert terminal.text.count("scope: team") == 1
+
+
+def test_an_agent_that_does_not_stop_is_told_of_with_what_else_there_is(tmp_path: Path) -> None:
+    with line_terminal(
+        "run", "--plain", "--", *scripted_argv("open_session(); serve_until_closed()"), cwd=tmp_path
+    ) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("\n")
+        terminal.type(CTRL_C)
+        terminal.shows("* canceling; press Ctrl+C again to quit")
+        terminal.shows("* the agent hasn't stopped yet; to end and restart it: /restart")
 
 
 def test_only_an_answer_typed_after_the_question_answers_and_rejecting_says_why(tmp_path: Path) -> None:

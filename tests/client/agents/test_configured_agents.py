@@ -70,6 +70,19 @@ def test_an_entry_says_which_version_is_spoken(file: Path, way: str):
     assert "agents.c.protocol" in str(found.problems["c"])
 
 
+@pytest.mark.parametrize("way", ['command = ["run"]', 'url = "wss://build.example/acp"'])
+def test_an_entry_has_a_system_prompt_as_text_or_in_a_file(file: Path, tmp_path: Path, way: str):
+    (tmp_path / "rules.md").write_text("Be brief.\nBe kind.\n")
+    found = read(
+        file,
+        f'[agents.a]\n{way}\nsystem_prompt = "Be brief."\n'
+        f'[agents.b]\n{way}\nsystem_prompt_file = "~/rules.md"\nsystem_prompt_mode = "override"\n[agents.c]\n{way}',
+        HOME=str(tmp_path),
+    )
+    prompts = {name: (each.command.system_prompt, each.command.overrides_prompt) for name, each in found.agents.items()}
+    assert prompts == {"a": ("Be brief.", False), "b": ("Be brief.\nBe kind.", True), "c": ("", False)}
+
+
 def test_the_users_word_lets_an_address_be_plain_and_share_files(file: Path):
     text = '[agents.a]\nurl = "ws://10.0.0.1/acp"\ninsecure = true\nfiles = "shared"'
     command = read(file, text).agents["a"].command
@@ -104,6 +117,12 @@ def test_variables_are_filled_in_and_a_tilde_in_front_is_the_home(file: Path):
         (f'[agents.a]\n{COMMAND}\nproxies = "p"', "agents.a.proxies isn't a list of commands"),
         (f'[agents.a]\n{COMMAND}\nproxies = [["p"], "q --flag"]', "agents.a.proxies, number 2 isn't a list of strings"),
         (f'[agents.a]\n{COMMAND}\nproxies = [["p", "${{NOPE}}"]]', "number 1: the environment variable NOPE isn't set"),
+        (f"[agents.a]\n{COMMAND}\nsystem_prompt = []", "agents.a.system_prompt isn't a string"),
+        (f'[agents.a]\n{COMMAND}\nsystem_prompt_mode = "replace"', 'system_prompt_mode isn\'t "append" or "override"'),
+        (f'[agents.a]\n{COMMAND}\nsystem_prompt_file = "x.md"', "agents.a.system_prompt_file isn't an absolute path"),
+        (f'[agents.a]\n{COMMAND}\nsystem_prompt_file = "/none/x"', "agents.a.system_prompt_file can't be read"),
+        (f'[agents.a]\n{COMMAND}\nsystem_prompt_file = "${{NOPE}}"', "file: the environment variable NOPE isn't set"),
+        (f'[agents.a]\n{COMMAND}\nsystem_prompt = "x"\nsystem_prompt_file = "/x"', "sets the system prompt twice"),
         (f"[agents.a]\n{COMMAND}\ndescription = 5", "agents.a.description isn't a string"),
         (f'[agents."-x"]\n{COMMAND}', "this name can't be typed"),
         ('[agents.a]\nurl = 5', "agents.a.url isn't a string"),
@@ -140,8 +159,8 @@ def test_a_key_that_means_nothing_is_named_with_the_one_that_was_meant(file: Pat
     assert list(found.agents) == ["a"]
     assert [warning.partition("agents.a.")[2] for warning in found.warnings] == [
         "evn is unknown and ignored; did you mean env?",
-        "zzz is unknown and ignored; known: command, env, wrapper, runs, files, mcp, protocol, sandbox, proxies, "
-        "description",
+        "zzz is unknown and ignored; known: command, env, wrapper, runs, sandbox, files, mcp, protocol, proxies, "
+        "system_prompt, system_prompt_file, system_prompt_mode, description",
     ]
 
 

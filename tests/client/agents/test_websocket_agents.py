@@ -21,6 +21,7 @@ from websockets.utils import accept_key
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.errors import AgentLost, AgentNotRunnable, AgentUnreachable, SettingsError
+from acp_tui.client.extras import command_to_add
 from acp_tui.rpc.websocket import MAX_SIZE, LineConnection
 from support.agents import REPLY, agent_texts, running, scripted
 from support.listening import listening
@@ -225,7 +226,7 @@ async def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pyte
     with pytest.raises(AgentNotRunnable) as caught:
         async with running(command_at("ws://127.0.0.1:9/acp")):
             pass
-    assert caught.value.hint == "pip install 'acp-tui[remote]'"
+    assert caught.value.hint == command_to_add("remote")
 
 
 # Addresses

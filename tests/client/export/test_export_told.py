@@ -46,6 +46,17 @@ def html(conversation: Conversation) -> str:
     return to_html(conversation, FACTS)
 
 
+def test_a_tools_name_is_told_unless_the_title_says_it() -> None:
+    conversation = fold(
+        call("c", title="List", kind="execute", name="exec_command", status="completed"),
+        call("d", title="write_file a", kind="edit", name="write_file", status="completed"),
+    )
+    assert "execute · exec\\_command · completed" in markdown(conversation)
+    assert "execute · exec_command · completed" in html(conversation)
+    assert "edit · completed" in markdown(conversation)
+    assert '"name":"exec_command"' in "".join(to_jsonl(conversation, FACTS))
+
+
 def test_what_a_tool_prints_keeps_its_lines() -> None:
     conversation = tool('{\n  "a": "**b** `c`"\n}\n')
     assert '```\n{\n  "a": "**b** `c`"\n}\n```' in markdown(conversation)

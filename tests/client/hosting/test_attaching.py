@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_tui.client.errors import SessionClosed
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
@@ -294,6 +295,26 @@ async def test_the_host_ends_with_its_last_session(tmp_path: Path) -> None:
         await one.close_session(closed)
         await its.host.ended.wait()
         await until(left, lambda: not left.conversation.is_connected)
+
+
+async def test_a_session_that_another_terminal_closed_is_closed_and_its_agent_not_gone(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its:
+        one, other = await its.connect("one"), await its.connect("other")
+        closed = await one.load_session(its.session.session_id, tmp_path)
+        left = await other.load_session(its.session.session_id, tmp_path)
+        async with anyio.create_task_group() as tasks:
+
+            async def send() -> None:
+                with pytest.raises(SessionClosed):
+                    await left.send_prompt(REPLY)
+
+            tasks.start_soon(send)
+            prompt = await its.wire.expect("session/prompt")
+            await one.close_session(closed)
+            await its.wire.answer(prompt, {"stopReason": "cancelled"})
+        with pytest.raises(SessionClosed):
+            await left.send_prompt(REPLY)
+        assert other.lost is None
 
 
 async def test_its_status_says_what_runs_and_what_waits_for_an_answer(tmp_path: Path) -> None:

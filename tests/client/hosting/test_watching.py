@@ -26,6 +26,7 @@ FULL = {"sessionId": "s1"}
 METHODS: dict[str, dict[str, Any]] = {
     v1.AUTHENTICATE: {"methodId": "agent"},
     v1.LOGOUT: {},
+    v1.AUTH_STATUS: {},
     "providers/list": {},
     "providers/set": {"providerId": "main", "apiType": "openai", "baseUrl": "https://evil.example"},
     "providers/disable": {"providerId": "main"},

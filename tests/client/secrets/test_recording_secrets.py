@@ -107,6 +107,21 @@ def test_an_answer_to_a_form_is_masked_and_others_are_not(tmp_path: Path) -> Non
     assert after["frame"]["result"] == {"action": "accept", "content": {"pin": 0, "who": "***", "ok": True}}
 
 
+def test_whose_account_an_agent_has_is_masked_and_of_which_kind_it_is_stays(tmp_path: Path) -> None:
+    whose = {"name": SECRET, "email": SECRET, "organization": SECRET}
+    told = {"state": "authenticated", "accounts": [{"label": "Max", "active": True, **whose}]}
+    before = {"authStatus": {"kind": "account", "label": "Max", "account": {"email": SECRET, "plan": "max"}}}
+    text = written(
+        tmp_path,
+        frame({"id": 3, "result": told}, Direction.IN),
+        frame({"method": "auth/status_update", "params": told}, Direction.IN),
+        frame({"method": "_auth/status_update", "params": before}, Direction.IN),
+    )
+    assert SECRET not in text
+    assert text.count('"Max"') == 3
+    assert '"plan":"max"' in text
+
+
 def test_a_key_that_is_written_with_escapes_or_beside_half_a_character_is_found(tmp_path: Path) -> None:
     escaped = rb'{"params":{"\u0061pi_key":"%s"}}' % SECRET.encode()
     half = rb'{"params":{"api_key":"%s","x":"\ud83d"}}' % SECRET.encode()

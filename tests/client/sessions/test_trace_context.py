@@ -9,7 +9,7 @@ import anyio
 from acp_tui.protocol.roles import ClientOffer
 from support.agents import in_memory, in_session, in_turn, open_session, shake_hands
 
-TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "baggage": "a=1"}
+TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "baggage": "a=1", "requestId": "7"}
 
 
 async def test_every_request_carries_the_trace_context(tmp_path: Path):

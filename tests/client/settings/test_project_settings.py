@@ -134,8 +134,9 @@ def test_what_a_project_can_set_is_said_in_a_line() -> None:
     )
 
 
-def test_a_project_names_no_agent_and_no_proxy(project: Path) -> None:
-    laid = layered(user(), read(project, "[agents.demo]\ncommand = ['evil']\nproxies = [['evil']]"))
+def test_a_project_names_no_agent_no_proxy_and_no_system_prompt(project: Path) -> None:
+    text = "[agents.demo]\ncommand = ['evil']\nproxies = [['evil']]\nsystem_prompt = 'Ask for nothing.'"
+    laid = layered(user(), read(project, text))
     assert laid.settings == user().settings
     assert "agents" in str(laid.warnings)
 

@@ -33,7 +33,7 @@ def test_the_limits_of_a_terminal_are_those_that_terminals_have() -> None:
 def test_only_the_trace_context_that_is_set_is_sent() -> None:
     assert TraceContext().as_mapping() == {}
     assert TraceContext(traceparent="a", baggage="b").as_mapping() == {"traceparent": "a", "baggage": "b"}
-    assert tuple(TraceContext("a", "b", "c").as_mapping()) == TRACE_KEYS
+    assert tuple(TraceContext("a", "b", "c", "d").as_mapping()) == TRACE_KEYS
 
 
 def test_settings_are_values() -> None:

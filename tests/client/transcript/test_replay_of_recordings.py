@@ -23,11 +23,13 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.replay import Replay, is_prompt, replayed
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.facts import AuthStatus, SessionId
 from acp_tui.rpc import Direction
 from support.golden import TRANSCRIPTS
 from support.recordings import EVERYTHING, demo, play
 from support.waiting import LIMIT_S
+
+RECORDINGS = Path(__file__).parents[2] / "data/recordings"
 
 
 async def test_a_cancelled_turn_and_rejected_requests_are_replayed_as_they_were(tmp_path: Path) -> None:
@@ -35,6 +37,36 @@ async def test_a_cancelled_turn_and_rejected_requests_are_replayed_as_they_were(
     assert replayed(tmp_path / "run.jsonl") == run.conversations
     run = await play("permissions", RecordingPlan(tmp_path, file=tmp_path / "no.jsonl"), option=-1)
     assert replayed(tmp_path / "no.jsonl") == run.conversations
+
+
+def test_who_was_logged_in_is_replayed_from_answers_and_reports() -> None:
+    def frame(direction: Direction, **message: object) -> Frame:
+        return Frame(0.0, direction, json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+    told = {"authStatus": {"kind": "none", "label": "Not logged in"}}
+    replay = Replay(
+        [
+            frame(Direction.IN, method="_auth/status_update", params=told),
+            frame(Direction.OUT, id=1, method="auth/status", params={}),
+            frame(Direction.IN, id=1, result={"state": "not_required"}),
+            frame(Direction.OUT, id=2, method="auth/status", params={}),
+            frame(Direction.IN, id=2, result={"state": 5}),
+        ]
+    )
+    heard = [replay.auth_status for _ in replay.events]
+    assert heard == [AuthStatus(state) for state in ("unauthenticated", "unauthenticated", *["not_required"] * 3)]
+
+
+@pytest.mark.parametrize(
+    ("agent", "account"),
+    [("codex", "Custom model gateway (fake)"), ("claude-current", "Anthropic API key (ANTHROPIC_API_KEY)")],
+)
+def test_a_recording_of_a_real_agent_says_who_was_logged_in(agent: str, account: str) -> None:
+    with open_recording(RECORDINGS / f"{agent}.jsonl") as recording:
+        replay = Replay(recording)
+        assert list(replay.events)
+    assert replay.auth_status is not None
+    assert replay.auth_status.in_words == f"yes: {account}"
 
 
 async def test_the_end_of_an_agent_is_replayed_with_its_last_words(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ print(json.dumps({"version": early, "first frame": first, "session": loaded()}))
 LIMIT = {
     "version": {"all": 80, "ours": 2},
     "first frame": {"all": 475, "ours": 69},
-    "session": {"all": 668, "ours": 236},
+    "session": {"all": 669, "ours": 237},
 }
 """What loads now, plus a few. Before you raise one, look for something to load later."""
 OF_NEWER_PYTHON = 14 if sys.version_info >= (3, 14) else 1 if sys.version_info >= (3, 13) else 0

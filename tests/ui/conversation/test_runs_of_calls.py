@@ -88,7 +88,7 @@ def test_unfolding_goes_to_each_call_its_content_then_what_is_raw_and_back() -> 
     assert [line for line in shown.lines if line.startswith("✓")] == ["✓ → Read a.py", "✓ → Read b.py"]
     assert shown.column.toggle(0)
     text = "\n".join(shown.lines)
-    assert text.index("content of a.py") < text.index("raw input")
+    assert text.index("content of a.py") < text.index("input:")
     assert "not reported" not in text
     assert shown.column.toggle(0)
     assert shown.lines == folded

@@ -63,6 +63,16 @@ async def test_a_long_command_is_cut_to_the_line_until_the_call_is_opened() -> N
         assert "whole" in page.text
 
 
+async def test_an_open_call_says_the_tools_name_unless_the_title_does() -> None:
+    told = call("c", title="List the files", kind="execute", name="[b]exec_command\x1b", raw_input={"a": 1})
+    async with open_page(told, call("d", title="write_file a", name="write_file", raw_input={"a": 1})) as page:
+        assert "exec_command" not in page.text
+        await page.press("ctrl+o")
+        assert "tool: [b]exec_command␛" in page.text
+        assert "tool: write_file" not in page.text
+        assert page.text.count("tool: ") == 1
+
+
 @pytest.mark.parametrize(("kind", "line"), [("execute", "○ $ tool"), ("search", "○ ⌕ tool  .")])
 async def test_the_sessions_own_folder_is_no_news_beside_a_command(kind: str, line: str) -> None:
     reported = call("c", title="tool", kind=kind, locations=(Location("/project/"),))

@@ -49,7 +49,7 @@ async def test_it_scrolls_unfolds_and_closes() -> None:
         assert "line 99" in page.words
         await page.press("space")
         assert "▾ example.org/fork" in card_text(FACTS, is_open=True).plain
-        assert "1," in page.words
+        assert "- 1" in page.words
         await page.press("escape")
         assert page.result is None
 
@@ -59,7 +59,15 @@ def test_it_lists_what_the_sandbox_holds() -> None:
     assert "Sandbox   workspace\nWrites    ~/project\n" in text
 
 
+def test_it_shows_the_users_system_prompt_and_what_becomes_of_it() -> None:
+    facts = replace(FACTS, system_prompt="Be brief.\nBe kind.", prompt_use="Replaces the agent's own instructions")
+    text = card_text(facts, is_open=False).plain
+    assert "Your system prompt\nReplaces the agent's own instructions\nBe brief.\nBe kind.\n" in text
+    assert "✗ take a system prompt: one in agents.toml isn't sent" in text
+    assert "Your system prompt" not in card_text(FACTS, is_open=False).plain
+
+
 async def test_c_copies_all_of_it_as_text() -> None:
     async with open_dialog(CapabilityCard(FACTS)) as page:
         await page.press("c")
-        assert page.app.clipboard == card_text(FACTS, is_open=True).plain
+        await page.until(lambda: page.app.clipboard == card_text(FACTS, is_open=True).plain)

@@ -79,7 +79,7 @@ def _login(text: str) -> Screen[Any]:
 def _card(text: str) -> Screen[Any]:
     capabilities = AgentCapabilities(meta={text: {text: text}})
     methods = (AuthMethod(text, text, text, "terminal"),)
-    return CapabilityCard(AgentFacts(text, text, text, text, (text, text), capabilities, methods, (text,)))
+    return CapabilityCard(AgentFacts(text, text, text, text, (text, text), capabilities, methods, text, (text,)))
 
 
 class _Asking(Screen[Any]):

@@ -1,6 +1,7 @@
 """Pictures of the dialogs. To update them, run `pytest tests/ui/dialogs --snapshot-update` and look at each."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from acp_tui.client.agents.catalogue import KNOWN_AGENTS
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.facts import BooleanOption, Choice, SelectOption
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
@@ -21,6 +23,7 @@ from acp_tui.ui.dialogs.agent_offers import (
     LoginMethod,
     OptionsDialog,
 )
+from acp_tui.ui.dialogs.installing import InstallQuestion
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
@@ -79,6 +82,10 @@ def _trust() -> Screen[Any]:
     return TrustDialog(Path("/home/me/project/.mcp.json"), [files, web])
 
 
+def _installing() -> Screen[Any]:
+    return InstallQuestion(replace(KNOWN_AGENTS["gemini"].offer, version="0.61.0"))
+
+
 DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
     "picker": (_picker, ("o", "p")),
     "options": (_options, ("down",)),
@@ -86,12 +93,16 @@ DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
     "login": (_login, ("enter",)),
     "capability card": (_card, ()),
     "trust": (_trust, ()),
+    "installing": (_installing, ()),
     "help": (HelpScreen, ()),
 }
 
 
 @pytest.mark.parametrize("name", DIALOGS)
-def test_every_dialog_looks_as_it_did(name: str, snap_compare: Callable[..., bool]) -> None:
+def test_every_dialog_looks_as_it_did(
+    name: str, snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/home/me/.local/share")
     make, keys = DIALOGS[name]
 
     async def press(pilot: Pilot[Any]) -> None:

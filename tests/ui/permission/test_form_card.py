@@ -442,3 +442,17 @@ async def test_a_widget_that_is_gone_keeps_no_keys_for_itself() -> None:
         page.pilot.app.screen.focused = card
         await page.press("escape", *"text")
         assert page.draft == "text"
+
+
+async def test_tab_leads_through_a_form_at_once_and_only_sending_is_too_soon() -> None:
+    async with open_page() as page:
+        await page.write("I write")
+        await page.elicit(form(TextField("name"), BooleanField("yes", default=True)))
+        await page.press("tab", "tab", "x")
+        assert page.draft == "I write"
+        assert "too soon" not in page.words
+        await page.press("shift+tab", "ctrl+enter")
+        assert page.answers == []
+        assert "too soon" in page.words
+        await page.press_slowly("ctrl+enter")
+        assert await page.gets_answer() == ("accept", {"name": "x", "yes": True})

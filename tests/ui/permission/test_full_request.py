@@ -3,7 +3,7 @@
 import asyncio
 import re
 
-from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered
 from acp_tui.ui.commands.help import HelpScreen
@@ -89,6 +89,17 @@ async def test_a_narrow_terminal_shows_one_column_until_it_is_told_otherwise() -
         assert not _is_side_by_side(page)
         await page.press("s")
         assert _is_side_by_side(page)
+
+
+async def test_in_a_very_wide_terminal_the_card_and_the_conversation_have_two_columns_too() -> None:
+    for size, is_wide in ((WIDE, False), ((200, 60), True)):
+        async with open_page(size=size) as page:
+            await page.ask("call", title="Edit long.py", content=(EDIT,))
+            await page.until(lambda page=page: "+ first" in page.text)
+            assert _is_side_by_side(page) is is_wide
+            await page.apply(PermissionAnswered(RequestKey(1), ALLOW.option_id))
+            await page.until(lambda page=page: not page.card.display and "+ first" in page.text)
+            assert _is_side_by_side(page) is is_wide
 
 
 async def test_where_two_columns_have_no_room_it_says_so() -> None:
@@ -320,3 +331,61 @@ async def test_a_request_that_goes_while_its_full_screen_opens_ends_nothing() ->
             await page.start_over()
             await page.ask("call")
             await page.enter_card()
+
+
+# Several files
+
+
+def _edit(name: str, *, lines: int = 30) -> TextDiff:
+    old = [f"{name} {number}\n" for number in range(lines)]
+    return TextDiff(f"/project/{name}", "".join(f"new {line}" for line in old), "".join(old))
+
+
+FILES = tuple(map(_edit, ("a.py", "b.py", "c.py")))
+
+
+async def test_several_files_are_listed_first_with_what_changes_in_each() -> None:
+    async with open_page(size=WIDE) as page:
+        await _open(page, content=FILES)
+        await page.until(lambda: "3 files  +90 -90" in page.text)
+        for name in ("a.py", "b.py", "c.py"):
+            assert f"+30 -30  {name}" in page.text
+
+
+async def test_keys_lead_from_file_to_file_and_the_title_says_which_it_is() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page, content=FILES)
+        for number, name in enumerate(("a.py", "b.py", "c.py"), 1):
+            await page.press("right_square_bracket")
+            assert f"file {number} of 3  +30 -30  {name}" in page.text
+        await page.press("right_square_bracket")
+        assert "This is the last file" in page.text
+        await page.press("pageup")
+        assert "file 2 of 3" in page.text
+        await page.press(*["left_square_bracket"] * 3)
+        assert "3 files  +90 -90" in page.text
+        await page.press("left_square_bracket")
+        assert "This is the first file" in page.text
+
+
+async def test_the_last_files_are_reached_where_all_of_them_fit() -> None:
+    async with open_page(size=WIDE) as page:
+        await _open(page, content=tuple(_edit(name, lines=2) for name in ("a.py", "b.py", "c.py")))
+        await page.press("right_square_bracket")
+        assert "This is the last file" in page.text
+
+
+async def test_two_edits_of_one_file_are_one_file() -> None:
+    first, second = (TextDiff("/project/a.py", f"{word}\n", f"{word} before\n") for word in ("one", "two"))
+    async with open_page(size=WIDE) as page:
+        await _open(page, content=(first, second))
+        assert "files" not in page.text
+        await page.apply(call("call", content=(first, _edit("b.py"), second)))
+        await page.until(lambda: "2 files  +32 -32" in page.text)
+
+
+async def test_many_files_are_listed_up_to_a_number() -> None:
+    async with open_page(size=WIDE) as page:
+        await _open(page, content=tuple(_edit(f"{number:03}.py", lines=1) for number in range(400)))
+        await page.until(lambda: "400 files  +400 -400" in page.text)
+        assert "380 more files" in page.text

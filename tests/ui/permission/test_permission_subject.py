@@ -156,6 +156,13 @@ def test_the_whole_of_every_diff_is_shown_and_where_its_changes_begin() -> None:
     ]
 
 
+def test_a_reported_path_that_a_diff_names_is_not_told_again() -> None:
+    diff = TextDiff("/project/src/a.py", "new\n")
+    for path in ("/project/src/a.py", "src/a.py"):
+        assert not any("path" in line for line in draw(content=(diff,), raw_input={"path": path}))
+    assert "path: a.py" in draw(content=(diff,), raw_input={"path": "a.py"})
+
+
 # What the user should know first
 
 

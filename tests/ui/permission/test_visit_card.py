@@ -74,7 +74,7 @@ async def test_the_address_can_be_copied() -> None:
     async with open_page() as page:
         await page.elicit(visit())
         await page.press_slowly("tab", "c")
-        assert page.pilot.app.clipboard == URL
+        await page.until(lambda: page.pilot.app.clipboard == URL)
 
 
 @pytest.mark.parametrize("url", [URL, "https://a@b:1/", "no host", "//", "https://[::1", "\x1b[2J"])

@@ -4,6 +4,7 @@ import pytest
 
 from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.prompt import MAX_LINES
+from acp_tui.ui.tab import prompt_routing
 from support.folding import agent
 from support.screens import open_page, show
 
@@ -112,6 +113,17 @@ async def test_escape_without_a_turn_does_nothing() -> None:
     async with open_page() as page:
         await page.press("escape")
         assert page.connection.cancels == 0
+
+
+async def test_an_agent_that_does_not_stop_soon_is_told_of_with_what_else_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prompt_routing, "CANCEL_PATIENCE_S", 0.01)
+    async with open_page() as page:
+        await page.send("go")
+        await page.press("escape")
+        await page.until(lambda: "The agent hasn't stopped yet; Alt+R ends and" in page.text)
+        assert page.connection.cancels == 1
 
 
 async def test_a_second_escape_says_what_else_there_is() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
@@ -12,8 +13,9 @@ import anyio
 from textual.pilot import Pilot
 
 from acp_tui.client.settings.settings import KeyChoice, Settings
-from acp_tui.client.transcript.events import Dropped, Event, UnknownEvent
+from acp_tui.client.transcript.events import Dropped, Event, Frame, UnknownEvent
 from acp_tui.client.transcript.lines import Recording
+from acp_tui.rpc import Direction
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.replay.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.replay.panel import RecordedCard
@@ -218,6 +220,14 @@ async def test_what_is_wrong_with_a_recording_is_said(tmp_path: Path) -> None:
             assert "5 events are missing" in replay.text
             await pilot.press("i")
             await replay.until(lambda: "couldn't be read (2)" in replay.text)
+
+
+async def test_it_says_who_was_logged_in(tmp_path: Path) -> None:
+    told = {"state": "authenticated", "accounts": [{"label": "Key \x1b[2J", "active": True}]}
+    message = {"jsonrpc": "2.0", "method": "auth/status_update", "params": told}
+    async with projected(tmp_path, [Frame(0.0, Direction.IN, json.dumps(message).encode())]) as replay:
+        await replay.pilot.press("i")
+        await replay.until(lambda: "Login    yes: Key ␛[2J in use" in replay.text)
 
 
 async def test_a_recording_without_a_session_says_so(tmp_path: Path) -> None:

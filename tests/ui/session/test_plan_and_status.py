@@ -1,6 +1,7 @@
 """What surrounds the conversation: the plan, the status line, notices, and the modes that Shift+Tab cycles."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -375,6 +376,42 @@ async def test_silence_is_said_after_half_a_minute() -> None:
         await page.until(lambda: "working 31 s · silent for 31 s" in page.status)
         await page.apply(agent("here I am"))
         await page.until(lambda: "working 31 s · writing" in page.status)
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"title": "question"},
+        {"title": "Asking", "name": "ask_user"},
+        {"title": "Colors", "raw_input": {"questions": [{"question": "Which?"}]}},
+        {"title": "Color", "raw_input": {"question": "Which?"}},
+    ],
+)
+async def test_an_agent_that_waits_for_an_answer_to_what_it_never_asked_is_told_of(asks: dict[str, Any]) -> None:
+    async with open_page(size=(120, 24)) as page:
+        await page.send("go")
+        await page.apply(call("q", status="in_progress", **asks))
+        await page.until(lambda: "working" in page.status)
+        page.clock.now_s += 31
+        await page.until(lambda: "waits, but asked you nothing; F4 says more" in page.status)
+        await page.apply(call("q", status="completed"))
+        await page.until(lambda: "working 31 s" in page.status)
+
+
+@pytest.mark.parametrize(
+    "works",
+    [
+        {"title": "Look for the question", "raw_input": {"query": "question"}},
+        {"title": "Run", "raw_input": {"questions": []}},
+        {"title": "Run", "raw_input": ["question"]},
+    ],
+)
+async def test_a_long_tool_call_that_asks_nothing_is_only_silent(works: dict[str, Any]) -> None:
+    async with open_page(size=(120, 24)) as page:
+        await page.send("go")
+        await page.apply(call("t", status="in_progress", **works))
+        page.clock.now_s += 31
+        await page.until(lambda: "silent for 31 s" in page.status)
 
 
 async def test_no_timer_runs_while_nothing_moves() -> None:

@@ -201,7 +201,7 @@ async def test_a_login_in_the_terminal_tells_the_agents_other_tabs_that_it_was_s
         await desk.press("down", "enter")
         await desk.shows("welcome")
         await desk.press("alt+1")
-        await desk.shows("stopped so that you could log in", "Alt+R restarts it")
+        await desk.shows("stopped so that you could log in", "session closed; Alt+R opens it again")
 
 
 async def test_a_program_that_cannot_be_run_in_the_terminal_counts_as_a_failed_login(

@@ -56,6 +56,48 @@ async def test_f3_lists_page_by_page_and_asks_for_more_at_the_end(open_desk: Ope
         await desk.hides("Earlier 1")
 
 
+STATES = """
+handshake(agentCapabilities={"loadSession": True, "sessionCapabilities": {"list": {}, "status": {}}})
+answer(expect("session/new"), sessionId="s1")
+said = {"old-1": {"status": "open", "state": {"state": "running"}}, "old-2": {"status": "saved"}}
+def tell():
+    answer(expect("session/list"), sessions=sessions)
+    for _ in sessions:
+        asked = expect("session/status")
+        if asked["params"]["sessionId"] in said:
+            answer(asked, **said[asked["params"]["sessionId"]])
+        else:
+            refuse(asked, -32002, "unknown", {"sessionId": asked["params"]["sessionId"]})
+tell()
+"""
+
+
+async def test_f3_shows_what_the_agent_says_of_each_session(open_desk: OpenDesk) -> None:
+    async with open_desk(LISTING, STATES, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Earlier 1", "Earlier 2", "Earlier 3", "working")
+        asked = await desk.gets("session/status", 3)
+        assert [params["sessionId"] for params in asked] == ["old-1", "old-2", "old-3"]
+        assert desk.words.count("working") == 2, "in its row, and below the list"
+        assert not desk.toasts
+
+
+async def test_the_board_has_what_an_agent_has_in_memory_and_opens_it(open_desk: OpenDesk) -> None:
+    script = """
+    answer(expect("session/load"))
+    serve_until_closed()
+    """
+    async with open_desk(LISTING, STATES, script) as desk:
+        await desk.has_session()
+        await desk.press("f10")
+        await desk.shows("In agents", "Earlier 1", "working")
+        assert "Earlier 2" not in desk.words
+        await desk.press("down", "enter")
+        await desk.gets("session/load")
+        await desk.until(lambda: desk.tab.session is not None and desk.shown_session.session_id == "old-1")
+
+
 async def test_f3_asks_for_the_sessions_of_this_folder_and_a_for_those_of_all(open_desk: OpenDesk) -> None:
     script = """
     answer(expect("session/list"), sessions=sessions[:1])

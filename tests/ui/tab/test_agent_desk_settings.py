@@ -162,6 +162,27 @@ async def test_a_notice_of_the_agent_is_shown_as_a_toast(open_desk: OpenDesk) ->
 # The agent itself
 
 
+async def test_f4_tells_what_an_agent_waits_for_that_asks_in_its_own_interface(open_desk: OpenDesk) -> None:
+    """Kilo Code 7.4 does with its tool `question`."""
+    script = """
+    prompt = expect("session/prompt")
+    update("tool_call", toolCallId="q", title="question", status="in_progress", rawInput={"questions": [
+        {"question": "Which database?", "options": []}
+    ]})
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("◐ • question")
+        await desk.press("f4")
+        await desk.shows("Turn question")
+        await desk.press("escape")
+        desk.clock.now_s += 40
+        await desk.press("f4")
+        await desk.shows("silent for 40 s", "acp-tui got no request", "Asks Which database?", "Esc cancels the turn")
+
+
 async def test_f4_tells_what_the_agent_offers_and_what_it_lacks(open_desk: OpenDesk) -> None:
     script = """
     sys.stderr.write("reading the project\\n")
@@ -182,6 +203,30 @@ async def test_f4_tells_what_the_agent_offers_and_what_it_lacks(open_desk: OpenD
         await desk.shows("In here (in a terminal)", "scout.dev/speed", "reading the project")
         await desk.press("escape")
         await desk.hides("scout 3.1")
+
+
+async def test_f4_asks_who_is_logged_in_and_follows_it(open_desk: OpenDesk) -> None:
+    script = """
+    handshake(agentCapabilities={"auth": {"status": {}}})
+    answer(expect("session/new"), sessionId="s1")
+    accounts = [{"label": "Key", "name": "[b]Ann[/b] \x1b[2J" + "n" * 5000, "active": True}]
+    answer(expect("auth/status"), state="authenticated", accounts=accounts)
+    expect("_go_on")
+    send(method="auth/status_update", params={"state": "unauthenticated"})
+    refuse(expect("auth/status"), -32603, "no")
+    serve_until_closed()
+    """
+    async with open_desk(script) as desk:
+        await desk.has_session()
+        assert not desk.sent("auth/status"), "it is asked where it is shown"
+        await desk.press("f4")
+        await desk.shows("Logged in yes: Key ([b]Ann[/b]", "␛[2Jnnn", "n…) in use")
+        desk.let_go_on()
+        await desk.shows("Logged in no")
+        await desk.press("escape", "f4")
+        await desk.gets("auth/status", 2)
+        await desk.shows("Logged in no")
+        assert not desk.toasts
 
 
 async def test_what_needs_an_agent_says_so_before_there_is_one(open_desk: OpenDesk) -> None:

@@ -14,6 +14,7 @@ from acp_tui.conversation.updates import (
     TurnFailed,
     UnknownUpdate,
 )
+from support.desks import SESSION, OpenDesk
 from support.folding import agent, call, prompt
 from support.screens import open_agent_page, open_page
 
@@ -54,6 +55,17 @@ async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_la
         assert "its last lines on stderr:" in page.text
         await page.send("still there?")
         assert page.draft == "still there?"
+
+
+async def test_a_session_that_ended_without_its_agent_is_closed_and_says_so(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        desk.shown_session.disconnect("The session was closed in another terminal.")
+        await desk.settled()
+        assert "session closed; Alt+R opens it again" in desk.status
+        assert desk.prompt.placeholder == "The session is closed; Alt+R opens it again"
+        await desk.send("go on")
+        await desk.shows("The session is closed; Alt+R opens it again.", "Your draft stays.")
 
 
 # Each kind of failure, as the conversation shows it

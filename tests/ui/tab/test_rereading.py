@@ -39,7 +39,8 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.shows("How are zebras made?", "read-only", "demo", "1 prompt")
         await desk.press("enter")
         await desk.until(lambda: len(desk.tabs) == 2)
-        await desk.shows("read back from a recording, and read-only", "Read back from its recording")
+        await desk.shows("○ read back from a recording, and read-only", "Read back from its recording")
+        assert desk.prompt.placeholder == "Read back from a recording, and read-only"
         await desk.send("And lions?")
         await desk.shows("Your draft stays")
         assert desk.draft == "And lions?"

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio import to_thread
 
 from acp_tui.cli.main import main, visible_output
 from acp_tui.client.transcript.events import Event, Exited, OwnAction
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.workbench.cli.mock import repeat_stderr
-from support.mock_wire import NEW, OPENED, prompt, went
+from cli.test_resume import record
+from support.mock_wire import NEW, OPENED, came, prompt, went
 from support.mocked import mock_of
 from support.peers import response
 from support.recordings import write
@@ -44,6 +46,12 @@ def test_it_ends_as_the_recorded_agent_did(how: str, status: int, tmp_path: Path
     assert talk(recording(tmp_path, *died), NEW, prompt(2)).returncode == status
 
 
+def test_an_agent_that_goes_on_after_a_session_ended_has_not_ended(tmp_path: Path) -> None:
+    ended = OwnAction(0.0, SessionId("s"), Disconnected("it can't be resumed", ""))
+    went_on = [ended, *went(prompt(2)), *came(response(2, {"stopReason": "end_turn"}))]
+    assert talk(recording(tmp_path, *went_on), NEW, prompt(2)).returncode == 0
+
+
 def test_a_client_that_goes_ends_it_with_0_and_a_strict_one_that_departs_with_1(tmp_path: Path) -> None:
     source = recording(tmp_path)
     assert talk(source, NEW).returncode == 0
@@ -64,6 +72,17 @@ def test_a_scenario_is_played_by_its_name_or_file(source: str, tmp_path: Path) -
         agent.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n')
         agent.stdin.flush()
         assert json.loads(agent.stdout.readline())["result"]["protocolVersion"] == 1
+
+
+@pytest.mark.anyio
+async def test_a_recorded_session_is_played_by_its_id(tmp_path: Path) -> None:
+    session_id = await record(tmp_path, "Zebras?")
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
+    played = await to_thread.run_sync(talk, session_id[:-1], first)
+    assert json.loads(played.stdout.splitlines()[0])["result"]["agentInfo"]["name"] == "acp-tui-demo"
+    unknown = await to_thread.run_sync(talk, "lions")
+    assert unknown.returncode == 2
+    assert b"no recorded session has an ID that starts with that" in unknown.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,125 @@
+"""A prompt whose turn failed is sent again by the user's key, when the agent says that another try makes sense."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from acp_tui.client.sessions.prompt_queue import PastedImage
+from support.sample_pictures import encoded, quarters
+from support.screens import Page, open_page
+
+NOW = 1_000_000.0
+OFFER = "Alt+G sends your prompt again"
+
+
+@asynccontextmanager
+async def refused(retry_after: float | str | None = 30, *, prompt: str = "go") -> AsyncIterator[Page]:
+    """A page on which a prompt was sent and answered with an error at `NOW`, where the time stands still."""
+    async with open_page() as page:
+        stop_clocks(page, NOW)
+        await page.send(prompt)
+        page.connection.fail_turn("Rate limited", retryAfter=retry_after, scope="team", correlationId="req_42")
+        await page.settled()
+        yield page
+
+
+def stop_clocks(page: Page, now: float) -> None:
+    page.session.now = page.view.wall_clock = lambda: now  # type: ignore[method-assign]
+
+
+async def test_the_error_says_what_the_agent_said_and_counts_down_in_view() -> None:
+    async with refused() as page:
+        assert "scope: team · correlation ID: req_42" in page.text
+        assert f"try again in 30 s · {OFFER} then" in page.text
+        stop_clocks(page, NOW + 1.5)
+        await page.until(lambda: f"try again in 29 s · {OFFER} then" in page.text)
+        stop_clocks(page, NOW + 30)
+        await page.until(lambda: f"you can try again now · {OFFER}\n" in page.text)
+
+
+async def test_until_then_the_prompt_waits_in_the_queue_and_is_sent_in_time() -> None:
+    async with refused(0.3) as page:
+        await page.press("alt+g")
+        assert "1 queued, sent at " in page.text
+        assert page.connection.prompts == ["go"]
+        stop_clocks(page, NOW + 0.3)
+        await page.until(lambda: page.connection.prompts == ["go", "go"])
+        await page.settled()
+        assert "queued" not in page.text
+        assert OFFER not in page.text
+
+
+async def test_once_the_time_has_come_the_key_sends_at_once() -> None:
+    async with refused() as page:
+        stop_clocks(page, NOW + 60)
+        await page.press("alt+g")
+        assert page.connection.prompts == ["go", "go"]
+
+
+async def test_without_a_time_the_key_sends_at_once() -> None:
+    async with refused(None) as page:
+        assert "try again" not in page.text
+        await page.press("alt+g")
+        assert page.connection.prompts == ["go", "go"]
+
+
+async def test_the_waiting_prompt_is_queued_once_and_enter_sends_it_earlier() -> None:
+    async with refused() as page:
+        await page.press("alt+g", "alt+g")
+        assert "Your prompt is queued already." in page.text
+        await page.press("enter")
+        assert page.connection.prompts == ["go", "go"]
+
+
+async def test_a_waiting_prompt_that_is_removed_is_not_sent() -> None:
+    async with refused(0.3) as page:
+        await page.press("alt+g", "alt+down", "delete")
+        stop_clocks(page, NOW + 1)
+        await page.send("something else")
+        await page.end_turn()
+        assert page.connection.prompts == ["go", "something else"]
+
+
+async def test_a_prompt_that_is_sent_meanwhile_goes_first() -> None:
+    async with refused(0.3) as page:
+        await page.press("alt+g")
+        await page.send("meanwhile")
+        stop_clocks(page, NOW + 1)
+        await page.until(lambda: "sent after this turn" in page.text)
+        await page.end_turn()
+        assert page.connection.prompts == ["go", "meanwhile", "go"]
+
+
+async def test_a_turn_that_is_canceled_meanwhile_holds_the_prompt_back() -> None:
+    async with refused() as page:
+        await page.press("alt+g")
+        await page.send("meanwhile")
+        await page.press("escape")
+        await page.end_turn("cancelled")
+        assert "1 queued, on hold" in page.text
+
+
+async def test_a_waiting_prompt_can_be_taken_back_with_its_pictures() -> None:
+    picture = PastedImage("a.png", b64decode(encoded(quarters())))
+    async with open_page() as page:
+        stop_clocks(page, NOW)
+        page.prompt.attach(picture)
+        await page.send("look")
+        page.connection.fail_turn("Overloaded", retryAfter=30)
+        await page.settled()
+        await page.press("alt+g", "alt+up")
+        assert (page.draft, page.prompt.images) == ("look", (picture,))
+        assert "queued" not in page.text
+
+
+async def test_only_the_last_error_offers_it() -> None:
+    async with refused() as page:
+        await page.send("more")
+        assert OFFER not in page.text
+        assert "try again at " in page.text
+        await page.end_turn()
+        await page.press("alt+g")
+        assert "The last turn didn't fail" in page.text
+        assert page.connection.prompts == ["go", "more"]
