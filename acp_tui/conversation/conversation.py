@@ -90,6 +90,8 @@ class Conversation:
     title: str | None = None
     is_named: bool = False
     """Whether the user chose the title."""
+    is_fork: bool = False
+    """Whether it goes on from another session's conversation."""
     updated_at: str | None = None
     usage: Usage | None = None
     turn_usage: TurnUsage | None = None

@@ -441,6 +441,7 @@ def _reconnected(conversation: Conversation, update: updates.Reconnected) -> Cha
         return Change((_append(conversation, update),))
     let_go = _let_go(conversation)
     conversation.is_connected = True
+    conversation.is_fork = conversation.is_fork or bool(update.forked_from)
     if update.is_same:
         return Change((*let_go.entries, _append(conversation, update)), let_go.facts)
     # Earlier IDs are free again: the new process may reuse them for something else.

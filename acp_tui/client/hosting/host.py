@@ -25,6 +25,7 @@ from acp_tui.client.hosting import extension_methods
 from acp_tui.client.notices import News, NewsWatch, question_in
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.marks import MAX_NAME
 from acp_tui.client.sessions.session import Attendance, Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
 from acp_tui.client.transcript.recorder import masked_fields, masked_update
@@ -436,6 +437,7 @@ class Client:
             v1.SESSION_PROMPT: self._prompt,
             STEERING: self._steer,
             v1.SESSION_SET_CONFIG_OPTION: self._set_option,
+            "session/set_title": self._set_title,
             extension_methods.STATUS: self._status,
             extension_methods.STOP: self._stop,
             extension_methods.REVOKE: self._revoke,
@@ -515,6 +517,7 @@ class Client:
             close_session=not self.access.is_read_only,
             resume_session=False,
             delete_session=False,
+            set_title=not self.access.is_read_only,
             session_status=True,
             auth_status=agent.tells_login and not self.access.is_read_only,
         )
@@ -677,6 +680,14 @@ class Client:
         told = self._session(request.session_id)
         await told.set_option(request.config_id, request.value)
         return {"configOptions": self._encoder.options_of(told.conversation.options)}
+
+    async def _set_title(self, params: Any) -> Any:
+        """Rename the session for everyone, also where the agent takes no titles."""
+        request = decode(session.SetSessionTitleRequest, params)
+        told, title = self._session(request.session_id), request.title.strip()[:MAX_NAME]
+        if not title:
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, "A title needs at least one character")
+        return {"title": await told.rename(title)}
 
     async def _status(self, _: Any) -> Any:
         return self._host.status()

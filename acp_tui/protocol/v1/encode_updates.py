@@ -275,6 +275,7 @@ def agreement_of(
         "delete": capabilities.delete_session,
         "resume": capabilities.resume_session,
         "close": capabilities.close_session,
+        "title": capabilities.set_title,
         "additionalDirectories": capabilities.additional_directories,
         "status": capabilities.session_status,
     }

@@ -209,6 +209,13 @@ class CloseSessionRequest(WireModel):
     session_id: Short
 
 
+class SetSessionTitleRequest(WireModel):
+    """`session/set_title`: a draft in both versions."""
+
+    session_id: Short
+    title: Line
+
+
 class SessionStatusRequest(WireModel):
     """`session/status`: a draft, like the answer, in both versions."""
 

@@ -208,6 +208,7 @@ def agreement_of(
     mcp = {"stdio": capabilities.mcp_stdio, "http": capabilities.mcp_http}
     offered = {
         "delete": capabilities.delete_session,
+        "title": capabilities.set_title,
         "additionalDirectories": capabilities.additional_directories,
         "status": capabilities.session_status,
     }

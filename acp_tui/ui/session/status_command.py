@@ -1,7 +1,7 @@
 """A line of a user's command for the status line, such as a branch or the price of a day.
 
-It runs at calm moments only: when a session opens, when a turn ends, when the branch changes, and from time to time
-while the agent is idle.
+It runs at calm moments only: when a session opens, when a turn ends, when the title or the branch changes, and from
+time to time while the agent is idle.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class StatusCommand:
         self._every_s = 0.0
         self._timer: Timer | None = None
         self._was_idle = True
+        self._title = conversation.title
         self._branch: str | None = None
         self._is_running = False
         self._is_due = False
@@ -58,13 +59,17 @@ class StatusCommand:
         """What the command printed, safe to show; "" for nothing."""
 
     def run_if_due(self, appearance: Appearance) -> None:
-        """Run the command if the settings are new or a turn has ended. Cheap: called whenever a fact changes."""
+        """Run the command if the settings or the title are new, or a turn has ended.
+
+        Cheap: called whenever a fact changes.
+        """
         argv = appearance.status_command if "command" in appearance.status else ()
         was_idle, self._was_idle = self._was_idle, self._conversation.is_idle
+        title, self._title = self._title, self._conversation.title
         if argv != self._argv:
             self._argv, self._has_failed, self.line = argv, False, ""
             self.refresh()
-        elif self._was_idle and not was_idle:
+        elif self._was_idle and (not was_idle or self._title != title):
             self.refresh()
         every_s = appearance.status_command_every_s if argv else 0.0
         if every_s != self._every_s:

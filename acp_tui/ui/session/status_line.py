@@ -46,6 +46,8 @@ MARKS: Final = {
 """Each mark means the same everywhere. The status line uses them too."""
 HOSTED: Final = "⇄"
 """Before the agent of a tab whose session a host keeps."""
+FORKED: Final = "↱"
+"""Before the agent of a tab whose session is a fork."""
 BOXED: Final = ("[", "]")
 """Around an agent that runs in a sandbox."""
 MIN_CELLS: Final = 8
@@ -77,8 +79,13 @@ def tab_label(number: int, state: TabState, name: Callable[[int], str], cells: i
     mark, style = MARKS[state]
     look = "bold $text on $surface" if is_front else "$foreground-muted"
     before = f" {number} "
-    told = name(cells - len(before) - 3)
+    told = name(cells - label_cells(number))
     return Content.assemble((before, look), (mark, f"{style} on $surface" if is_front else style), (f" {told} ", look))
+
+
+def label_cells(number: int, name: str = "") -> int:
+    """The cells of the label of a tab with this number and name."""
+    return cell_len(f" {number} ● {name} ")
 
 
 # Glyph, style, and words for each state of a session.

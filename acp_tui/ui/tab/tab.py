@@ -13,13 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.session.status_line import HOSTED, TabState, boxed, state_of_tab
+from acp_tui.ui.session.status_line import FORKED, HOSTED, TabState, boxed, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
 from acp_tui.ui.tab.opening import Opener
@@ -87,8 +88,8 @@ class Tab:
         """The files as they were at each prompt; None if nothing follows them."""
         self._has_news = False
         """Whether a turn has ended while another tab was in front."""
-        self._told_state = TabState.STARTING
-        """The state that the tabs were last told."""
+        self._tabs_know: tuple[TabState, str | None] = (TabState.STARTING, None)
+        """The state and the title that the tabs were last told."""
         self._showing = asyncio.Lock()
         """Held while a panel replaces another."""
         self.opener = Opener(self, opening)
@@ -189,17 +190,29 @@ class Tab:
     def _session_title(self) -> str:
         return self.panel.title if self.panel is not None else ""
 
-    def name(self, cells: int = 200) -> str:
-        """The agent's name and the session's title, in so many cells. If they are few, the title gets most of them."""
-        agent, title = self.link.name, self._session_title
+    @property
+    def marked_agent(self) -> str:
+        """The agent's name, with signs for a sandbox, a host, and a fork."""
+        agent = self.link.name
         if not self.link.is_listed:  # its command's name, such as python3, says little
             agent = self.agent_title or agent
         agent = boxed(agent, is_boxed=bool(self.link.sandbox))
         if self.link.is_hosted:
             agent = f"{HOSTED} {agent}"
-        if not title:
+        is_fork = self.conversation is not None and self.conversation.is_fork
+        return f"{FORKED} {agent}" if is_fork else agent
+
+    def name(self, cells: int = 200) -> str:
+        """The agent's name and the session's title, in so many cells. If they are few, the title gets most of them.
+
+        If there is just enough room for the agent, it's the agent's name alone.
+        """
+        agent, title = self.marked_agent, self._session_title
+        if not title or cells <= cell_len(agent):
             return _cut(agent or self.phase, cells)
-        return _cut(f"{_cut(agent, max(cells // 3, MIN_AGENT))}: {title}" if agent else title, cells)
+        if cell_len(f"{agent}: {title[:cells]}") > cells:
+            agent = _cut(agent, max(cells // 3, MIN_AGENT))
+        return _cut(f"{agent}: {title}" if agent else title, cells)
 
     @property
     def doing(self) -> str:
@@ -340,11 +353,12 @@ class Tab:
         self.questions.look_for_questions()
 
     def note_state(self) -> None:
-        """Tell the tabs if the state has changed. The end of a turn is news if the user didn't see it."""
-        state, self._told_state = self._told_state, self.state
-        if state is TabState.WORKING and self._told_state is not state and self.app.tabs.front is not self:
+        """Tell the tabs if the state or the title has changed. The end of a turn is news if the user didn't see it."""
+        told, state = self._tabs_know, self.state
+        self._tabs_know = (state, self.conversation.title if self.conversation is not None else None)
+        if told[0] is TabState.WORKING and state is not told[0] and self.app.tabs.front is not self:
             self._has_news = True
-        if self._told_state is not state:
+        if self._tabs_know != told:
             self.app.tabs.tell()
 
     async def may_close(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.widgets import Static
 
-from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, TabState, tab_label
+from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, TabState, label_cells, tab_label
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
@@ -126,6 +126,27 @@ def _forget_closed_watchers(app: App[Any]) -> None:
         of_attribute[:] = [(node, callback) for node, callback in of_attribute if not node._closing]
 
 
+def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
+    """The cells of each tab's label.
+
+    If not all fit, that in front and those that need the user keep theirs, and the agents' names have to do for the
+    others. Where an agent has several tabs, what is left goes to their titles.
+    """
+    short = [label_cells(number, tab.marked_agent) for number, tab in enumerate(tabs, 1)]
+    whole = [min(label_cells(number, tab.name()), MAX_CELLS) for number, tab in enumerate(tabs, 1)]
+    if sum(whole) <= width:
+        return whole
+    told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
+    rooms = [min(cells, width // len(told) if at in told else short[at]) for at, cells in enumerate(whole)]
+    if sum(rooms) > width and len(told) < len(tabs):
+        each = max(MIN_CELLS, (width - sum(rooms[at] for at in told)) // (len(tabs) - len(told)))
+        return [cells if at in told else min(cells, each) for at, cells in enumerate(rooms)]
+    agents = [tab.link.name for tab in tabs]
+    alike = [at for at, agent in enumerate(agents) if at not in told and agents.count(agent) > 1]
+    spare = (width - sum(rooms)) // len(alike) if alike else 0
+    return [min(whole[at], cells + spare * (at in alike and spare >= MIN_CELLS)) for at, cells in enumerate(rooms)]
+
+
 class TabLine(Static):
     """Draws the tabs. A click goes to one."""
 
@@ -152,15 +173,16 @@ class TabLine(Static):
         if self._tabs is None or not self.display or not width:
             return
         tabs = list(self._tabs)
-        room = min(MAX_CELLS, max(MIN_CELLS, width // len(tabs) - 1))
         front = tabs.index(self._tabs.front) if self._tabs.front in tabs else 0
-        fitting = max(1, width // (room + 1))
-        first = max(0, min(front - fitting // 2, len(tabs) - fitting))
+        rooms = _rooms(tabs, front, width)
+        first, end = 0, len(tabs)
+        while sum(rooms[first:end]) > width and end - first > 1:
+            first, end = (first + 1, end) if front - first > end - 1 - front else (first, end - 1)
         self._spans = []
         parts: list[Content] = []
         at = 0
-        for number, tab in enumerate(tabs[first : first + fitting], first + 1):
-            label = tab_label(number, tab.state, tab.name, room, is_front=number - 1 == front)
+        for number, tab in enumerate(tabs[first:end], first + 1):
+            label = tab_label(number, tab.state, tab.name, rooms[number - 1], is_front=number - 1 == front)
             self._spans.append((at, at + label.cell_length, tab))
             parts.append(label)
             at += label.cell_length

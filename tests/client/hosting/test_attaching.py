@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import SessionClosed
+from acp_tui.client.hosting.host import Access
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
@@ -24,6 +25,7 @@ from support.peers import Counterpart, notification, request, settle
 pytestmark = pytest.mark.anyio
 
 STEERED = (Text("turn left"),)
+WATCHING = Access("elsewhere", is_read_only=True)
 MODES = {
     "modes": {
         "currentModeId": "ask",
@@ -253,6 +255,21 @@ async def test_an_option_that_one_client_sets_is_shown_in_all(tmp_path: Path) ->
         for client in (one, other):
             await until(client, lambda client=client: _mode(client) == "code")  # type: ignore[misc]
         assert same(its.session, one, other)
+
+
+async def test_a_session_renamed_by_one_client_is_called_so_in_all_and_in_the_status(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, its.played() as played:
+        one, other, spy = await its.attach("one"), await its.attach("other"), await its.connect(access=WATCHING)
+        assert await one.rename(" The  stars ") == "The stars"
+        await until(other, lambda: other.conversation.title == "The stars")
+        (session,) = (await (await its.connect("third")).send_extension("_acp_tui/status", {}))["sessions"]
+        assert session["title"] == "The stars"
+        await played.send(request(1, "initialize", {"protocolVersion": 1}))
+        assert (await played.receive())["result"]["agentCapabilities"]["sessionCapabilities"]["title"] == {}
+        await played.send(request(2, "session/set_title", {"sessionId": "s1", "title": " "}))
+        assert (await played.receive())["error"]["code"] == -32602
+        assert not spy.capabilities.set_title
+        assert await its.wire.receive_all() == [], "the agent takes no titles"
 
 
 def _mode(session: Session) -> str:

@@ -41,6 +41,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "terminal/cancel": {**FULL, "terminalId": "t"},
     extension_methods.STOP: {},
     extension_methods.REVOKE: {},
+    "session/set_title": {**FULL, "title": "Theirs"},
     "session/set_mode": {**FULL, "modeId": "code"},
     "session/delete": FULL,
     "session/cancel": FULL,

@@ -15,6 +15,7 @@ from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import (
     PermissionAnswered,
     PromptSent,
+    Renamed,
     SessionUpdate,
     StateReported,
     TurnEnded,
@@ -100,6 +101,7 @@ async def test_the_title_shows_the_state_and_is_put_back():
         assert told.written == [KEEP_TITLE + window_title("Agent")]
         assert await told.happens(PROMPT) == [window_title(f"◐ {DRAWN}")]
         assert await told.happens(ask(1, "c")) == [window_title(f"▲ {DRAWN}")]
+        assert await told.happens(Renamed("The stars")) == [window_title("▲ The stars")]
         told.written.clear()
         told.notifier.close()
         told.notifier.close()

@@ -12,7 +12,7 @@ import pytest
 from acp_tui.client.programs import MAX_OUTPUT_BYTES, run_program
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.updates import PromptSent, TurnEnded
+from acp_tui.conversation.updates import PromptSent, Renamed, TurnEnded
 from acp_tui.ui.session.status_command import MAX_CHARACTERS, first_line
 from support.desks import Desk
 from support.screens import ScreenApp, new_session, show
@@ -57,6 +57,15 @@ async def test_the_line_comes_again_when_a_turn_ends(counting: list[str], tmp_pa
         session.apply(PromptSent((Text("go"),)))
         await desk.settled()
         session.apply(TurnEnded("end_turn"))
+        await desk.shows("run 2 project s")
+
+    await _open(counting, tmp_path, test)
+
+
+async def test_the_line_comes_again_when_the_session_is_renamed(counting: list[str], tmp_path: Path) -> None:
+    async def test(desk: Desk, session: Any) -> None:
+        await desk.shows("run 1 project s")
+        session.apply(Renamed("The stars"))
         await desk.shows("run 2 project s")
 
     await _open(counting, tmp_path, test)

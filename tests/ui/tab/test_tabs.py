@@ -107,6 +107,42 @@ def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
     assert "Agent" in line
 
 
+async def test_where_not_all_labels_fit_the_one_in_front_does_and_others_share_the_rest(
+    open_desk: OpenDesk,
+) -> None:
+    script = TWO + TWO.replace("s2", "s3") + "serve_until_closed()"
+    async with open_desk(SESSION, script) as desk:
+        for number, name in enumerate(("Fix the parser", "Fix the printer", "Fix the tests"), 1):
+            await desk.until(lambda number=number: len(desk.tabs) == number)  # type: ignore[misc]
+            await desk.has_session()
+            await desk.do("rename_session")
+            await desk.shows("Rename the session")
+            await desk.press(*name.replace(" ", "_"), "enter", "ctrl+n" if number < 3 else "alt+2")
+        whole = "1 ● scripted: Fix_the_parser  2 ● scripted: Fix_the_printer  3 ● scripted: Fix_the_tests"
+        for width, line in (
+            (100, whole),
+            (80, "1 ● scrip…: Fix_the_p…  2 ● scripted: Fix_the_printer  3 ● scrip…: Fix_the_t…"),
+            (60, "1 ● scripted  2 ● scripted: Fix_the_printer  3 ● scripted"),
+            (48, "1 ● s…  2 ● scripted: Fix_the_printer  3 ● s…"),
+            (34, "2 ● scripted: Fix_the_printer"),
+        ):
+            await desk.pilot.resize_terminal(width, 24)
+            await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
+
+
+async def test_a_new_title_is_in_the_tabs_at_once(open_desk: OpenDesk) -> None:
+    script = TWO + 'expect("_go_on")\nupdate("session_info_update", title="The stars")\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        desk.let_go_on()
+        await desk.until(lambda: "1 ● scripted: The stars" in tab_line(desk))
+        await desk.send("/rename The moon")
+        await desk.until(lambda: "2 ● scripted: The moon" in tab_line(desk))
+
+
 async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_desk: OpenDesk) -> None:
     form = (
         'send(id=7, method="elicitation/create", params={"sessionId": "s1", "mode": "form", "message":'
@@ -192,6 +228,8 @@ async def test_a_fork_is_a_tab_that_shows_what_was_said_and_where_it_came_from(o
         await desk.send("/fork")
         await desk.shows("the answer", "forked from")
         assert len(desk.tabs) == 2
+        assert "2 ● ↱ scripted" in tab_line(desk)
+        assert "1 ● scripted" in tab_line(desk)
         await desk.send("go on")
         await desk.shows("only here")
         await desk.press("alt+1")
