@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
 
 from acp_tui import __version__
 from acp_tui.cli.commands import command_named
@@ -21,6 +23,7 @@ PAGES: Final = (
     *(ROOT / "acp_tui/docs").glob("*.md"),
 )
 IDS: Final = [str(page.relative_to(ROOT)) for page in PAGES]
+INSTALLING: Final = ROOT / "acp_tui/docs/install.md"
 MAX_README_LINES: Final = 200
 
 
@@ -65,6 +68,52 @@ def test_every_extra_that_is_named_exists(page: Path) -> None:
 def test_the_readme_links_every_topic() -> None:
     text = (ROOT / "README.md").read_text()
     assert [name for name in topics() if f"[{name}](acp_tui/docs/{name}.md)" not in text] == []
+
+
+def test_the_page_on_installing_names_every_extra() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert [name for name in extras if f"| `{name}` |" not in INSTALLING.read_text()] == []
+
+
+@pytest.mark.parametrize("system", [Unix, MacOS])
+def test_the_page_on_installing_names_every_folder(system: type[Unix | MacOS], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "STATE", "DATA", "CACHE"):
+        monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
+    its = system("acp-tui")
+    folders = (its.user_config_path, its.user_state_path, its.user_data_path, its.user_cache_path)
+    named = INSTALLING.read_text().replace('"Application Support"', "Application Support")
+    uninstalling = named.partition("## Uninstall")[2]
+    assert [each for each in folders if f"`~/{each.relative_to(Path.home())}" not in named] == []
+    assert [each for each in folders if f" ~/{each.relative_to(Path.home())}" not in uninstalling] == []
+
+
+CONNECTING: Final = {
+    "client/agents/registry.py": "the agent registry, if the user fetches it",
+    "client/agents/archive.py": "an agent's archive: its size, and after a yes what is in it",
+    "client/agents/websocket.py": "an agent at an address, or a host",
+    "client/agents/streamable_http.py": "an agent at an address",
+    "client/hosting/serving.py": "a host, which listens",
+    "client/hosting/finding.py": "whether a host of this machine listens",
+    "client/sandbox/proof.py": "an attempt to get out of a sandbox, on this machine",
+    "cli/web.py": "the page of --web, on this machine",
+    "cli/plain/asking.py": "a page that the user agreed to visit, in the browser",
+    "ui/kit/editor.py": "the same, and links",
+}
+"""What opens or accepts a connection. The section "What leaves your machine" of install.md says when; keep it so."""
+_NETWORK: Final = re.compile(
+    r"""urlopen\( | build_opener\( | HTTPConnection | HTTPSConnection | AsyncClient\( | httpx\.(get|post|stream|Client)
+    | asyncio\.client\ import\ .*\bconnect\b | asyncio\.server\ import\ .*\bserve\b | [ ]aiohttp[ ] | textual_serve\.
+    | \bconnect_(tcp|unix)\b | create_(tcp|unix)_listener | open_(unix_)?connection\( | start_(unix_)?server\(
+    | create_server\( | socket\.create_connection | AF_INET | \w\.connect\(str | \.sendto\( | webbrowser\.(open|get)
+    | import\ (smtplib|ftplib|xmlrpc|http) | \bimport\ requests""",
+    re.VERBOSE,
+)
+
+
+def test_nothing_connects_but_what_the_page_on_installing_tells() -> None:
+    package = ROOT / "acp_tui"
+    found = {str(file.relative_to(package)) for file in package.rglob("*.py") if _NETWORK.search(file.read_text())}
+    assert found == set(CONNECTING)
 
 
 def test_the_nix_flake_has_this_version_and_these_dependencies() -> None:
