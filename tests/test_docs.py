@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
 from typing import Final
 
 import pytest
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
 
 from acp_tui import __version__
 from acp_tui.cli.commands import command_named
+from acp_tui.cli.plain import COMMANDS as LINE_COMMANDS
 from acp_tui.docs import topics
+from acp_tui.ui.commands.table import COMMANDS
 
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = (
@@ -21,6 +26,7 @@ PAGES: Final = (
     *(ROOT / "acp_tui/docs").glob("*.md"),
 )
 IDS: Final = [str(page.relative_to(ROOT)) for page in PAGES]
+INSTALLING: Final = ROOT / "acp_tui/docs/install.md"
 MAX_README_LINES: Final = 200
 
 
@@ -65,6 +71,91 @@ def test_every_extra_that_is_named_exists(page: Path) -> None:
 def test_the_readme_links_every_topic() -> None:
     text = (ROOT / "README.md").read_text()
     assert [name for name in topics() if f"[{name}](acp_tui/docs/{name}.md)" not in text] == []
+
+
+def test_the_page_on_installing_names_every_extra() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert [name for name in extras if f"| `{name}` |" not in INSTALLING.read_text()] == []
+
+
+@pytest.mark.parametrize("system", [Unix, MacOS])
+def test_the_page_on_installing_names_every_folder(system: type[Unix | MacOS], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG", "STATE", "DATA", "CACHE"):
+        monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
+    its = system("acp-tui")
+    folders = (its.user_config_path, its.user_state_path, its.user_data_path, its.user_cache_path)
+    named = INSTALLING.read_text().replace('"Application Support"', "Application Support")
+    uninstalling = named.partition("## Uninstall")[2]
+    assert [each for each in folders if f"`~/{each.relative_to(Path.home())}" not in named] == []
+    assert [each for each in folders if f" ~/{each.relative_to(Path.home())}" not in uninstalling] == []
+
+
+CONNECTING: Final = {
+    "client/agents/registry.py": "the agent registry, if the user fetches it",
+    "client/agents/archive.py": "an agent's archive: its size, and after a yes what is in it",
+    "client/agents/websocket.py": "an agent at an address, or a host",
+    "client/agents/streamable_http.py": "an agent at an address",
+    "client/hosting/serving.py": "a host, which listens",
+    "client/hosting/finding.py": "whether a host of this machine listens",
+    "client/sandbox/proof.py": "an attempt to get out of a sandbox, on this machine",
+    "cli/web.py": "the page of --web, on this machine",
+    "cli/plain/asking.py": "a page that the user agreed to visit, in the browser",
+    "ui/kit/editor.py": "the same, and links",
+}
+"""What opens or accepts a connection. The section "What leaves your machine" of install.md says when; keep it so."""
+_NETWORK: Final = re.compile(
+    r"""urlopen\( | build_opener\( | HTTPConnection | HTTPSConnection | AsyncClient\( | httpx\.(get|post|stream|Client)
+    | asyncio\.client\ import\ .*\bconnect\b | asyncio\.server\ import\ .*\bserve\b | [ ]aiohttp[ ] | textual_serve\.
+    | \bconnect_(tcp|unix)\b | create_(tcp|unix)_listener | open_(unix_)?connection\( | start_(unix_)?server\(
+    | create_server\( | socket\.create_connection | AF_INET | \w\.connect\(str | \.sendto\( | webbrowser\.(open|get)
+    | import\ (smtplib|ftplib|xmlrpc|http) | \bimport\ requests""",
+    re.VERBOSE,
+)
+
+
+def test_nothing_connects_but_what_the_page_on_installing_tells() -> None:
+    package = ROOT / "acp_tui"
+    found = {str(file.relative_to(package)) for file in package.rglob("*.py") if _NETWORK.search(file.read_text())}
+    assert found == set(CONNECTING)
+
+
+_SET_FOR_GIT: Final = ("ALLOW_PROTOCOL", "NO_LAZY_FETCH", "OPTIONAL_LOCKS", "TERMINAL_PROMPT", "TRACE2")
+UNLISTED_VARIABLES: Final = {
+    *(f"GIT_{each}" for each in (*_SET_FOR_GIT, "TRACE2_EVENT", "TRACE2_PERF")),
+    *("PAGER", "GIT_PAGER", "LINES", "ACP_TUI_SECONDS"),  # set for commands, or kept from them
+    *("UV_TOOL_DIR", "UV_TOOL_BIN_DIR"),  # set for uv
+    *("ACP_TUI_FOLDER", "ACP_TUI_HOST_READY", "DEMO_SPEED", "TEXTUAL_DRIVER"),  # set for acp-tui's own processes
+    *("HEAD", "NFKC", "O_PATH", "PNG", "POSIX", "SIG", "STRING", "TARGETS", "TEXT", "TYPE", "UTF8_STRING"),  # others
+}
+OF_OTHERS: Final = ("client/loading_variables.py", "client/sandbox/")
+"""These modules list variables that mean something to other programs."""
+_READERS: Final = frozenset({"environ", "_environ", "env", "getenv", "HOST_TOKEN_VARIABLE"})
+
+
+def _may_be_variables(file: Path) -> set[str]:
+    """What looks like a variable in a module that reads any."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    if _READERS.isdisjoint(getattr(node, kind, "") for node in nodes for kind in ("attr", "id", "arg")):
+        return set()
+    words = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return {word for word in words if re.fullmatch(r"(?=...)[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", word)}
+
+
+def test_the_page_on_settings_names_every_environment_variable_that_is_read() -> None:
+    package, page = ROOT / "acp_tui", (ROOT / "acp_tui/docs/settings.md").read_text()
+    files = [file for file in package.rglob("*.py") if not str(file.relative_to(package)).startswith(OF_OTHERS)]
+    read = set().union(*map(_may_be_variables, files))
+    assert read > UNLISTED_VARIABLES
+    assert [name for name in sorted(read - UNLISTED_VARIABLES) if f"`{name}`" not in page] == []
+
+
+def test_the_page_on_keys_has_every_slash_command() -> None:
+    page = (ROOT / "acp_tui/docs/keys.md").read_text()
+    rows = [(each.typed, each.title, each.help) for each in COMMANDS if each.typed]
+    own = [f"| `/{typed}` | {title}{about and f' ({about})'} |" for typed, title, about in rows]
+    in_lines = page.partition("`--plain` has its own")[2]
+    assert [row for row in own if row not in page] == []
+    assert [each.name for each in LINE_COMMANDS if f"`/{each.name}`" not in in_lines] == []
 
 
 def test_the_nix_flake_has_this_version_and_these_dependencies() -> None:
