@@ -158,6 +158,20 @@ def test_the_page_on_keys_has_every_slash_command() -> None:
     assert [each.name for each in LINE_COMMANDS if f"`/{each.name}`" not in in_lines] == []
 
 
+def test_the_page_on_troubles_says_what_the_program_says() -> None:
+    """`…` stands for what differs."""
+    said = "\n".join(
+        node.value
+        for file in (ROOT / "acp_tui").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    cells = re.findall(r"^\| ([^|]+) \|", (ROOT / "acp_tui/docs/troubleshooting.md").read_text(), re.MULTILINE)
+    quoted = [part.strip() for cell in cells for words in re.findall("`([^`]+)`", cell) for part in words.split("…")]
+    assert len(quoted) > 30
+    assert [part for part in quoted if part not in said] == []
+
+
 def test_the_nix_flake_has_this_version_and_these_dependencies() -> None:
     flake = (ROOT / ".github/packaging/flake.nix").read_text()
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
