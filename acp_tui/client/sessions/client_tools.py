@@ -23,7 +23,7 @@ from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, Unknown
 from acp_tui.client.workspace import Workspace, errors
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
 from acp_tui.conversation import updates
-from acp_tui.conversation.content import Text, TextResource
+from acp_tui.conversation.content import COMMAND_SCHEME, Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
@@ -118,7 +118,7 @@ class OwnCommands:
         cut = "(the beginning is omitted)\n" if snapshot.truncated else ""
         text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
         # The URI doesn't contain the terminal's ID, because later output is only for the user.
-        return TextResource(f"terminal:{one.number}", text, "text/plain")
+        return TextResource(f"{COMMAND_SCHEME}{one.number}", text, "text/plain")
 
 
 MAX_ROUNDS: Final = 100
