@@ -184,7 +184,8 @@ def block_words(block: ContentBlock, where: Callable[[str | None], str] | None =
         case Audio(data, mime_type):
             return _bracketed("audio", _format(mime_type), _size_of(data))
         case ResourceLink(uri, name, title, size=size):
-            return _bracketed("link", title or name, "" if size is None else _size(size), where(uri))
+            called, place = title or name, where(uri)
+            return _bracketed("link", called, "" if size is None else _size(size), place if place != called else "")
         case TextResource(uri, text) if uri.startswith(COMMAND_SCHEME) and text.startswith("$ "):
             return f"[output of {text.splitlines()[0].removeprefix('$ ')}]"
         case TextResource(uri, text):

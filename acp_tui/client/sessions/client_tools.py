@@ -27,13 +27,12 @@ from acp_tui.conversation.content import COMMAND_SCHEME, Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
+from acp_tui.protocol.roles import ExitStatus, Quirks, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
-    from acp_tui.client.agents.command import Quirks
     from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.workspace import ContainedPath, PlaceState
