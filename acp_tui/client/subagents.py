@@ -9,10 +9,12 @@ from typing import Final, Generic, Protocol, TypeVar
 from acp_tui.client.spill import EarlyUpdates
 from acp_tui.conversation import UNSET, updates
 from acp_tui.conversation.catch_up import patch_of
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.protocol import RESOURCE_NOT_FOUND
+from acp_tui.protocol.roles import Quirks
 from acp_tui.rpc import RequestFailed
 
 MAX_DEPTH: Final = 5
@@ -117,6 +119,8 @@ class Routes(Generic[T]):
         self.open: dict[SessionId, T] = {}
         """Sessions that receive updates and requests, including those still being opened."""
         self.early = EarlyUpdates()
+        self.quirks = Quirks()
+        """Those of the agent, once it has answered to initialize."""
         self._apply = apply
         self._subagents = Subagents(self.open)
 
@@ -133,7 +137,10 @@ class Routes(Generic[T]):
             self.early.add(session_id, update)
 
     def hear(self, session: T, update: updates.SessionUpdate) -> None:
-        """Apply an update from the agent, except updates to terminals that run here."""
+        """Apply an update from the agent, except to terminals that run here, and words that aren't the user's."""
+        match update:
+            case updates.MessageChunk("user", Text(text)) if self.quirks.leaves_out(text):
+                return
         if isinstance(update, OfTerminal):
             state = session.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:

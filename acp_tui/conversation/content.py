@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
@@ -109,26 +109,89 @@ def is_for_user(block: ContentBlock) -> bool:
     return annotations is None or annotations.audience is None or "user" in annotations.audience
 
 
+# Parts of a prompt that the user didn't type
+
+PREVIEW: Final = 24
+
+
+def labeled(text: str, label: str) -> Text:
+    """A text that stands for itself in the prompt, and is shown by its label until the user unfolds it."""
+    return Text(text, meta={OWN_META: {"label": label}})
+
+
+def with_pastes(text: str, pasted: Sequence[str]) -> Text:
+    """A text of which these parts, in their order, were pasted. The agent gets it in one piece, as it was written."""
+    spans: list[list[int]] = []
+    for part in pasted:
+        start = text.index(part, spans[-1][1] if spans else 0)
+        spans.append([start, start + len(part)])
+    return Text(text, meta={OWN_META: {"pastes": spans, "of": len(text)}} if spans else None)
+
+
+def label_of(block: ContentBlock) -> str:
+    """The label of a text that has one; otherwise ""."""
+    label = _own(block).get("label") if isinstance(block, Text) else None
+    return label if isinstance(label, str) else ""
+
+
+def typed_and_pasted(block: Text) -> list[Text]:
+    """The text in pieces: what was pasted with a label, the rest without. In a masked recording, it's one piece."""
+    pastes = _own(block).get("pastes")
+    if not isinstance(pastes, list) or _own(block).get("of") != len(block.text):
+        return [block]
+    pieces, at = [], 0
+    for span in pastes:
+        match span:
+            case [int(start), int(stop)] if at <= start < stop <= len(block.text):
+                pasted = block.text[start:stop]
+                pieces += [Text(block.text[at:start]), labeled(pasted, paste_label(pasted))]
+                at = stop
+    return [piece for piece in (*pieces, Text(block.text[at:])) if piece.text]
+
+
+def paste_label(text: str) -> str:
+    """What was pasted, such as `pasted 12 lines: "Traceback (most recent…"`."""
+    lines = text.rstrip("\n").count("\n") + 1
+    extent = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
+    first = next((line for line in text.split("\n") if line.strip()), "")[: PREVIEW * 4]
+    words = " ".join(first.split())
+    return f'pasted {extent}: "{words}"' if len(words) <= PREVIEW else f'pasted {extent}: "{words[:PREVIEW]}…"'
+
+
+def _own(block: Text) -> Mapping[str, Any]:
+    own = (block.meta or {}).get(OWN_META)
+    return own if isinstance(own, dict) else {}
+
+
 # In words
 
+COMMAND_SCHEME: Final = "terminal:"
+"""Begins the URI of the output of a command that the user ran."""
 FILE_SCHEME: Final = "file://"
 
 
-def block_words(block: ContentBlock) -> str:
-    """Return what is known about a block in one line, such as "[image: PNG, 12 KB]"; a text unchanged."""
+def block_words(block: ContentBlock, where: Callable[[str | None], str] | None = None) -> str:
+    """Return what is known about a block in one line, such as "[image: PNG, 12 KB]"; a text without a label unchanged.
+
+    `where` says where a URI leads.
+    """
+    where = where or shown_uri
     match block:
         case Text(text):
-            return text
+            return f"[{label}]" if (label := label_of(block)) else text
         case Image(data, mime_type, uri):
-            return _bracketed("image", _format(mime_type), _size_of(data), shown_uri(uri))
+            return _bracketed("image", _format(mime_type), _size_of(data), where(uri))
         case Audio(data, mime_type):
             return _bracketed("audio", _format(mime_type), _size_of(data))
         case ResourceLink(uri, name, title, size=size):
-            return _bracketed("link", title or name, "" if size is None else _size(size), shown_uri(uri))
+            called, place = title or name, where(uri)
+            return _bracketed("link", called, "" if size is None else _size(size), place if place != called else "")
+        case TextResource(uri, text) if uri.startswith(COMMAND_SCHEME) and text.startswith("$ "):
+            return f"[output of {text.splitlines()[0].removeprefix('$ ')}]"
         case TextResource(uri, text):
-            return _bracketed("file", shown_uri(uri), _count_lines(text))
+            return _bracketed("file", where(uri), _count_lines(text))
         case BlobResource(uri, blob, mime_type):
-            return _bracketed("file", shown_uri(uri), mime_type or "", _size_of(blob))
+            return _bracketed("file", where(uri), mime_type or "", _size_of(blob))
         case _:
             return unknown_words(block.kind)
 

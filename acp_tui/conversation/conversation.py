@@ -160,7 +160,12 @@ class Conversation:
         """The title, or the first line of the first prompt, safe to show on one line; "" if there is neither."""
         if self.title:
             return make_visible_line(self.title)
-        prompts = (entry.text for entry in self.entries if isinstance(entry, Message) and entry.role == "user")
+        prompts = (
+            said
+            for entry in self.entries
+            if isinstance(entry, Message) and entry.role == "user"
+            for said in (entry.typed, entry.text)
+        )
         return make_visible_line(next(filter(None, map(_first_line, prompts)), ""))
 
     @property

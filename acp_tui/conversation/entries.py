@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Final, NewType, TypeAlias
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
-from acp_tui.conversation.content import ContentBlock, Text, is_for_user
+from acp_tui.conversation.content import ContentBlock, Text, is_for_user, label_of, typed_and_pasted
 from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.facts import ErrorFacts
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
@@ -24,7 +24,7 @@ TERMINAL_SCROLLBACK_BYTES: Final = 1 << 20
 class Message:
     """What one side said: runs of text with other blocks between them.
 
-    Text that isn't for the user counts as another block.
+    Text that isn't for the user counts as another block, and so does what the user pasted.
     """
 
     role: Role
@@ -38,7 +38,14 @@ class Message:
 
         Blocks the user doesn't see don't split the text.
         """
-        if not isinstance(block, Text) or not is_for_user(block):
+        if self.role == "user" and isinstance(block, Text):
+            for piece in typed_and_pasted(block):
+                self._append(piece)
+        else:
+            self._append(block)
+
+    def _append(self, block: ContentBlock) -> None:
+        if not isinstance(block, Text) or not is_for_user(block) or (self.role == "user" and label_of(block)):
             self.parts.append(block)
             return
         last = next((part for part in reversed(self.parts) if isinstance(part, TextBuffer) or is_for_user(part)), None)
@@ -55,7 +62,16 @@ class Message:
     @property
     def text(self) -> str:
         """The message's text for the user, without other blocks."""
-        return "".join(part.text for part in self.parts if isinstance(part, TextBuffer))
+        return "".join(
+            part.text
+            for part in self.parts
+            if isinstance(part, TextBuffer) or (isinstance(part, Text) and is_for_user(part))
+        )
+
+    @property
+    def typed(self) -> str:
+        """What the user typed, without what was pasted."""
+        return "\n".join(part.text.strip() for part in self.parts if isinstance(part, TextBuffer)).strip()
 
 
 @dataclass(frozen=True, slots=True)

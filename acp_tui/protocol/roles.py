@@ -6,10 +6,11 @@ the protocol adapters call its `ClientHandler`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.elicitation import Elicitation, FormValues
@@ -67,12 +68,57 @@ class AgentCapabilities:
 
 
 @dataclass(frozen=True, slots=True)
+class Quirks:
+    """Deviations from what others do. All are off for an agent that isn't listed."""
+
+    missing_file_reads_empty: bool = False
+    """Answer fs/read_text_file for a missing file with "" instead of an error."""
+    tells_own_commands: bool = False
+    """Leave out chunks of the user's words that consist of nothing but the agent's marks for its own commands."""
+
+    def leaves_out(self, words: str) -> bool:
+        """Whether this chunk of the user's words isn't theirs. A text that only contains such marks is."""
+        return self.tells_own_commands and _consists_of_marks(words.strip())
+
+
+def quirks_of(agent_name: str) -> Quirks:
+    """The quirks for the name that an agent reports in its initialize response."""
+    # gemini-cli 0.61.0 reads a file before writing it, and on any error gives up writing a *new* file. Editors happen
+    # to answer "" because they open an empty buffer.
+    if agent_name == "gemini-cli":
+        return Quirks(missing_file_reads_empty=True)
+    # @zed-industries/claude-agent-acp 0.23.1 tells a loaded session from Claude's own record, in which setting a model
+    # is a command that the user typed. Its successor, which has another name, leaves that out.
+    if agent_name == "@zed-industries/claude-agent-acp":
+        return Quirks(tells_own_commands=True)
+    return Quirks()
+
+
+_MARK: Final = re.compile(r"\s*<(command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
+
+
+def _consists_of_marks(words: str) -> bool:
+    at = 0
+    while at < len(words):
+        opened = _MARK.match(words, at)
+        end = words.find(f"</{opened[1]}>", opened.end()) if opened is not None else -1
+        if opened is None or end < 0:
+            return False
+        at = end + len(f"</{opened[1]}>")
+    return bool(words)
+
+
+@dataclass(frozen=True, slots=True)
 class AgentIdentity:
     """The agent's name and version, as it reports them."""
 
     name: str
     version: str
     title: str | None = None
+
+    @property
+    def quirks(self) -> Quirks:
+        return quirks_of(self.name)
 
 
 @dataclass(frozen=True, slots=True)

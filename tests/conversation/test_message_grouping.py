@@ -3,7 +3,7 @@
 import pytest
 
 from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.content import Image, Text
+from acp_tui.conversation.content import Image, Text, labeled, with_pastes
 from acp_tui.conversation.conversation import NOTHING, Change
 from acp_tui.conversation.entries import EntryId, Message
 from acp_tui.conversation.facts import OfferedCommand, PlanStep, Usage
@@ -14,6 +14,7 @@ from acp_tui.conversation.updates import (
     MessageChunk,
     NoticeShown,
     PlanReplaced,
+    PromptSent,
     Role,
     SessionUpdate,
     TurnEnded,
@@ -159,3 +160,36 @@ def test_a_chunk_touches_its_own_message_and_no_fact() -> None:
     assert last_change(*before, agent("c", "m")) == Change((EntryId(0),))
     assert last_change(*before, agent("c")) == Change((EntryId(2),))
     assert last_change(MessageChunk("agent", Text("a"))) == Change((EntryId(0),))
+
+
+# What the user didn't type
+
+
+def test_what_was_pasted_is_a_part_of_its_own_and_of_the_text() -> None:
+    message = fold(PromptSent((with_pastes("a PASTE b", ["PASTE"]),))).entries[0]
+    assert isinstance(message, Message)
+    assert message.parts == [TextBuffer("a "), labeled("PASTE", 'pasted 5 characters: "PASTE"'), TextBuffer(" b")]
+    assert (message.text, message.typed) == ("a PASTE b", "a\nb")
+
+
+def test_an_agent_that_repeats_a_prompt_with_a_paste_adds_nothing() -> None:
+    conversation = fold(PromptSent((with_pastes("a PASTE b", ["PASTE"]),)), user("a PASTE"), user(" b"))
+    assert len(conversation.entries) == 1
+
+
+@pytest.mark.parametrize("spans", [[[0, 99]], [[3, 1]], [["0", 1]], [[-1, 2]], 7, [[0, 2], [1, 3]]])
+def test_spans_that_do_not_fit_are_text_and_nothing_is_lost(spans: object) -> None:
+    text = Text("abc", meta={"acp_tui": {"pastes": spans, "of": 3}})
+    message = fold(PromptSent((text,))).entries[0]
+    assert isinstance(message, Message)
+    assert message.text == "abc"
+
+
+def test_a_masked_text_has_no_pastes_anymore() -> None:
+    text = Text("<masked>", meta={"acp_tui": {"pastes": [[0, 2]], "of": 9}})
+    assert texts(fold(PromptSent((text,)))) == [("user", "<masked>")]
+
+
+def test_a_session_is_called_by_what_was_typed_not_by_what_was_pasted() -> None:
+    assert fold(PromptSent((with_pastes("LOG\nWhy?", ["LOG\n"]),))).shown_title == "Why?"
+    assert fold(PromptSent((with_pastes("LOG", ["LOG"]),))).shown_title == "LOG"

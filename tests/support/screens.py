@@ -22,7 +22,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.client.agents.command import AgentCommand, Quirks
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.comparison import Comparison
 from acp_tui.client.sessions.hub import SessionHub, open_hub
@@ -34,7 +34,7 @@ from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.protocol.failures import read_failure
-from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer
+from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer, Quirks
 from acp_tui.rpc import RequestFailed
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.conversation.view import ConversationView

@@ -27,23 +27,6 @@ DEMO: Final = "demo"
 """The name of the agent that is part of acp-tui."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quirks:
-    """Deviations from the standard answers. All are off for an agent that isn't listed."""
-
-    missing_file_reads_empty: bool = False
-    """Answer fs/read_text_file for a missing file with "" instead of an error."""
-
-
-def quirks_of(agent_name: str) -> Quirks:
-    """The quirks for the name that an agent reports in its initialize response."""
-    # gemini-cli 0.61.0 reads a file before writing it, and on any error gives up writing a *new* file. Editors happen
-    # to answer "" because they open an empty buffer.
-    if agent_name == "gemini-cli":
-        return Quirks(missing_file_reads_empty=True)
-    return Quirks()
-
-
 class Phase(Enum):
     """The value is what the status line shows."""
 

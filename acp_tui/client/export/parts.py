@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any, Final, Literal, TypeAlias
 
-from acp_tui.conversation.content import ContentBlock, Image, ResourceLink, Text, block_words, is_for_user
+from acp_tui.conversation.content import ContentBlock, Image, ResourceLink, Text, block_words, is_for_user, label_of
 from acp_tui.conversation.tool_calls import BlockContent, FileChange, UnknownContent
 from acp_tui.conversation.tool_text import described
 from acp_tui.values import dataclass
@@ -108,7 +108,7 @@ def block_parts(block: ContentBlock) -> tuple[Part, ...]:
         return ()
     match block:
         case Text(text):
-            return (Prose(text),)
+            return (Folded(label, (Code(text),)) if (label := label_of(block)) else Prose(text),)
         case Image(data, mime_type):
             return (ExportedPicture(data, mime_type, block_words(block)),)
         case ResourceLink(uri, name, title):

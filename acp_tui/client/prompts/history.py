@@ -29,15 +29,16 @@ class PastPrompt:
     at: str
     """The UTC time in ISO 8601. Values from a file may be anything."""
     agent: str
-
-
-def said_now(text: str, folder: str, agent: str) -> PastPrompt:
-    return PastPrompt(text, folder, datetime.now(UTC).isoformat(timespec="seconds"), agent)
+    pasted: tuple[str, ...] = ()
+    """The parts of the text that were pasted, and are shown by a label."""
 
 
 def line_of(prompt: PastPrompt) -> bytes:
     """The prompt as a line, with its newline. What looks like a secret isn't kept."""
-    fields = {"text": masked_text(prompt.text), "folder": prompt.folder, "time": prompt.at, "agent": prompt.agent}
+    text = masked_text(prompt.text)
+    spans = [(text.find(part), len(part)) for part in map(masked_text, prompt.pasted)]
+    fields: dict[str, object] = {"text": text, "folder": prompt.folder, "time": prompt.at, "agent": prompt.agent}
+    fields |= {"pasted": spans} if spans else {}
     return encoded(fields) + b"\n"
 
 
@@ -49,7 +50,14 @@ def prompt_of(line: bytes) -> PastPrompt | None:
     if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
         return None
     folder, at, agent = (str(fields.get(name, "")) for name in ("folder", "time", "agent"))
-    return PastPrompt(fields["text"], folder, at, agent)
+    return PastPrompt(fields["text"], folder, at, agent, tuple(_pasted(fields["text"], fields.get("pasted"))))
+
+
+def _pasted(text: str, spans: object) -> Iterator[str]:
+    for span in spans if isinstance(spans, list) else ():
+        match span:
+            case [int(start), int(length)] if 0 <= start < start + length <= len(text):
+                yield text[start : start + length]
 
 
 def without_repeats(prompts: Iterable[PastPrompt]) -> list[PastPrompt]:
@@ -187,11 +195,12 @@ class PromptHistory:
         self._prompts = without_repeats([said.pop((each.folder, each.text), each) for each in kept])
         self._prompts += without_repeats(said.values())
 
-    def add(self, text: str, folder: str, agent: str) -> None:
+    def add(self, text: str, folder: str, agent: str, pasted: Sequence[str] = ()) -> None:
         """Add a prompt being sent. As in shells, prompts that begin with a space aren't remembered."""
         if text.startswith(" ") or not text.strip():
             return
-        prompt = said_now(text, folder, agent)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        prompt = PastPrompt(text, folder, now, agent, tuple(pasted))
         for prompts in (self._prompts, self._said, self._unkept):
             prompts.append(prompt)
 
@@ -203,6 +212,10 @@ class PromptHistory:
     def texts_of(self, folder: str) -> list[str]:
         """The prompts of a project, each once, latest first."""
         return list(dict.fromkeys(p.text for p in reversed(self._prompts) if p.folder == folder))
+
+    def pasted_in(self, text: str) -> Sequence[str]:
+        """The parts of a past prompt that were pasted."""
+        return next((prompt.pasted for prompt in reversed(self._prompts) if prompt.text == text), ())
 
     def find(self, query: Query, folder: str | None, limit: int) -> list[PastPrompt]:
         """At most `limit` matching prompts of a project, or of all for None: each once, latest first."""

@@ -24,7 +24,7 @@ from anyio.abc import TaskStatus
 
 from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
-from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
+from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.process import StderrLines
 from acp_tui.client.agents.terminal_login import TerminalLogin
 from acp_tui.client.extensions import Extensions, require_extension_name
@@ -159,7 +159,6 @@ class Agent:
         self._on_phase = on_phase
         self._offer = policy.within(offer or roles.ClientOffer())
         self._policy = policy
-        self._quirks = Quirks()
         self._recorder: Recorder | None = None
         # What the agent asks outside any session is folded the same way as a session's updates.
         self.outside = Conversation()
@@ -420,7 +419,7 @@ class Agent:
         self.identity, self.capabilities = agreed.identity, agreed.capabilities
         self.auth_methods = agreed.auth_methods
         if self.identity is not None:
-            self._quirks = quirks_of(self.identity.name)
+            self._table.quirks = self.identity.quirks
 
     def _look_at_junk(self, line: bytes) -> None:
         """Give up soon on a program that waits for headers, which we don't send."""
@@ -675,7 +674,7 @@ class Agent:
             session_id,
             workplace.cwd,
             self.connection,
-            self._quirks,
+            self._table.quirks,
             self._explain,
             additional_directories=workplace.additional_directories,
             capabilities=self.capabilities,

@@ -23,17 +23,16 @@ from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, Unknown
 from acp_tui.client.workspace import Workspace, errors
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
 from acp_tui.conversation import updates
-from acp_tui.conversation.content import Text, TextResource
+from acp_tui.conversation.content import COMMAND_SCHEME, Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
+from acp_tui.protocol.roles import ExitStatus, Quirks, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
-    from acp_tui.client.agents.command import Quirks
     from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.workspace import ContainedPath, PlaceState
@@ -118,7 +117,7 @@ class OwnCommands:
         cut = "(the beginning is omitted)\n" if snapshot.truncated else ""
         text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
         # The URI doesn't contain the terminal's ID, because later output is only for the user.
-        return TextResource(f"terminal:{one.number}", text, "text/plain")
+        return TextResource(f"{COMMAND_SCHEME}{one.number}", text, "text/plain")
 
 
 MAX_ROUNDS: Final = 100

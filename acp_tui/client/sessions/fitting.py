@@ -52,8 +52,10 @@ def _without_image(image: content.Image) -> Fitted:
 def _without_text(resource: content.TextResource) -> Fitted:
     if _is_reachable(resource.uri):
         return _linked(resource.uri, resource.mime_type, "embedded resources")
-    text = content.Text(f"{resource.uri}:\n\n{resource.text}")
-    return text, f"{resource.uri} is sent as plain text: the agent doesn't accept embedded resources"
+    label = content.block_words(resource).removeprefix("[").removesuffix("]")
+    text = content.labeled(f"{resource.uri}:\n\n{resource.text}", label)
+    name = label if resource.uri.startswith(content.COMMAND_SCHEME) else resource.uri
+    return text, f"{name} is sent as plain text: the agent doesn't accept embedded resources"
 
 
 def _without_blob(resource: content.BlobResource) -> Fitted:

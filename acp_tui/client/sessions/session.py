@@ -28,12 +28,11 @@ from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.failures import error_data
-from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
+from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer, Quirks
 from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.command import Quirks
     from acp_tui.client.agents.lent_servers import LentServer
     from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.recorder import Recorder

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NoReturn
 
-from acp_tui.client.agents.command import DEMO, AgentCommand, Quirks
+from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session
@@ -27,7 +27,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId, SessionSummary
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import ClientOffer
+from acp_tui.protocol.roles import ClientOffer, Quirks
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import RpcError
 from acp_tui.values import dataclass

@@ -13,6 +13,7 @@ from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import MAX_S, Recording, mapping
 from acp_tui.conversation.updates import Renamed
 from acp_tui.protocol import v1
+from acp_tui.protocol.roles import Quirks, quirks_of
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 
@@ -61,6 +62,7 @@ class Digest:
         self.parts: dict[str, SessionPart] = {}
         self.changed: set[str] = set()
         """Sessions whose list entry changed. The object that stores the digest clears the set."""
+        self._quirks = Quirks()
         self._start = _seconds(header.started_at)
         self._pending: dict[Any, tuple[str, Mapping[str, Any]]] = {}
 
@@ -98,6 +100,8 @@ class Digest:
     def _answered(self, message: Mapping[str, Any], at: float) -> None:
         request_id = message.get("id")
         method, params = self._pending.pop(request_id, ("", {})) if isinstance(request_id, int) else ("", {})
+        if isinstance(name := mapping(mapping(message.get("result")).get("agentInfo")).get("name"), str):
+            self._quirks = quirks_of(name)
         if method in _NEW:
             session_id = mapping(message.get("result")).get("sessionId")
             if isinstance(session_id, str):
@@ -125,7 +129,9 @@ class Digest:
                 part.room_replied -= len(text)
                 part.replied.append(text)
             case "user_message_chunk" if not part.prompts:  # the history of a loaded session
-                self._asked(part, _text(update.get("content")), at)
+                text = _text(update.get("content"))
+                if not self._quirks.leaves_out(text):
+                    self._asked(part, text, at)
             case "session_info_update" if isinstance(update.get("title"), str) and not part.is_named:
                 part.title = masked_text(update["title"])[:MAX_TITLE]
                 self.changed.add(part.session_id)

@@ -246,8 +246,11 @@ class Replay:
     def _agreed(self, offer: ClientOffer, answer: _Answer) -> None:
         agreed = _result(answer, read_agreement)
         if agreed is not None:
-            self._speaking = agreed[0](self._sessions, offer)
-            self._speaking.early_modes = agreed[1].modes
+            speaking, agreement = agreed
+            self._speaking = speaking(self._sessions, offer)
+            self._speaking.early_modes = agreement.modes
+            if agreement.identity is not None:
+                self._sessions.quirks = agreement.identity.quirks
 
     def _prompt_answered(self, session: ReplayedSession, answer: _Answer) -> None:
         if isinstance(answer, Failure):

@@ -19,19 +19,21 @@ from acp_tui.conversation.content import (
     block_words,
     shown_uri,
 )
+from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation.drawing import DrawContext, Drawing, Joined
 from acp_tui.ui.conversation.images import Found
 from acp_tui.ui.rendering.links import to_file, to_page
-from acp_tui.ui.rendering.pictures import Picture
+from acp_tui.ui.rendering.pictures import MAX_ROWS, Picture
 from acp_tui.ui.rendering.wrapping import wrap
 
 MIN_BOX_CELLS: Final = 12
 """If there is less room, a box has no frame."""
 
 
-def block_label(block: ContentBlock) -> str:
-    return make_visible_line(block_words(block))
+def block_label(block: ContentBlock, cwd: str = "") -> str:
+    """What a block is, in one line. Paths in `cwd` are relative to it."""
+    return make_visible_line(block_words(block, lambda uri: shown_path(shown_uri(uri), cwd)))
 
 
 class BlockLines:
@@ -42,11 +44,11 @@ class BlockLines:
         self._drawing = drawing
         self._drawn: tuple[DrawContext, int, Found, Sequence[Strip]] | None = None
 
-    def lines(self, context: DrawContext, width: int, style: Style) -> Sequence[Strip]:
-        """The block in at most `width` cells, with text in `style`."""
+    def lines(self, context: DrawContext, width: int, style: Style, rows: int = MAX_ROWS) -> Sequence[Strip]:
+        """The block in at most `width` cells, with text in `style`; a picture of half blocks has at most `rows`."""
         found = self._find(context)
         if self._drawn is None or self._drawn[:3] != (context, width, found):
-            self._drawn = (context, width, found, _draw(self._block, found, width, style, context.palette.folder))
+            self._drawn = (context, width, found, _draw(self._block, found, width, style, context, rows))
         return self._drawn[3]
 
     def _find(self, context: DrawContext) -> Found:
@@ -55,14 +57,16 @@ class BlockLines:
         return context.pictures.find(self._block.data, self._drawing)
 
 
-def _draw(block: ContentBlock, found: Found, width: int, style: Style, folder: str) -> Sequence[Strip]:
-    label = block_label(block)
+def _draw(
+    block: ContentBlock, found: Found, width: int, style: Style, context: DrawContext, rows: int
+) -> Sequence[Strip]:
+    label = block_label(block, context.cwd)
     if isinstance(block, ResourceLink):
         is_file = block.uri.startswith(f"{FILE_SCHEME}/")
-        style += to_file(folder, shown_uri(block.uri)) if is_file else to_page(block.uri)
+        style += to_file(context.palette.folder, shown_uri(block.uri)) if is_file else to_page(block.uri)
     if isinstance(found, Picture):
         caption = f"{_unbracketed(label)}, {found.size[0]} × {found.size[1]}"
-        return Joined(found.lines(width), wrap([(caption, style)], width))
+        return Joined(found.lines(width, rows), wrap([(caption, style)], width))
     if not isinstance(block, Image | Audio | BlobResource):
         return wrap([(label, style)], width)
     words = [_unbracketed(label)] + ([] if found is None else [f"not shown: {found}"])

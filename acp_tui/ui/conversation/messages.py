@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.content import ContentBlock, is_for_user
+from acp_tui.conversation.content import ContentBlock, Image, Text, TextResource, is_for_user
 from acp_tui.conversation.entries import Message
-from acp_tui.ui.conversation.blocks import BlockLines
+from acp_tui.ui.conversation.blocks import BlockLines, block_label
 from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.pictures import MAX_ROWS
 from acp_tui.ui.rendering.plain import PlainStream, plain_lines
 from acp_tui.ui.rendering.wrapping import BLANK, Gutter
 
@@ -27,6 +29,8 @@ MAX_TOLD: Final = 400
 MAX_SHOWN_CHARACTERS: Final = 1_000_000
 """Longer texts are cut: drawing this much takes seconds and ten times the text's memory. An export has all."""
 CUT_NOTE: Final = f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown. An export has all of them."
+PICTURE_ROWS: Final = 6
+"""Rows of half blocks that a picture of the user's takes until it is unfolded."""
 GAP: Final = (BLANK,)
 """Between text and other content."""
 
@@ -157,7 +161,8 @@ def _text_width(context: DrawContext) -> int:
 class UserMessage(KeptDrawing):
     """A user's prompt as it was typed: after a bar, on its own background over the whole width.
 
-    A long text, such as a pasted log, shows its first lines until it is unfolded.
+    Until it is unfolded, a long text shows its first lines, what was pasted or attached its name, and a picture of half
+    blocks is small.
     """
 
     def __init__(self, message: Message) -> None:
@@ -171,13 +176,27 @@ class UserMessage(KeptDrawing):
         self._is_long = False
         for part in self._message.parts:
             if isinstance(part, TextBuffer):
-                runs += self._text(plain_lines(part.text, width, style), context)
+                text = part.text if len(self._message.parts) == 1 else part.text.strip("\n")
+                runs += self._text(plain_lines(text, width, style), context) if text else []
             elif is_for_user(part):
-                runs.append(BlockLines(part, self).lines(context, width, style + context.palette.muted))
+                runs += self._block(part, width, style, context)
         for note in self._message.notes:
             runs.append(plain_lines(f"! {note}", width, style + context.palette.warning))
         bar = Gutter("▌ ", context.palette.accent + style.background_style)
         return Indented(Joined(*runs), bar, ground=style, width=context.width)
+
+    def _block(self, block: ContentBlock, width: int, style: Style, context: DrawContext) -> Iterator[Sequence[Strip]]:
+        muted = style + context.palette.muted
+        if not isinstance(block, Text | TextResource):
+            lines = BlockLines(block, self).lines(context, width, muted, MAX_ROWS if self._is_open else PICTURE_ROWS)
+            self._is_long = self._is_long or (isinstance(block, Image) and len(lines) > PICTURE_ROWS)
+            yield lines
+            return
+        self._is_long = True
+        label = block_label(block, context.cwd).removeprefix("[").removesuffix("]")
+        yield plain_lines(f"{'▾' if self._is_open else '▸'} {label}", width, style + context.palette.accent)
+        if self._is_open:
+            yield plain_lines(block.text[:MAX_SHOWN_CHARACTERS].rstrip("\n"), width, muted)
 
     def _text(self, lines: Sequence[Strip], context: DrawContext) -> list[Sequence[Strip]]:
         runs = folded(lines, context.folds.prompt_lines, context.palette)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from rich.text import Text
@@ -13,6 +13,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
+from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.themes import palette_for
@@ -22,10 +23,11 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key
 MAX_LINES: Final = 10
 MAX_CHARACTERS: Final = 1_000
 """Longer pastes are shown as placeholders."""
+MAX_KNOWN: Final = 50
+"""Pastes that are folded in earlier prompts, too."""
 MAX_OPEN_CHARACTERS: Final = 200_000
 MAX_OPEN_LINE: Final = 20_000
 """A text or line longer than this is never unfolded: each key in it would be noticeably slow."""
-PREVIEW: Final = 24
 _SPACES: Final = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
 
@@ -42,13 +44,32 @@ class Pastes:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self._known: dict[str, None] = {}
+        """Those of earlier drafts, too, the latest last."""
         self._any: re.Pattern[str] | None = None
 
     def keep(self, text: str) -> str:
-        placeholder = f"[pasted {_extent(text)}: {_preview(text)} #{len(self._texts) + 1}]"
+        placeholder = f"[{paste_label(text)} #{len(self._texts) + 1}]"
         self._texts[placeholder] = text
+        self.know(text)
         self._any = re.compile("|".join(map(re.escape, self._texts)))
         return placeholder
+
+    def know(self, text: str) -> None:
+        """Fold this text wherever it is from now on."""
+        self._known.pop(text, None)
+        self._known[text] = None
+        while len(self._known) > MAX_KNOWN:
+            del self._known[next(iter(self._known))]
+
+    def within(self, text: str) -> list[str]:
+        """Which of the known pastes are in this text, in their order there. None is within another."""
+        found: list[tuple[int, int]] = []
+        for whole in sorted(self._known, key=len, reverse=True):
+            start = text.find(whole)
+            if start >= 0 and all(start >= stop or start + len(whole) <= begin for begin, stop in found):
+                found.append((start, start + len(whole)))
+        return [text[start:stop] for start, stop in sorted(found)]
 
     def forget(self) -> None:
         self._texts.clear()
@@ -67,7 +88,10 @@ class Pastes:
         return text if self._any is None else self._any.sub(lambda found: self._texts[found[0]], text)
 
     def fold(self, text: str) -> str:
-        """Replace stored texts with their placeholders, each once. The reverse of `expand`."""
+        """Replace known pastes with their placeholders, each once. The reverse of `expand`."""
+        for whole in self.within(text):
+            if whole not in self._texts.values():
+                self.keep(whole)
         for placeholder, whole in self._texts.items():
             text = text.replace(whole, placeholder, 1)
         return text if can_be_open(text) else self.keep(text)
@@ -88,17 +112,6 @@ def cleaned(text: str) -> str:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return make_visible(text if text.isascii() else _SPACES.sub(" ", text))
-
-
-def _extent(text: str) -> str:
-    lines = text.rstrip("\n").count("\n") + 1
-    return f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
-
-
-def _preview(text: str) -> str:
-    first = next((line for line in text.split("\n") if line.strip()), "")[: PREVIEW * 4]
-    words = " ".join(first.split())
-    return f'"{words}"' if len(words) <= PREVIEW else f'"{words[:PREVIEW]}…"'
 
 
 class Killed:
@@ -300,6 +313,15 @@ class DraftArea(TextArea):
     def written_between(self, start: Location, stop: Location) -> str:
         """What the text between two places stands for."""
         return self._pastes.expand(self.get_text_range(*self._with_whole_chips(start, stop)))
+
+    def pasted_in(self, text: str) -> list[str]:
+        """The long pastes in a text that was written here, in their order."""
+        return self._pastes.within(text)
+
+    def know_pastes(self, texts: Iterable[str]) -> None:
+        """Fold these wherever they are in the draft."""
+        for text in texts:
+            self._pastes.know(cleaned(text))
 
     def put(self, text: str, start: Location, stop: Location) -> None:
         """Replace the text between two places. Text that is a paste of this draft is folded as before."""

@@ -23,6 +23,7 @@ from textual.widgets import Input, Static
 
 from acp_tui.client.prompts import DraftKey, PastPrompt, PromptHistory, PromptMemory, Query
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
+from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
@@ -66,12 +67,13 @@ class PastRows(RowList):
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         prompt: PastPrompt = self.rows[index].value
-        lines = prompt.text.strip().count("\n")
+        label = words_first(prompt)
+        lines = label.count("\n")
         more = f" + {lines} line{'s' if lines > 1 else ''}" if lines else ""
         room = width - 2 - width_cells(more)
         aside = self._aside(prompt, room)
         room -= width_cells(aside)
-        label = shown_line(prompt.text.strip(), self._query.pattern, room)
+        label = shown_line("\n".join((label, *prompt.pasted)), self._query.pattern, room)
         is_at = index == self.cursor
         # In the terminal's own colors, muted text is unreadable on the cursor's background.
         text, muted = (palette.text + Style(bold=True), palette.text) if is_at else (palette.text, palette.muted)
@@ -91,6 +93,16 @@ class PastRows(RowList):
             if room - width_cells(aside) >= MIN_LABEL_CELLS:
                 return aside
         return ""
+
+
+def words_first(prompt: PastPrompt) -> str:
+    """What the user typed, and the labels of what was pasted."""
+    typed = prompt.text
+    for text in prompt.pasted:
+        typed = typed.replace(text, "", 1)
+    first, *others = typed.strip().split("\n")
+    labels = (f"[{paste_label(text)}]" for text in prompt.pasted)
+    return "\n".join((" ".join(filter(None, (first.strip(), *labels))), *others))
 
 
 def _when(at: str, now: datetime) -> str:
@@ -358,7 +370,7 @@ class Recall:
 
     def sent(self, text: str, agent: str) -> None:
         self._walk = None
-        self._memory.history.add(text, self._place.folder, agent)
+        self._memory.history.add(text, self._place.folder, agent, self._prompt.pasted_in(text))
         self._screen.run_worker(self._write())
 
     async def keep(self) -> None:
@@ -431,6 +443,7 @@ class Recall:
 
     def _put(self, walk: Walk) -> None:
         self._walk = walk
+        self._prompt.know_pastes(self._memory.history.pasted_in(walk.text))
         self._prompt.set_draft(walk.text)
         self._put_at = self._prompt.cursor_location
 

@@ -130,7 +130,7 @@ def kitty_picture(terminal: KittyTerminal, data: str) -> Picture:
     size, pixels = decode(data, (MAX_COLUMNS * CELL[0], MAX_ROWS * CELL[1]))
     png = BytesIO()
     pixels.save(png, "PNG")
-    return Picture(size, lambda width: _Placeholders(terminal, png.getvalue(), _cells(size, width)))
+    return Picture(size, lambda width, _: _Placeholders(terminal, png.getvalue(), _cells(size, width)))
 
 
 def _cells(size: Size, width: int) -> Size:

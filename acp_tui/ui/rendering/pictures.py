@@ -50,20 +50,24 @@ class NotAPicture(Exception):
 class Picture:
     """A decoded picture that can be drawn at any width."""
 
-    def __init__(self, size: Size, draw: Callable[[int], Sequence[Strip]]) -> None:
+    def __init__(self, size: Size, draw: Callable[[int, int], Sequence[Strip]]) -> None:
+        """`draw` returns lines of at most this many cells, and, if it can't show detail, at most this many."""
         self.size = size
         """Its own size in pixels."""
         self._draw = draw
-        self._drawn: dict[int, Sequence[Strip]] = {}
+        self._drawn: dict[tuple[int, int], Sequence[Strip]] = {}
 
-    def lines(self, width: int) -> Sequence[Strip]:
-        """At most MAX_ROWS lines of at most `width` cells. The same width returns the same object."""
-        width = max(1, min(width, MAX_COLUMNS))
-        if width not in self._drawn:
+    def lines(self, width: int, rows: int = MAX_ROWS) -> Sequence[Strip]:
+        """Lines of at most `width` cells; at most `rows`, or MAX_ROWS where the terminal draws the picture itself.
+
+        The same room returns the same object.
+        """
+        room = (max(1, min(width, MAX_COLUMNS)), rows)
+        if room not in self._drawn:
             for old in list(self._drawn)[: 1 - KEPT_WIDTHS]:
                 del self._drawn[old]
-            self._drawn[width] = self._draw(width)
-        return self._drawn[width]
+            self._drawn[room] = self._draw(*room)
+        return self._drawn[room]
 
 
 def block_picture(data: str) -> Picture:
@@ -72,7 +76,7 @@ def block_picture(data: str) -> Picture:
     Raises: NotAPicture.
     """
     size, pixels = decode(data, HALF_BLOCKS)
-    return Picture(size, lambda width: _half_blocks(_resized(pixels, fit(size, (width, HALF_BLOCKS[1])))))
+    return Picture(size, lambda width, rows: _half_blocks(_resized(pixels, fit(size, (width, 2 * rows)))))
 
 
 def fit(size: Size, room: Size) -> Size:

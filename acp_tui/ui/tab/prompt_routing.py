@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.prompt_queue import Prompt, PromptQueue
-from acp_tui.conversation.content import Text
+from acp_tui.conversation.content import with_pastes
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
@@ -210,7 +210,7 @@ class PromptController:
 
     async def _steer(self, session: Session, prompt: Prompt) -> None:
         """Send the prompt into the running turn. If that fails, queue it and say why."""
-        blocks, notes = await _attached(prompt, session.cwd)
+        blocks, notes = await self._attached(prompt, session.cwd)
         why = "the turn has ended"
         try:
             if await session.steer(blocks, notes):
@@ -237,7 +237,7 @@ class PromptController:
         """Send this prompt, then those queued during its turn, as long as nothing fails."""
         wanted: Prompt | None = prompt
         while wanted is not None:
-            blocks, notes = await _attached(wanted, session.cwd)
+            blocks, notes = await self._attached(wanted, session.cwd)
             await self._tab.opener.stock_taken()
             if not session.conversation.is_idle:
                 # Another prompt was sent while the files were read.
@@ -410,15 +410,15 @@ class PromptController:
             session.commands.drop_last()
             self._show_changed(session)
 
+    async def _attached(self, prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
+        """The prompt with its pictures and the files it mentions, and notes about problems with them."""
+        text = with_pastes(prompt.text, self._prompt.pasted_in(prompt.text))
+        if "@" not in prompt.text and not prompt.images:
+            return (text,), ()
 
-async def _attached(prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
-    """The prompt with its pictures and the files it mentions, and notes about problems with them."""
-    if "@" not in prompt.text and not prompt.images:
-        return (Text(prompt.text),), ()
+        from acp_tui.client.attachments import attach, from_bytes
 
-    from acp_tui.client.attachments import attach, from_bytes
-
-    attached = await to_thread.run_sync(attach, prompt.text, cwd, abandon_on_cancel=True)
-    pictures = [await to_thread.run_sync(from_bytes, image.data, image.name) for image in prompt.images]
-    text = () if pictures and not prompt.text.strip() else attached.blocks
-    return (*text, *pictures), attached.problems
+        attached = await to_thread.run_sync(attach, prompt.text, cwd, abandon_on_cancel=True)
+        pictures = [await to_thread.run_sync(from_bytes, image.data, image.name) for image in prompt.images]
+        said = () if pictures and not prompt.text.strip() else (text, *attached.blocks[1:])
+        return (*said, *pictures), attached.problems

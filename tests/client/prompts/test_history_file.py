@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,23 @@ def mode_of(path: Path) -> int:
 def test_without_a_file_there_are_no_prompts_and_none_is_made(file: HistoryFile) -> None:
     assert file.read() == []
     assert not file.path.parent.exists()
+
+
+def test_what_was_pasted_comes_back_as_such_also_where_a_secret_is_masked(file: HistoryFile) -> None:
+    log = "begin\n" + "sk-proj-" + "abcdEFGH1234" * 4 + "\nend"
+    file.append([replace(said(f"Why?\n{log}\n{'x' * 9}"), pasted=(log, "x" * 9))])
+    [prompt] = file.read()
+    first, second = prompt.pasted
+    assert (first[:6], first[-4:], second) == ("begin\n", "\nend", "x" * 9)
+    assert prompt.text == f"Why?\n{first}\n{second}"
+    assert "abcdEFGH" not in first
+
+
+@pytest.mark.parametrize("spans", ["x", [[0]], [[-1, 2]], [[0, 9]], [[0, 0]], [None]])
+def test_spans_that_another_program_wrote_do_no_harm(file: HistoryFile, spans: object) -> None:
+    file.path.parent.mkdir()
+    file.path.write_text(json.dumps({"text": "abc", "pasted": spans}) + "\n")
+    assert [(prompt.text, prompt.pasted) for prompt in file.read()] == [("abc", ())]
 
 
 def test_a_prompt_comes_back_as_it_was(file: HistoryFile) -> None:

@@ -87,7 +87,15 @@ async def test_what_the_agent_takes_goes_as_it_is(tmp_path: Path):
             },
             "b c.py is sent as a link",
         ),
-        (BUFFER, {"type": "text", "text": "buffer:1:\n\nhello"}, "buffer:1 is sent as plain text"),
+        (
+            BUFFER,
+            {
+                "type": "text",
+                "text": "buffer:1:\n\nhello",
+                "_meta": {"acp_tui": {"label": "file: buffer:1, 1 line"}},
+            },
+            "buffer:1 is sent as plain text",
+        ),
         (
             BLOB,
             {"type": "resource_link", "uri": "file:///a/b.bin", "name": "b.bin"},
@@ -106,7 +114,7 @@ async def test_what_the_agent_does_not_take_becomes_the_next_best(
     assert written == [{"type": "text", "text": "see"}, expected]
     [told] = degraded
     assert note in told
-    assert len(shown.parts) == (1 if expected["type"] == "text" else 2)
+    assert len(shown.parts) == (1 if expected["type"] == "text" and "_meta" not in expected else 2)
 
 
 async def test_each_kind_has_its_own_capability(tmp_path: Path):

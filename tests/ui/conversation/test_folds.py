@@ -6,12 +6,14 @@ from typing import Any, cast
 
 import pytest
 
+from acp_tui.client.sessions.fitting import fit
 from acp_tui.client.settings.settings import Appearance, ConversationSettings, Settings
 from acp_tui.client.terminals.emulator import Line, StyledCells
-from acp_tui.conversation.content import Image, Text
+from acp_tui.conversation.content import Image, ResourceLink, Text, TextResource, with_pastes
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
 from acp_tui.conversation.updates import PromptSent, SessionUpdate
+from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.ui.conversation.column import drawing_of
 from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext, Drawing, Folds
 from acp_tui.ui.rendering.palette import PLAIN
@@ -135,6 +137,32 @@ def test_a_prompt_that_is_not_long_does_not_fold() -> None:
 def test_what_is_to_be_known_of_a_prompt_is_not_folded_away() -> None:
     drawing = _drawing(PromptSent((Text(PASTED),), ("a.png was left out",)))
     assert _shown(drawing, Folds())[-2:] == ["▌ … 480 more lines", "▌ ! a.png was left out"]
+
+
+def test_what_was_pasted_is_a_line_between_what_was_typed() -> None:
+    drawing = _drawing(PromptSent((with_pastes(f"Why?\n{PASTED}\nIn short", [PASTED]),)))
+    assert _shown(drawing, Folds()) == ["▌ Why?", '▌ ▸ pasted 500 lines: "line 0"', "▌ In short"]
+    assert drawing.toggle()
+    assert _shown(drawing, Folds())[:3] == ["▌ Why?", '▌ ▾ pasted 500 lines: "line 0"', "▌ line 0"]
+    assert len(_shown(drawing, Folds())) == 503
+
+
+OUTPUT = TextResource("terminal:1", "$ ls -a\n.git\na.py\n(exit code 0)\n", "text/plain")
+
+
+@pytest.mark.parametrize("takes_resources", [True, False])
+def test_output_that_goes_along_is_named_by_its_command(takes_resources: bool) -> None:
+    blocks, _ = fit((Text("See"), OUTPUT), AgentCapabilities(embedded_context=takes_resources))
+    drawing = _drawing(PromptSent(blocks))
+    assert _shown(drawing, Folds()) == ["▌ See", "▌ ▸ output of ls -a"]
+    assert drawing.toggle()
+    assert "▌ .git" in _shown(drawing, Folds())
+
+
+def test_files_of_a_prompt_in_the_folder_have_short_names() -> None:
+    source, other = TextResource("file:///project/src/a.py", "x\n"), ResourceLink("file:///etc/hosts", "hosts")
+    drawing = _drawing(PromptSent((Text("See"), source, other)))
+    assert _shown(drawing, Folds()) == ["▌ See", "▌ ▸ file: src/a.py, 1 line", "▌ [link: hosts, /etc/hosts]"]
 
 
 # By kind

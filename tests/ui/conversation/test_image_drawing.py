@@ -74,6 +74,16 @@ async def _drawn(page: Page) -> None:
     await page.settled()
 
 
+async def test_a_picture_of_the_users_is_small_until_it_is_unfolded() -> None:
+    async with open_page(PromptSent((Text("See"), _image(encoded(quarters(200)))))) as page:
+        await _drawn(page)
+        assert "200 × 200" in page.text
+        assert page.text.count("▀" * 12) == 6
+        await page.press("ctrl+o")
+        await _drawn(page)
+        assert page.text.count("▀" * 40) == 20
+
+
 # Where pictures show
 
 

@@ -8,6 +8,7 @@ import pytest
 from textual.events import Paste
 
 from acp_tui.ui.prompt.draft import MAX_OPEN_CHARACTERS, Pastes, can_be_open, cleaned, is_long
+from support.recalling import open_recalling_page
 from support.screens import Page, open_page
 
 LONG = "\n".join(f"line {number}" for number in range(1234))
@@ -73,6 +74,27 @@ async def test_a_long_paste_is_one_piece_and_sent_whole() -> None:
         assert page.prompt.draft == f"see {LONG} there"
         await page.press("enter")
         assert page.connection.prompts == [f"see {LONG} there"]
+
+
+async def test_a_long_paste_stays_one_piece_in_the_conversation_and_on_the_way_back() -> None:
+    async with open_recalling_page() as page:
+        await paste(page, LONG)
+        await page.press("ctrl+j")
+        await page.write("Why?")
+        await page.press("enter")
+        await page.until(lambda: '▸ pasted 1,234 lines: "line 0"' in page.text)
+        assert page.connection.prompts == [f"{LONG}\nWhy?"]
+        assert "line 1" not in page.text
+        await page.press("up")
+        assert page.draft == f"{CHIP}\nWhy?"
+        assert page.prompt.draft == f"{LONG}\nWhy?"
+        await page.press("down")
+        assert page.draft == ""
+    async with open_recalling_page() as page:  # after a restart
+        await page.press("up")
+        assert page.draft == f"{CHIP}\nWhy?"
+        await page.press("ctrl+u", "ctrl+r")
+        await page.until(lambda: 'Why? [pasted 1,234 lines: "line 0"]' in page.text)
 
 
 async def test_backspace_and_delete_take_a_placeholder_as_one() -> None:
