@@ -79,7 +79,8 @@ def test_where_it_runs_and_what_else_is_reported_is_said() -> None:
     assert execute({"command": "make", "cwd": "/project/web", "env": {"A": "1"}, "timeout": 3}) == [
         "$ make",
         "in /project/web",
-        "env.A: 1",
+        "env:",
+        "  A: 1",
         "timeout: 3",
     ]
 
@@ -87,8 +88,8 @@ def test_where_it_runs_and_what_else_is_reported_is_said() -> None:
 def test_all_of_it_is_shown_on_demand() -> None:
     lines = execute({"command": "make", "env": {"A": "1"}}, shows_raw=True)
     assert lines[0] == "$ make"
-    assert lines[1] == "env.A: 1"
-    assert lines[2] == "raw input:"
+    assert lines[1:3] == ["env:", "  A: 1"]
+    assert lines[3] == "raw input:"
     assert '    "A": "1"' in lines
     assert "raw output:" not in lines
 

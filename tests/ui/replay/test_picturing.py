@@ -17,6 +17,7 @@ import pyte
 import pytest
 from pytest import MonkeyPatch
 
+from acp_tui.client.extras import command_to_add
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.replay.demo_recording import timeless
@@ -187,7 +188,7 @@ def test_without_the_extra_a_png_says_what_to_install(monkeypatch: MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "cairosvg", None)
     with pytest.raises(CannotRender) as raised:
         png_of("<svg/>")
-    assert "acp-tui[png]" in raised.value.hint
+    assert command_to_add("png") in raised.value.hint
 
 
 async def test_a_moment_that_never_comes_is_said(timeline: Timeline) -> None:

@@ -123,9 +123,9 @@ async def test_unfinished_calls_of_a_cancelled_turn_are_marked_at_once() -> None
 async def test_an_update_that_is_not_known_is_named_and_shown_whole_when_opened() -> None:
     async with open_page(UnknownUpdate("hologram", {"beam": [1, 2]})) as page:
         assert "? hologram: an update acp-tui doesn't know" in page.text
-        assert '"beam"' not in page.text
+        assert "beam:" not in page.text
         await page.press("tab", "space")
-        assert '"beam"' in page.text
+        assert "beam:" in page.text
 
 
 async def test_where_the_user_has_quit_meanwhile_a_failure_is_told_to_nobody() -> None:
