@@ -152,6 +152,12 @@ class _BeforeWrite:
             return (diff,)
         return (BlockContent(Text(f"the current content can't be shown: {self.state.problem}")), diff)
 
+    def is_done(self, before: _BeforeWrite, content: str) -> bool:
+        """Whether the file, of which something else was shown before, has this content now."""
+        if self.state is None or self.state.problem is not None:
+            return False
+        return self.place.path == before.place.path and self.state.text == content
+
     def differences(self, before: _BeforeWrite | None) -> tuple[str, ...]:
         """What is different from what an earlier question showed, as a sentence; empty if there was none."""
         if before is None or before.state is None or self.state is None:
@@ -229,6 +235,8 @@ class ClientTools:
             for _ in range(MAX_ROUNDS):
                 with suppress(errors.PathChanged, Outdated):
                     before, shown = shown, await self._before_write(files, path)
+                    if before is not None and shown.is_done(before, content):
+                        return
                     rule = await self._rules.against_write(path, shown.place.path)
                     request = AccessRequest(
                         "edit",

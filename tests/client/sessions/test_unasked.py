@@ -300,6 +300,26 @@ async def test_a_write_that_the_user_allowed_goes_through_once(cwd: Path, answer
     assert (cwd / "a.txt").read_text() == "one\n2\nthree\n"
 
 
+@pytest.mark.parametrize(("meanwhile", "is_asked"), [("new\n", False), ("else\n", True)])
+async def test_what_the_agent_writes_itself_meanwhile_is_asked_about_unless_it_is_the_same(
+    cwd: Path, meanwhile: str, is_asked: bool
+):
+    """opencode 1.18.33 writes a file itself and through the client, at the same time."""
+
+    async def by_itself(_: object) -> None:
+        (cwd / "b.txt").write_text(meanwhile)
+
+    async with playing(cwd) as played:
+        played.session.client_tools.before_write = by_itself
+        await played.ask_edit("b.txt", "", "new\n")
+        await played.write("b.txt", "new\n")
+        if is_asked:
+            await played.is_asked_about()
+        else:
+            assert await played.is_served()
+    assert (cwd / "b.txt").read_text() == meanwhile
+
+
 async def test_a_rejected_write_is_asked_about(cwd: Path):
     async with playing(cwd) as agent:
         await agent.ask_edit("a.txt", None, "new\n", "no")
