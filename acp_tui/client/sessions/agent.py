@@ -411,7 +411,7 @@ class Agent:
                     error.hint = NO_AGENT if self._awaited is self.command else NO_PROXY
                 raise
         if self._start_limit.cancelled_caught:
-            raise self._give_up(
+            raise self.give_up(
                 f"{self.title} hasn't answered within {limit_s:g} s",
                 hint=f"it may still be downloading: run {self._awaited.line} yourself, or raise agent.start_limit_s",
             )
@@ -429,7 +429,7 @@ class Agent:
     def _end_without_headers(self, line: bytes) -> None:
         if self.protocol_version is None and self.lost is None:
             said = line[:200].decode("utf-8", "replace").strip()
-            self._give_up(
+            self.give_up(
                 f"{self.title} puts headers before its messages ({said}), as language servers do",
                 hint="ACP has one message on each line: is there an argument that makes it an ACP agent?",
             )
@@ -901,9 +901,9 @@ class Agent:
         # The task that reads the connection learns more than the lost request: the exit code and the rest of stderr.
         with anyio.move_on_after(2 * EXIT_GRACE_S):
             await self._lost_known.wait()
-        return self.lost or self._give_up(f"{self.title} broke the protocol: {error}")
+        return self.lost or self.give_up(f"{self.title} broke the protocol: {error}")
 
-    def _give_up(self, message: str, hint: str = "") -> errors.AgentLost:
+    def give_up(self, message: str, hint: str = "") -> errors.AgentLost:
         """End an agent that is alive but doesn't listen or respond."""
         lost = self._end(message, hint)
         self._scope.cancel()

@@ -5,7 +5,7 @@ The words and marks for a session's state are the same for the tabs, the board, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 
@@ -239,21 +240,29 @@ def _who_and_what(glyph: str, style: str, agent: str, words: str) -> Content:
 
 PATIENCE_S: Final = 3
 """The seconds are shown after this time."""
+SILENCE_S: Final = 5
+"""After this time, what the agent has said otherwise is shown."""
+MAX_SAID: Final = 5
+NO_MESSAGE: Final = "[stdout] "
+"""Begins each line of an agent's log that isn't from its stderr."""
 FIRST_PHASE: Final = "starting"
 
 
 class StartingLine(Static):
     """A line about the start, below the name that the welcome starts with too."""
 
-    DEFAULT_CSS = "StartingLine { height: 2; }"
+    DEFAULT_CSS = "StartingLine { height: auto; }"
 
-    def __init__(self, agent: str, clock: Callable[[], float]) -> None:
-        """`agent` is safe to show on one line; `clock` returns seconds."""
+    def __init__(self, agent: str, clock: Callable[[], float], log: Callable[[], Iterable[str]] = tuple) -> None:
+        """`agent` is safe to show on one line; `clock` returns seconds; `log` its lines that aren't messages."""
         super().__init__(markup=False)
         self._agent = agent
         self._clock = clock
         self._since = clock()
         self._phase = FIRST_PHASE
+        self._log = log
+        self.offers_to_stop = False
+        """Whether it says how to stop the agent, which has said something else than it should, or nothing for long."""
 
     def on_mount(self) -> None:
         """Count the seconds until it is removed."""
@@ -269,4 +278,11 @@ class StartingLine(Static):
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = f"{seconds} s" if seconds >= PATIENCE_S else ""
         told = " · ".join(filter(None, (f"Starting {self._agent}", phase, took)))
-        self.update(Content.assemble(("acp-tui\n", "bold $text-accent"), told))
+        lines = list(self._log())[-MAX_SAID:]
+        self.offers_to_stop = seconds >= SILENCE_S or any(line.startswith(NO_MESSAGE) for line in lines)
+        parts: list[Content | tuple[str, str] | str] = [("acp-tui\n", "bold $text-accent"), told]
+        if self.offers_to_stop:
+            said = lines or ["It hasn't said anything yet."]
+            parts += [(f"\n  {make_visible_line(line)}", "$foreground-muted") for line in said]
+            parts.append(keys_in_force(self).hint("\n{cancel} stops it"))
+        self.update(Content.assemble(*parts))

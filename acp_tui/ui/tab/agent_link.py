@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from anyio import CancelScope
@@ -101,6 +101,17 @@ class AgentLink:
             raise
         self.agent = agent
         return agent
+
+    @property
+    def log(self) -> Iterable[str]:
+        """What the agent said besides messages, the latest line last."""
+        agent = self.agent or self.starting
+        return agent.log if agent is not None else ()
+
+    def stop_start(self) -> None:
+        """End an agent that hasn't answered yet. The start fails."""
+        if self.agent is None and self.starting is not None:
+            self.starting.give_up(f"You stopped {self.starting.title} while it started")
 
     async def stop(self, reason: str) -> None:
         """End the process. Its sessions show the reason."""

@@ -276,6 +276,8 @@ class PromptController:
         """Cancel the turn. Returns True to go back to an earlier prompt: twice in an empty prompt, without a turn."""
         session = self._tab.session
         if session is None:
+            if self._tab.screen.offers_to_stop:
+                self._tab.link.stop_start()
             return False
         if not session.conversation.is_idle:
             self.cancel(session)

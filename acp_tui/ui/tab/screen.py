@@ -51,7 +51,7 @@ class SessionScreen(Screen[None]):
         self._tab_line = TabLine(id="tabs")
         self.place = Vertical(id="session")
         """Holds the panel, the questions, and the sidebar."""
-        self._starting = StartingLine(tab.link.name, tab.clock)
+        self._starting = StartingLine(tab.link.name, tab.clock, lambda: tab.link.log)
         self.queue_lines = QueueLines(tab)
         self._prompt_frame = PromptFrame(id="prompt-frame")
         self.prompt = self._prompt_frame.prompt
@@ -102,6 +102,11 @@ class SessionScreen(Screen[None]):
         return self in self.app.screen_stack
 
     # The session
+
+    @property
+    def offers_to_stop(self) -> bool:
+        """Whether it says how to stop an agent that doesn't start."""
+        return self._starting.is_attached and self._starting.offers_to_stop
 
     async def show_stage(self, stage: Live | Recorded | Failed) -> None:
         """Replace the current panel with the stage's panel, once that is whole. Then the tab has come to the stage."""

@@ -44,3 +44,25 @@ async def test_it_stands_there_until_there_is_a_session(open_desk: OpenDesk) -> 
 
 def _row_of_the_name(desk: Desk) -> int:
     return next(at for at, line in enumerate(desk.lines) if "acp-tui" in line)
+
+
+async def test_what_is_no_message_is_shown_at_once_and_escape_stops_the_agent(open_desk: OpenDesk) -> None:
+    junk = 'sys.stdout.write("Welcome \\x1b[31mto me\\n"); sys.stdout.flush(); sys.stdin.read()'
+    async with open_desk(f"import sys; {junk}", IDLE) as desk:
+        await desk.shows("(not JSON): Welcome")
+        assert "to me" in desk.text
+        assert "Esc stops it" in desk.text
+        await desk.press("escape")
+        await desk.shows("You stopped scripted while it started")
+
+
+async def test_silence_is_told_after_a_few_seconds() -> None:
+    app = Starting()
+    async with app.run_test():
+        line = app.query_one(StartingLine)
+        app.now += 4.9
+        line.tell()
+        assert not line.offers_to_stop
+        app.now += 0.1
+        line.tell()
+        assert str(line.content).endswith("It hasn't said anything yet.\nEsc stops it")
