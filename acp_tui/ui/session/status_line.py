@@ -253,8 +253,11 @@ class StartingLine(Static):
 
     DEFAULT_CSS = "StartingLine { height: auto; }"
 
-    def __init__(self, agent: str, clock: Callable[[], float], log: Callable[[], Iterable[str]] = tuple) -> None:
-        """`agent` is safe to show on one line; `clock` returns seconds; `log` its lines that aren't messages."""
+    def __init__(self, agent: str, clock: Callable[[], float], log: Callable[[], Iterable[str] | None] = tuple) -> None:
+        """`agent` is safe to show on one line; `clock` returns seconds.
+
+        `log` returns the lines of the agent that aren't messages, or None if there is no agent to stop.
+        """
         super().__init__(markup=False)
         self._agent = agent
         self._clock = clock
@@ -278,8 +281,10 @@ class StartingLine(Static):
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = f"{seconds} s" if seconds >= PATIENCE_S else ""
         told = " · ".join(filter(None, (f"Starting {self._agent}", phase, took)))
-        lines = list(self._log())[-MAX_SAID:]
-        self.offers_to_stop = seconds >= SILENCE_S or any(line.startswith(NO_MESSAGE) for line in lines)
+        log = self._log()
+        lines = list(log or ())[-MAX_SAID:]
+        is_odd = seconds >= SILENCE_S or any(line.startswith(NO_MESSAGE) for line in lines)
+        self.offers_to_stop = is_odd and log is not None
         parts: list[Content | tuple[str, str] | str] = [("acp-tui\n", "bold $text-accent"), told]
         if self.offers_to_stop:
             said = lines or ["It hasn't said anything yet."]

@@ -103,15 +103,16 @@ class AgentLink:
         return agent
 
     @property
-    def log(self) -> Iterable[str]:
-        """What the agent said besides messages, the latest line last."""
+    def start_log(self) -> Iterable[str] | None:
+        """What an agent that one tab waits for has said besides messages, the latest line last; None without one."""
         agent = self.agent or self.starting
-        return agent.log if agent is not None else ()
+        return agent.log if agent is not None and agent.lost is None and len(self._tabs) < 2 else None
 
     def stop_start(self) -> None:
-        """End an agent that hasn't answered yet. The start fails."""
-        if self.agent is None and self.starting is not None:
-            self.starting.give_up(f"You stopped {self.starting.title} while it started")
+        """End an agent that `start_log` is of. What is waited for fails."""
+        agent = self.agent or self.starting
+        if agent is not None and self.start_log is not None:
+            agent.give_up(f"You stopped {agent.title} while it started")
 
     async def stop(self, reason: str) -> None:
         """End the process. Its sessions show the reason."""

@@ -51,7 +51,7 @@ class SessionScreen(Screen[None]):
         self._tab_line = TabLine(id="tabs")
         self.place = Vertical(id="session")
         """Holds the panel, the questions, and the sidebar."""
-        self._starting = StartingLine(tab.link.name, tab.clock, lambda: tab.link.log)
+        self._starting = StartingLine(tab.link.name, tab.clock, lambda: tab.link.start_log)
         self.queue_lines = QueueLines(tab)
         self._prompt_frame = PromptFrame(id="prompt-frame")
         self.prompt = self._prompt_frame.prompt

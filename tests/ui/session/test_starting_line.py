@@ -56,6 +56,15 @@ async def test_what_is_no_message_is_shown_at_once_and_escape_stops_the_agent(op
         await desk.shows("You stopped scripted while it started")
 
 
+async def test_escape_also_stops_an_agent_that_opens_no_session(open_desk: OpenDesk) -> None:
+    script = 'sys.stdout.write("Wait\\n"); handshake(); expect("session/new"); serve_until_closed()'
+    async with open_desk(f"import sys; {script}", IDLE) as desk:
+        await desk.shows("opening a session")
+        await desk.shows("Esc stops it")
+        await desk.press("escape")
+        await desk.shows("while it started")
+
+
 async def test_silence_is_told_after_a_few_seconds() -> None:
     app = Starting()
     async with app.run_test():
