@@ -339,7 +339,7 @@ class RequestBody(Vertical):
     def _show_title(self) -> None:
         """Show the title, and which of several files is in view."""
         rows = self._rows or self._place.rows_too_small(len(self._title_lines))
-        file = [Strip.join(wrap(each.words, self._width)[:1]) for each in self._files_at(self._at_row)[:1]]
+        file = [drawings.one_row(each.words, self._width) for each in self._files_at(self._at_row)[:1]]
         self._title.show(drawings.shortened([*self._title_lines, *file], rows.title, self._width), rows.title)
 
     def _files_at(self, row: int) -> Sequence[FileRow]:

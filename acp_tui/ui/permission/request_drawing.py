@@ -29,6 +29,7 @@ from acp_tui.conversation.request_outline import (
 )
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, shown_path
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.conversation.drawing import Joined
@@ -191,6 +192,7 @@ class _ChangedFiles:
         self._diffs: dict[str, list[DiffRenderer]] = {}
         for diff in diffs:
             self._diffs.setdefault(diff.path, []).append(diff)
+        self._numbers = {path: number for number, path in enumerate(self._diffs, 1)}
         self._palette = palette
 
     @property
@@ -203,7 +205,7 @@ class _ChangedFiles:
         listed = [(self._counts(diffs), path) for path, diffs in islice(self._diffs.items(), MAX_LISTED_FILES)]
         most = max(_length(counts) for counts, _ in listed)
         rows = [
-            Strip.join(wrap([(" " * (most - _length(counts)), muted), *counts, self._name(path)], width)[:1])
+            one_row([(" " * (most - _length(counts)), muted), *counts, self._name(path)], width)
             for counts, path in listed
         ]
         if rest := len(self._diffs) - len(rows):
@@ -216,17 +218,29 @@ class _ChangedFiles:
         if not path:
             everything = [diff for diffs in self._diffs.values() for diff in diffs]
             return [(f"{count:,} files", muted), *self._counts(everything)]
-        number = list(self._diffs).index(path) + 1
-        return [(f"file {number:,} of {count:,}", muted), *self._counts(self._diffs[path]), self._name(path)]
+        which = f"file {self._numbers[path]:,} of {count:,}"
+        return [(which, muted), *self._counts(self._diffs[path]), self._name(path)]
 
     def _name(self, path: str) -> tuple[str, Style]:
-        return f"  {make_visible_path(path)}", self._palette.diff_title
+        return f"  {make_visible_line(make_visible_path(path))}", self._palette.diff_title
 
     def _counts(self, diffs: Sequence[DiffRenderer]) -> list[tuple[str, Style]]:
         if not all(diff.is_ready for diff in diffs):
             return [("  …", self._palette.muted)]
         added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
         return [(f"  +{added:,}", self._palette.success), (f" -{removed:,}", self._palette.error)]
+
+
+def one_row(spans: Sequence[tuple[str, Style]], width: int) -> Strip:
+    """The spans in one row. Of a longer one, the end of the last span is shown, which is where paths differ."""
+    *others, (last, style) = spans
+    room = max(width - sum(width_cells(text) for text, _ in others), 4)
+    if width_cells(last) > room:
+        last = last[-room:]
+        while width_cells(last) > room - 3:
+            last = last[1:]
+        last = f"  …{last}"
+    return Strip.join(wrap([*others, (last, style)], width)[:1])
 
 
 def _length(spans: Sequence[tuple[str, Style]]) -> int:

@@ -384,6 +384,17 @@ async def test_two_edits_of_one_file_are_one_file() -> None:
         await page.until(lambda: "2 files  +32 -32" in page.text)
 
 
+async def test_of_a_long_path_the_end_is_shown_and_each_file_has_one_row() -> None:
+    deep = "deep/" * 40
+    async with open_page(size=NARROW) as page:
+        await _open(page, content=(_edit(f"{deep}a.py"), _edit(f"{deep}寿司.py"), _edit("two\nlines.py")))
+        assert any("+30 -30  …" in line and "deep/a.py" in line for line in page.lines)
+        assert any("+30 -30  …" in line and "deep/寿司.py" in line for line in page.lines)
+        assert any("+30 -30  two␊lines.py" in line for line in page.lines)
+        await page.press("right_square_bracket")
+        assert any("file 1 of 3" in line and "deep/a.py" in line for line in page.lines)
+
+
 async def test_many_files_are_listed_up_to_a_number() -> None:
     async with open_page(size=WIDE) as page:
         await _open(page, content=tuple(_edit(f"{number:03}.py", lines=1) for number in range(400)))
