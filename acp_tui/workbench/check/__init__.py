@@ -331,7 +331,7 @@ class Examination:
         modes = sorted(self._agent.capabilities.system_prompt)
         connection = self._agent.connection
         for mode in (*modes, UNKNOWN_MODE) if modes else ():
-            prompt = SystemPrompt("Answer briefly.", mode)  # type: ignore[arg-type]
+            prompt = SystemPrompt("Answer briefly.", mode)  # type: ignore[arg-type] # one that isn't known, too
             self._on_step(f"session/new with a system prompt ({mode})")
             # The rules judge the answer; an agent that is lost is noticed in the next step.
             with suppress(RpcError, MalformedMessage), anyio.move_on_after(self._plan.limit_s):

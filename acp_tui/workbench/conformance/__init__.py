@@ -17,15 +17,14 @@ from acp_tui.workbench.conformance import (
     messages,
     proxies,
     sessions,
-    statuses,
     tool_calls,
     version_two,
 )
+from acp_tui.workbench.conformance.drafts import NOBODYS
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
 from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
 from acp_tui.workbench.conformance.scene import Check, Scene
-from acp_tui.workbench.conformance.statuses import NOBODYS
 from acp_tui.workbench.conformance.version_two import PROBED_SERVER
 
 __all__ = [
@@ -67,7 +66,7 @@ class Linter:
             calls,
             tool_calls.TerminalCheck(self._judge, self._scene),
             tool_calls.ElicitationCheck(self._judge, self._scene),
-            statuses.StatusCheck(self._judge, self._scene),
+            drafts.StatusCheck(self._judge, self._scene),
             drafts.ProviderCheck(self._judge, self._scene),
             drafts.McpCheck(self._judge, self._scene),
         )
@@ -87,7 +86,7 @@ class Linter:
             if isinstance(event, SeenResponse) and event.request.method == INITIALIZE and speaks_v2(event.result):
                 self._checks = (
                     version_two.VersionTwoCheck(self._judge, self._scene),
-                    statuses.StatusCheck(self._judge, self._scene),
+                    drafts.StatusCheck(self._judge, self._scene),
                     sessions.SystemPromptCheck(self._judge, self._scene),
                     drafts.ProviderCheck(self._judge, self._scene),
                     drafts.McpCheck(self._judge, self._scene),

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, v1
 from acp_tui.protocol.connection import MCP_MESSAGE
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
 from acp_tui.workbench.conformance.exchange import Event, SeenRequest, SeenResponse
 from acp_tui.workbench.conformance.rule import Judge, shown
 from acp_tui.workbench.conformance.scene import Check, Scene, as_object, objects
+
+NOBODYS: Final = "_acp-tui.check/unknown-session"
+"""The ID of a session that no agent has."""
+
+
+class StatusCheck(Check):
+    """Compares what an agent says of logins and sessions with what it may answer."""
+
+    def see(self, event: Event) -> None:
+        if not isinstance(event, SeenResponse) or not event.is_agents:
+            return
+        asked = event.request
+        if asked.method == v1.AUTH_STATUS:
+            is_answered = event.code != AUTH_REQUIRED
+            self._judge.check("A-AUTH-4", is_answered, f"it was answered with {shown(event.error)}", asked.index)
+        elif asked.method == v1.SESSION_STATUS:
+            session_id = asked.params.get("sessionId")
+            if event.code == RESOURCE_NOT_FOUND:
+                told = as_object(as_object(event.error).get("data")).get("sessionId")
+                text = f"{shown(session_id)} was answered with {shown(event.error)}"
+                self._judge.check("A-SESS-6", told == session_id, text, asked.index)
+            elif session_id == NOBODYS:
+                said = event.result if event.error is None else event.error
+                self._judge.check("A-SESS-6", False, f"one it never had was answered with {shown(said)}", asked.index)
 
 
 class ProviderCheck(Check):
