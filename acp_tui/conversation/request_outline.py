@@ -44,6 +44,8 @@ MAX_PURPOSE: Final = 200
 """A longer description has its own place, below the command."""
 MAX_META: Final = 200
 """Shorter texts in `_meta` without spaces are names and numbers for programs."""
+MAX_COUNTED: Final = 20_000
+"""Fields that aren't shown are counted up to this number: a message may have a million, which takes seconds."""
 MAX_IN_ROW: Final = 2_000
 """The maximum length of a value shown in the same row as its name."""
 
@@ -274,9 +276,10 @@ class RequestOutline:
                 self._room -= sum(map(len, (*above, label)))
                 yield from map(Row, above)
                 yield from self._field(label, each.text)
-        if rest := list(fields):
+        if rest := list(islice(fields, MAX_COUNTED)):
             self.left_out += sum(len(str(path[-1:])) + len(text) for path, text in rest)
-            yield Remark(f"… {len(rest):,} more fields, not shown", "warning")
+            count = f"{len(rest):,}" if next(fields, None) is None else f"over {len(rest):,}"
+            yield Remark(f"… {count} more fields, not shown", "warning")
         self._room += spared
 
     def _field(self, label: str, text: str) -> Iterator[RequestPart]:

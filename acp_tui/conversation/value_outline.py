@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_line
+from acp_tui.conversation.visible.cutting import LINE_COST, MAX_DRAWN
 
 Path: TypeAlias = tuple[str | int, ...]
 """The keys and indexes that lead to a part; empty for the whole value."""
@@ -17,6 +18,7 @@ MAX_KEY: Final = 200
 """Characters. A longer key is cut at its end; its value is still shown."""
 MAX_DEPTH: Final = 20
 """What is deeper is told as if it were at this depth."""
+MAX_LINES: Final = MAX_DRAWN // LINE_COST
 DEEPER: Final = "…"
 STEP: Final = "  "
 ITEM: Final = "- "
@@ -31,20 +33,22 @@ class ReportedField(NamedTuple):
 
 def reported_fields(value: Any, name: str = "") -> Iterator[ReportedField]:
     """Yield every field of a value in order, at any depth. All paths begin with `name`, if there is one."""
-    waiting: list[tuple[Path, Any]] = [((name,) if name else (), value)]
+    waiting: list[Iterator[tuple[Path, Any]]] = [iter([((name,) if name else (), value)])]
     while waiting:
-        path, part = waiting.pop()
-        if isinstance(part, Mapping) and part:
-            waiting += [(_below(path, key), inner) for key, inner in part.items()][::-1]
-        elif isinstance(part, list | tuple) and part:
-            waiting += [(_below(path, at), inner) for at, inner in enumerate(part)][::-1]
-        else:
+        for path, part in waiting[-1]:
+            if isinstance(part, Mapping | list | tuple) and part:
+                waiting.append(_parts(path, part))
+                break
             text = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str)
             yield ReportedField(path, text)
+        else:
+            waiting.pop()
 
 
-def _below(path: Path, step: str | int) -> Path:
-    return (*path, step) if len(path) < MAX_DEPTH else (*path[:MAX_DEPTH], DEEPER, step)
+def _parts(path: Path, whole: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[Path, Any]]:
+    above = path if len(path) < MAX_DEPTH else (*path[:MAX_DEPTH], DEEPER)
+    for step, part in whole.items() if isinstance(whole, Mapping) else enumerate(whole):
+        yield (*above, step), part
 
 
 class Labels:
@@ -77,9 +81,15 @@ def _visible(key: str) -> str:
 
 
 def value_lines(value: Any, name: str) -> Iterator[str]:
-    """The whole value, below its name if it has parts. Further lines of a text are indented below their field."""
+    """The value, below its name if it has parts. Further lines of a text are indented below their field.
+
+    Of many fields, the first are told: as many as the screen draws lines of anything.
+    """
     labels = Labels()
-    for path, text in reported_fields(value, name):
+    for number, (path, text) in enumerate(reported_fields(value, name)):
+        if number == MAX_LINES:
+            yield f"… only the first {MAX_LINES:,} values are shown"
+            return
         *above, label = labels.lines(path)
         first, *more = text.split("\n")
         yield from above

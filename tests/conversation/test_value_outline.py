@@ -1,10 +1,11 @@
 """What an agent reports beyond the protocol, told as an indented list."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from acp_tui.conversation.value_outline import MAX_DEPTH, MAX_KEY, value_lines
+from acp_tui.conversation.value_outline import MAX_DEPTH, MAX_KEY, MAX_LINES, reported_fields, value_lines
 
 QUESTIONS = {
     "questions": [
@@ -52,6 +53,24 @@ def test_a_key_is_one_visible_line_of_bounded_length() -> None:
     assert line.endswith(" …: value")
     assert "\x1b" not in line
     assert len(line) < MAX_KEY + 20
+
+
+def test_of_many_values_the_first_are_told_and_no_more_are_looked_at() -> None:
+    looked_at = 0
+
+    class Counted(list[int]):
+        def __iter__(self) -> Iterator[int]:
+            nonlocal looked_at
+            for number in super().__iter__():
+                looked_at += 1
+                yield number
+
+    lines = list(value_lines(Counted(range(1_000_000)), "output"))
+    assert lines[1] == "  - 0"
+    assert lines[-1] == f"… only the first {MAX_LINES:,} values are shown"
+    assert looked_at <= MAX_LINES + 1
+    next(reported_fields(Counted(range(1_000_000))))
+    assert looked_at <= MAX_LINES + 2
 
 
 def test_deep_values_are_indented_up_to_a_depth() -> None:

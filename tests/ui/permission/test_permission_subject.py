@@ -254,6 +254,11 @@ def test_what_a_long_text_loses_is_counted_and_the_rest_is_little(reported: dict
     assert sum(map(len, draw(**reported))) < 2 * ON_SCREEN.most
 
 
+def test_of_a_million_fields_not_all_are_counted() -> None:
+    assert draw(raw_input={"a": [1] * 1_000_000})[-1] == "… over 20,000 more fields, not shown"
+    assert draw(raw_input={"a": [1] * 1_500})[-1] == "… 500 more fields, not shown"
+
+
 def test_all_texts_of_a_request_are_bounded_together() -> None:
     raw = {f"field{number}": f"{number} " + "漢" * 50_000 for number in range(20)}
     assert sum(map(len, draw(raw_input=raw))) < 2 * ON_SCREEN.most
