@@ -287,7 +287,7 @@ class StartingLine(Static):
         self.offers_to_stop = is_odd and log is not None
         parts: list[Content | tuple[str, str] | str] = [("acp-tui\n", "bold $text-accent"), told]
         if self.offers_to_stop:
-            said = lines or ["It hasn't said anything yet."]
+            said = lines or ["It has printed nothing else."]
             parts += [(f"\n  {make_visible_line(line)}", "$foreground-muted") for line in said]
             parts.append(keys_in_force(self).hint("\n{cancel} stops it"))
         self.update(Content.assemble(*parts))
