@@ -306,7 +306,9 @@ class Console:
         if not self._can_leave:
             return  # we'll be woken again
         typed = self._line
-        if self._errand is self._read_for and not self._is_over:
+        if self._interrupts:
+            typed = ""
+        elif self._errand is self._read_for and not self._is_over:
             if not self._has_news:
                 self._is_dirty = False  # whatever it is, it can wait until after this line
                 return

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 from support.agents import scripted_argv
 from support.asking_program import asking
-from support.terminal_process import answers_to, line_terminal
+from support.terminal_process import LineTerminal, answers_to, line_terminal, process_on_terminal
 
 DEMO = ("demo", "--plain", "--speed", "0")
 CHOICE = "Your choice, 1-3 y a n, w to reject and say why (Ctrl+C cancels the turn): "
@@ -89,12 +90,11 @@ def test_an_error_is_told_with_all_that_the_agent_says_of_it(tmp_path: Path) -> 
 
 
 def test_an_agent_that_does_not_stop_is_told_of_with_what_else_there_is(tmp_path: Path) -> None:
-    with line_terminal(
-        "run", "--plain", "--", *scripted_argv("open_session(); serve_until_closed()"), cwd=tmp_path
-    ) as terminal:
+    script = "open_session(); say('at work\\n\\nand on'); serve_until_closed()"
+    with line_terminal("run", "--plain", "--", *scripted_argv(script), cwd=tmp_path) as terminal:
         terminal.shows("> ")
         terminal.type("go" + ENTER)
-        terminal.shows("\n")
+        terminal.shows("at work\n")
         terminal.type(CTRL_C)
         terminal.shows("* canceling; press Ctrl+C again to quit")
         terminal.shows("* the agent hasn't stopped yet; to end and restart it: /restart")
@@ -185,6 +185,25 @@ def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_
         terminal.type(CTRL_C)
         terminal.shows("Ctrl+C again")
         terminal.type(CTRL_C)
+        assert terminal.end() == 130
+
+
+def test_ctrl_c_is_heard_while_readline_begins_a_line(tmp_path: Path) -> None:
+    """Readline swallows what is raised meanwhile."""
+    pytest.importorskip("readline")
+    begins_late = """
+        import readline, runpy, signal, sys
+        set_hook, numbers = readline.set_startup_hook, [signal.SIGINT] * 2
+        def interrupted(hook):
+            return set_hook(lambda: (numbers and signal.raise_signal(numbers.pop()), hook()))
+        readline.set_startup_hook = interrupted
+        sys.argv[0] = "acp-tui"
+        runpy.run_module("acp_tui", run_name="__main__")
+    """
+    command = (sys.executable, "-c", textwrap.dedent(begins_late))
+    with process_on_terminal(DEMO, {"TERM": "dumb", "HOME": str(tmp_path)}, tmp_path, command=command) as (process, fd):
+        terminal = LineTerminal(process, fd)
+        terminal.shows("* to quit: Ctrl+C again, Ctrl+D, or /quit")
         assert terminal.end() == 130
 
 
