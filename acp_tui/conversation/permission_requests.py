@@ -41,10 +41,13 @@ class Rejection(NamedTuple):
 def shown_state(
     request: PermissionRequest, call: ToolCall, terminals: Mapping[TerminalId, TerminalState]
 ) -> tuple[object, ...]:
-    """Return a value that is equal as long as the same should be shown. Calls and terminals change in place."""
+    """Return a value that is equal as long as the agent asks the same. Calls and terminals change in place.
+
+    The lines that acp-tui finds around its diffs are shown, but aren't asked about.
+    """
     shown = [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
     commands = ((terminals[each].command, terminals[each].cwd) for each in shown if each in terminals)
-    reported = call.shown_content, call.locations, call.raw_input, call.raw_output, dict(call.meta)
+    reported = call.content, call.locations, call.raw_input, call.raw_output, dict(call.meta)
     return request, call.shown_title, call.name, call.kind, *reported, *commands
 
 

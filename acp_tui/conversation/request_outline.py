@@ -65,7 +65,7 @@ class ShownRequest:
     @property
     def state(self) -> tuple[object, ...]:
         """Equal as long as the same should be shown."""
-        return self.waiting, *shown_state(self.request, self.call, self.terminals)
+        return self.waiting, self.call.shown_content, *shown_state(self.request, self.call, self.terminals)
 
     @property
     def title(self) -> str:

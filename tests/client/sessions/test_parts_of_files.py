@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from acp_tui.client.line_comparison import unified_diff
 from acp_tui.client.sessions.comparison import MAX_AROUND, find_parts
+from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff, ToolCallId
 from support.agents import asked, in_session, in_turn, until
 
@@ -88,7 +90,10 @@ async def test_the_call_is_shown_at_its_place_and_allowed_as_it_was_reported(tmp
         await wire.send(request)
         await until(session, lambda: bool(session.conversation.permissions))
         call = session.conversation.tool_call(ToolCallId("call")).call
+        [question] = session.conversation.permissions.values()
+        as_asked = shown_state(question, replace(call, places={}), {})
         await until(session, lambda: bool(call.places))
+        assert shown_state(question, call, {}) == as_asked, "where it is makes it no other question"
         [shown] = call.shown_content
         assert isinstance(shown, TextDiff)
         assert shown.hunks == (HunkStart(0, 8, 0, 8),)
