@@ -328,7 +328,10 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "keys",
         "show every key and what it does",
         acp_tui.cli.reference.print_keys,
-        options=(output_format("text", "json", "markdown"),),
+        options=(
+            Option(("--all",), "also those that few need; other formats always have all"),
+            output_format("text", "json", "markdown"),
+        ),
         group=_LOOK_UP,
     ),
     CliCommand(

@@ -77,7 +77,9 @@ def print_keys(args: Args) -> int:
     from acp_tui.ui.commands import help, keymap  # noqa: A004 - loads Textual
 
     keys_in_force = keymap.keymap_of(settings_in(Path.cwd()).settings.keys)
-    rows = [(row.value, row.aside, row.group, row.description) for row in help.help_rows(keys_in_force)]
+    found = list(help.help_rows(keys_in_force))
+    shown = [row for row in found if args.all or args.format != "text" or not row.is_rare]
+    rows = [(row.value, row.aside, row.group, row.description) for row in shown]
     if args.format == "json":
         told = [
             {"where": where, "name": it.id, "keys": keys, "title": it.title, "about": about}
@@ -91,6 +93,8 @@ def print_keys(args: Args) -> int:
             print(f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |")
     else:
         print("\n".join(_plain(rows)))
+        if len(shown) < len(found):
+            print(f"\nThese are the {len(shown)} basic ones. All {len(found)}: acp-tui keys --all")
     return _done(keys_in_force.notes)
 
 

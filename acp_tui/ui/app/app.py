@@ -24,6 +24,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
+from acp_tui.ui.commands.table import FIRST, LATER
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.status_line import TabState
@@ -335,6 +336,12 @@ class AcpTuiApp(BaseApp):
             return
         places = {"session", "conversation", "app", *places_of(screen.focused or screen)}
         yield from self._dialogs.possible(screen.tab, places)
+
+    def suggested_for(self, screen: Screen[object]) -> Sequence[str]:
+        """What one does first in a session, or what one does in a conversation."""
+        if not isinstance(screen, SessionScreen):
+            return ()
+        return LATER if screen.tab.actions.was_said else FIRST
 
     # Tabs
 
