@@ -353,11 +353,11 @@ class AcpTuiApp(BaseApp):
 
     def changes_in(self, cwd: Path) -> FolderChanges:
         """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
-        from acp_tui.ui.changes.follower import folder_changes  # loading point: BEFORE_TRACKING_CHANGES
+        from acp_tui.ui.changes.follower import FolderChanges  # loading point: BEFORE_TRACKING_CHANGES
 
         changes = self._changes.get(cwd)
         if changes is None:
-            changes = self._changes[cwd] = folder_changes(self, cwd, self.settings.changes)
+            changes = self._changes[cwd] = FolderChanges(self, cwd)
             changes.start()
         return changes
 
@@ -372,7 +372,7 @@ class AcpTuiApp(BaseApp):
 
         if self._memory is None:
             history = self.settings.history
-            self._memory = PromptMemory(state_folder() if history.keep else None, history.max_entries)
+            self._memory = PromptMemory(state_folder() if history.keep else None)
         return self._memory
 
     @work
