@@ -93,6 +93,10 @@ class _Parser(argparse.ArgumentParser):
 
         return help_of(self._command) if self._command.name else overview()
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print the help or the version. argparse's own swallows that nothing can be written."""
+        (file or sys.stderr).write(message)
+
     def error(self, message: str) -> NoReturn:
         raise SystemExit(say_wrong_use(self._command, message))
 

@@ -41,6 +41,7 @@ from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.tool_text import subject_of, visible_title
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import stop_words
 from acp_tui.protocol.failures import error_data
 from acp_tui.rpc import Direction
 
@@ -98,9 +99,7 @@ class TextOutput(OutputFormat):
             case ToolCallEntry(call):
                 self._show_tool(entry_id, f"{make_visible_line(call.status):<11} {_title(call)}")
             case TurnEnd(stop_reason):
-                self.say(f"the turn ended: {make_visible_line(stop_reason)}")
-            case Failure(message):
-                self.say(message)
+                self.say(make_visible_line(stop_words(stop_reason)))
             case _:
                 pass
 
@@ -327,8 +326,7 @@ class _Turn:
         self._prompter: PermissionPrompter | None = None
         self._tasks: TaskGroup
         self._scope = anyio.CancelScope()
-        self._reader_has_left = False
-        """Whether a `| head` has ended."""
+        self._has_lost_stdout = False
 
     async def run(self) -> int:
         async with anyio.create_task_group() as tasks:
@@ -340,8 +338,8 @@ class _Turn:
                 if self._scope.cancelled_caught:
                     self._codes.add(ExitCode.CANCELLED)
                 tasks.cancel_scope.cancel()
-        if self._reader_has_left:
-            self._codes -= {ExitCode.CANCELLED}  # as other commands: the reader has all it wants
+        if self._has_lost_stdout:
+            self._codes -= {ExitCode.CANCELLED}  # nobody canceled: the reader has all it wants, or it's an error
         code = weightiest(self._codes)
         self._output.finish(self._session, code, self._agent.sandbox_name if self._agent is not None else "")
         return code
@@ -352,8 +350,8 @@ class _Turn:
             self._stop()
 
     def _stop_without_stdout(self, error: OSError) -> None:
-        self._reader_has_left = isinstance(error, BrokenPipeError)
-        if not self._reader_has_left:
+        self._has_lost_stdout = True
+        if not isinstance(error, BrokenPipeError):
             self._codes.add(ExitCode.ERROR)
             self._output.say(f"can't write to stdout: {error.strerror}")
         self._stop()
@@ -363,7 +361,7 @@ class _Turn:
         if self._session is None or self._scope.deadline != math.inf:
             self._scope.cancel()
             return
-        self._output.say("cancelling")
+        self._output.say("canceling")
         self._scope.deadline = anyio.current_time() + CANCEL_GRACE_S
         self._session.cancel()
 
@@ -421,7 +419,10 @@ class _Turn:
         finally:
             if self._prompter.has_rejected:
                 self._codes.add(ExitCode.PERMISSION_REJECTED)
-        self._codes.add(_code_of(session.conversation.last_stop_reason))
+        conversation = session.conversation
+        self._codes.add(_code_of(conversation.last_stop_reason))
+        if conversation.last_stop_reason is None and isinstance(failure := conversation.entries[-1], Failure):
+            self._output.say(failure.message)  # the agent's other errors are raised
 
     def _on_change(self, change: Change) -> None:
         assert self._session is not None
