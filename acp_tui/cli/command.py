@@ -90,9 +90,9 @@ class Late:
     def __getattr__(self, name: str) -> Late:
         return Late(f"{self._name}.{name}")
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Any:
         module, _, function = self._name.rpartition(".")
-        return getattr(import_module(module), function)(*args)
+        return getattr(import_module(module), function)(*args, **named)
 
 
 class CliCommand(NamedTuple):

@@ -44,12 +44,14 @@ if TYPE_CHECKING:
     import acp_tui.cli.hosts
     import acp_tui.cli.reference
     import acp_tui.cli.replay
+    import acp_tui.cli.schemas
     import acp_tui.cli.sessions
     import acp_tui.cli.start
     import acp_tui.cli.start_turn
 else:
     acp_tui = Late("acp_tui")
 
+SCHEMAS: Final = ("agents", "check", "demo", "doctor", "exec", "hosts", "keys", "rules", "sessions", "settings")
 SHELLS: Final = ("bash", "zsh", "fish")
 DOCTORS_PROMPT: Final = "Reply with the one word: ready. Use no tools."
 
@@ -135,7 +137,8 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             _CWD,
             Option(("--prompt", "-p"), "the prompt (default: read stdin)", Value("TEXT")),
-            output_format("text", "ndjson", about="the agent's message, or every update as a line of JSON"),
+            output_format("text", "ndjson", about="the agent's message, or everything that happens as lines of JSON"),
+            Option(("--raw",), "with ndjson, also print each message of the agent's as received"),
             Option(
                 ("--allow-unasked",),
                 "let the agent do this in the folder without asking: write, run, or write,run",
@@ -329,6 +332,13 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "show every key and what it does",
         acp_tui.cli.reference.print_keys,
         options=(output_format("text", "json", "markdown"),),
+        group=_LOOK_UP,
+    ),
+    CliCommand(
+        "schema",
+        "print the JSON Schema of a command's output",
+        acp_tui.cli.schemas.run,
+        Value("COMMAND", choices=SCHEMAS, is_closed=False),
         group=_LOOK_UP,
     ),
     CliCommand(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import anyio
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
-from acp_tui.cli.output import say
+from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.client.extras import command_to_add
 from acp_tui.client.hosting import finding
-from acp_tui.client.hosting.finding import HostedSession
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 
 
@@ -26,7 +24,7 @@ def run(args: Args) -> int:
             return _revoke(args.revoke or None)
     sessions = anyio.run(finding.hosted_sessions)
     if args.format == "json":
-        print(json.dumps([_as_json(one) for one in sessions], indent=2))
+        print_json("hosts", sessions)
     elif sessions:
         print("\n".join(finding.described(sessions)))
     else:
@@ -71,17 +69,3 @@ def _revoke(name: str | None) -> int:
     if not names:
         print("No host has tokens.")
     return ExitCode.DONE
-
-
-def _as_json(one: HostedSession) -> dict[str, object]:
-    return {
-        "host": one.host,
-        "agent": one.agent,
-        "session_id": one.session_id,
-        "cwd": str(one.cwd),
-        "title": one.title,
-        "turn": one.turn,
-        "waiting": one.waiting,
-        "attached": one.attached,
-        "opened_at": one.opened_at,
-    }
