@@ -13,6 +13,7 @@ from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.client.extras import command_to_add
 from acp_tui.client.hosting import finding
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
+from acp_tui.conversation.visible import make_visible_line
 
 
 def run(args: Args) -> int:
@@ -30,6 +31,13 @@ def run(args: Args) -> int:
     else:
         print("No hosted sessions. To host one: acp-tui host AGENT")
     return ExitCode.DONE
+
+
+def names(*, with_sessions: bool) -> dict[str, str]:
+    """Return the names of hosts, on request also the IDs of their sessions, and what each is, for shell completion."""
+    sessions = anyio.run(finding.hosted_sessions)
+    kept = {str(one.session_id): make_visible_line(f"{one.agent}: {one.title}") for one in sessions if with_sessions}
+    return {**{one.host: make_visible_line(one.agent) for one in sessions}, **kept}
 
 
 def _share(name: str | None) -> int:

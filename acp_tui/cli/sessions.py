@@ -102,6 +102,13 @@ def _line_with(past: PastSession, words: str) -> str:
     return ""
 
 
+def names() -> dict[str, str]:
+    """Return the IDs of recorded sessions, as short as they can be typed, and what each is, for shell completion."""
+    past = recorded_sessions(recordings_index(), None)
+    short = short_ids(one.session_id for one in past)
+    return {short[one.session_id]: make_visible_line(f"{one.agent}: {one.title}") for one in past}
+
+
 def _how_to_redact(recording: Path, file: Path) -> str:
     """Say how to write it redacted, as Markdown or HTML: a jsonl export isn't made from a single recording."""
     page = file if file.suffix.lower() in (".md", ".html") else file.with_suffix(".md")

@@ -148,6 +148,10 @@ async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json
     assert main(["sessions", "--all", "--format", "json"]) == 0
     (listed,) = data_of("sessions", capsys.readouterr().out)
     assert (listed["session_id"], listed["prompts"], listed["cwd"]) == (session_id, 1, str(tmp_path))
+    assert main(["completion", "fish", "--", "claude", "--resume", ""]) == 0
+    offered, _, title = capsys.readouterr().out.rstrip().partition("\t")
+    assert session_id.startswith(offered)
+    assert title.endswith(": Zebras?")
     assert main(["sessions", "lions", "--all"]) == 0
     assert capsys.readouterr().out == "No recorded session contains 'lions'.\n"
 

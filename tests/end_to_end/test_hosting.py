@@ -121,6 +121,8 @@ async def test_a_session_goes_on_after_its_terminal_was_killed(user: User, tmp_p
         screen.process.kill()
         screen.wait_for_end()
     listed = data_of("hosts", user.run("hosts", "--format", "json").stdout)
+    offered = user.run("completion", "bash", "--", "attach", "").stdout.split()
+    assert {*offered} == {each for one in listed for each in (one["host"], one["session_id"])}
     assert [(one["session_id"], one["turn"], one["waiting"]) for one in listed] == [
         ("s1", "running", ["Delete everything"])
     ]
