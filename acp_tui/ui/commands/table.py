@@ -398,14 +398,14 @@ BASIC: Final = frozenset(
         *("pull_back", "edit_draft", "paste", "undo", "answer", "answer_by_kind", "confirm", "review"),
         *("reject_and_say_why", "decline", "send_form", "toggle_entry", "move_up", "move_down", "page_up", "page_down"),
         *("focus_prompt", "next_mode", "find", "toggle_all", "sidebar", "choose_option", "choose_model"),
-        *("choose_session", "show_changes", "undo_turn", "show_agent", "begin_session", "choose_agent", "go_to_tab"),
+        *("choose_session", "show_changes", "go_back", "show_agent", "begin_session", "choose_agent", "go_to_tab"),
         *("next_needing", "close_tab", "restart", "take_over", "inspect", "copy_reply", "export", "interrupt"),
         *("settings", "help", "command_palette", "change_theme", "quit"),
     }
 )
 """What a newcomer needs, by ID: help, the palette, and `acp-tui keys` begin with these."""
 FIRST: Final = ("choose_session", "choose_model", "choose_mode", "choose_agent", "begin_in_worktree")
-LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "undo_turn", "copy_reply")
+LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "go_back", "copy_reply")
 """What fits the moment, by ID: before the first prompt, and later. The palette begins with those that are possible."""
 STEPS: Final = ("move_up", "move_down")
 PAGES: Final = ("page_up", "page_down")

@@ -16,7 +16,7 @@ from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, NEEDED, keymap_of
-from acp_tui.ui.commands.table import COMMANDS, bindings
+from acp_tui.ui.commands.table import BASIC, COMMANDS, FIRST, LATER, bindings
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
@@ -88,6 +88,10 @@ def chosen(**keys: str | list[str]) -> tuple[KeyChoice, ...]:
 
 def test_every_command_has_a_name_of_its_own() -> None:
     assert len(BY_ID) == len(COMMANDS)
+
+
+def test_what_comes_first_exists() -> None:
+    assert {*BASIC, *FIRST, *LATER} <= {*BY_ID}
 
 
 def test_the_widgets_of_all_places_are_known_here() -> None:
