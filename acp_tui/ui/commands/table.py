@@ -319,8 +319,6 @@ COMMANDS: Final = (
     own("board", "board_archived", "alt+v", "switch_archived", "Show or hide tabs of archived sessions",
         has_priority=True),
     own("board", "board_close", "alt+w", "close_tab", "Close the tab", has_priority=True),
-    own("changes", "changes_next", "j,right_square_bracket", "next(1)", "Next file"),
-    own("changes", "changes_previous", "k,left_square_bracket", "next(-1)", "Previous file"),
     own("changes", "changes_revert", "x", "revert", "Revert the file", "press it twice"),
     own("changes", "changes_revert_all", "X", "revert_all", "Revert all files", "press it twice"),
     own("changes", "changes_undo", "u", "undo", "Undo the last revert"),
