@@ -75,7 +75,9 @@ def print_keys(args: Args) -> int:
     from acp_tui.ui.commands import help, keymap  # noqa: A004 - loads Textual
 
     keys_in_force = keymap.keymap_of(settings_in(Path.cwd()).settings.keys)
-    rows = [(row.value, row.aside, row.group, row.description) for row in help.help_rows(keys_in_force)]
+    found = list(help.help_rows(keys_in_force))
+    shown = [row for row in found if args.all or args.format != "text" or not row.is_rare]
+    rows = [(row.value, row.aside, row.group, row.description) for row in shown]
     if args.format == "json":
         data = [
             {"where": where, "name": it.id, "keys": _written(it, keys_in_force), "title": it.title, "about": about}
@@ -90,6 +92,8 @@ def print_keys(args: Args) -> int:
             print(f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |")
     else:
         print("\n".join(_plain(rows)))
+        if len(shown) < len(found):
+            print(f"\nThese are the {len(shown)} basic ones. All {len(found)}: acp-tui keys --all")
     return _done(keys_in_force.notes)
 
 

@@ -113,11 +113,6 @@ class Appearance:
         "Whether files and addresses in conversations are links (OSC 8). Ctrl+click opens a file in"
         " your editor and a page in your browser, if your terminal doesn't do it itself.",
     )
-    prompt_marks: bool = setting(
-        True,
-        "Whether --plain marks your prompts so that your terminal's own keys can jump between them (OSC 133).",
-        applies="next start",
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,17 +219,6 @@ class WorkspaceSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """How much is kept of files as they were before an agent changed them."""
-
-    max_file_bytes: int = setting(1 << 20, "Larger files aren't kept.", unit="bytes", minimum=0, applies="next start")
-    max_total_bytes: int = setting(
-        64 << 20, "How much to keep of all files together.", unit="bytes", minimum=0, applies="next start"
-    )
-    max_files: int = setting(100_000, "How many files to keep.", unit="files", minimum=0, applies="next start")
-
-
-@dataclass(frozen=True, slots=True)
 class TerminalSettings:
     """Commands that agents run in our terminals."""
 
@@ -257,9 +241,6 @@ class HistorySettings:
         True,
         "Whether to keep sent prompts and unsent drafts across restarts. A prompt that starts with a space isn't kept.",
         applies="next start",
-    )
-    max_entries: int = setting(
-        10_000, "How many prompts to keep.", unit="prompts", minimum=1, maximum=100_000, applies="next start"
     )
 
 
@@ -402,9 +383,6 @@ class Settings:
         'What agents may use on this machine. With "on", acp-tui asks only about things'
         ' outside the workspace; with "unasked", also about what the agent didn\'t ask you for;'
         ' with "ask", every time; "off" isn\'t offered to agents at all.',
-    )
-    changes: Changes = setting(
-        Changes(), "What acp-tui keeps of files from before an agent changed them, for review and revert."
     )
     terminals: TerminalSettings = setting(TerminalSettings(), "The terminals agents run commands in.")
     history: HistorySettings = setting(HistorySettings(), "Earlier prompts (Up, Down, Ctrl+R) and drafts.")

@@ -24,6 +24,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
+from acp_tui.ui.commands.table import FIRST, LATER
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.status_line import TabState
@@ -336,6 +337,12 @@ class AcpTuiApp(BaseApp):
         places = {"session", "conversation", "app", *places_of(screen.focused or screen)}
         yield from self._dialogs.possible(screen.tab, places)
 
+    def suggested_for(self, screen: Screen[object]) -> Sequence[str]:
+        """What one does first in a session, or what one does in a conversation."""
+        if not isinstance(screen, SessionScreen):
+            return ()
+        return LATER if screen.tab.actions.was_said else FIRST
+
     # Tabs
 
     async def open_tab(self, link: AgentLink, cwd: Path, opening: Opening | None = None) -> Tab:
@@ -346,11 +353,11 @@ class AcpTuiApp(BaseApp):
 
     def changes_in(self, cwd: Path) -> FolderChanges:
         """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
-        from acp_tui.ui.changes.follower import folder_changes  # loading point: BEFORE_TRACKING_CHANGES
+        from acp_tui.ui.changes.follower import FolderChanges  # loading point: BEFORE_TRACKING_CHANGES
 
         changes = self._changes.get(cwd)
         if changes is None:
-            changes = self._changes[cwd] = folder_changes(self, cwd, self.settings.changes)
+            changes = self._changes[cwd] = FolderChanges(self, cwd)
             changes.start()
         return changes
 
@@ -365,7 +372,7 @@ class AcpTuiApp(BaseApp):
 
         if self._memory is None:
             history = self.settings.history
-            self._memory = PromptMemory(state_folder() if history.keep else None, history.max_entries)
+            self._memory = PromptMemory(state_folder() if history.keep else None)
         return self._memory
 
     @work

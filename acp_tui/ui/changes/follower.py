@@ -23,7 +23,6 @@ from textual.worker import Worker
 from acp_tui.client import line_comparison
 from acp_tui.client.changes import ChangeLimits, ChangesError, FileChange, Review, Swapped
 from acp_tui.client.changes.tracker import STILL_READING, ChangeTracker, Moment
-from acp_tui.client.settings.settings import Changes
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible
@@ -238,11 +237,6 @@ class FolderChanges:
 
     def _say(self, text: str, severity: Literal["information", "warning"] = "information") -> None:
         self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
-
-
-def folder_changes(app: App[Any], cwd: Path, kept: Changes) -> FolderChanges:
-    """Create it with the limits from the settings. It isn't started."""
-    return FolderChanges(app, cwd, ChangeLimits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files))
 
 
 def summary_of(changes: Mapping[str, FileChange]) -> str:

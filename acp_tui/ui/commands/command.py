@@ -48,6 +48,8 @@ Place: TypeAlias = Literal[
     "frames",
     "frame",
     "replay",
+    "reading",
+    "moving",
 ]
 """Where a command's keys work: everywhere, on the session's screen, or in the focused widget."""
 
@@ -83,6 +85,8 @@ PLACES: Final[dict[Place, str]] = {
     "frames": "In its list of frames",
     "frame": "In a frame",
     "replay": "In a replay",
+    "reading": "In a diff or a text",
+    "moving": "In every list and text",
     "session": "With a session",
     "app": "Everywhere",
 }
@@ -118,6 +122,8 @@ class Command:
     """Fixed characters to type for it. They aren't keys, so the user can't change them."""
     works_above_questions: bool = False
     """Whether it also works while the agent asks something: no form or other question may block it."""
+    is_numbered: bool = False
+    """Whether its keys end with digits, which tell it a number."""
     follows: str = ""
     """The session command it corresponds to in another place. A key that the user sets for that one works here too."""
 
@@ -125,6 +131,10 @@ class Command:
     def action(self) -> str:
         """The action of the screen; "" if only a widget can do it."""
         return self.screen_action if self.run is None else f"do({self.id!r})"
+
+    def action_by(self, key: str) -> str:
+        """The action of the screen for one of its keys."""
+        return f"do({self.id!r}, {key[-1]!r})" if self.is_numbered else self.action
 
     @property
     def widget_action(self) -> str:

@@ -34,7 +34,7 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.wording import retry_words
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext, Folds
 from acp_tui.ui.conversation.entry_views import EntryContexts, EntryView, Kind, command_state, kind_of
@@ -75,7 +75,7 @@ class ConversationView(DetachedOwner, can_focus=True):
     wall_clock: Callable[[], float] = staticmethod(time.time)
     """Seconds since the epoch."""
     PLACE: ClassVar[Place] = "conversation"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
 
     class FollowingChanged(Message):
         """Posted when the view starts or stops following the end, or entries are added below."""
@@ -595,8 +595,12 @@ class ConversationView(DetachedOwner, can_focus=True):
             raise SkipAction
         self.post_message(self.SubagentLeft())
 
-    def action_top(self) -> None:
-        self.scroll_to_line(0)
+    def action_go_to_end(self, direction: int) -> None:
+        """Go to the beginning for -1; for 1, go to the end and stay there."""
+        if direction > 0:
+            self.action_follow()
+        else:
+            self.scroll_to_line(0)
 
     def action_page(self, direction: int) -> None:
         """Scroll by a page: up for -1, down for 1."""
@@ -744,7 +748,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         """Whether the key is text for the prompt, since it means nothing here. The space bar folds."""
         return event.is_printable and event.character != " "
 
-    def action_cursor(self, step: int) -> None:
+    def action_move(self, step: int) -> None:
         """Move the cursor by entries, skipping those without lines. Without a cursor, go to the last entry in view."""
         if self._cursor is None:
             last = self.column.heights.at(min(self.top_line + self.outer_size.height, self.column.heights.total) - 1)

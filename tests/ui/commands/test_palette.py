@@ -12,7 +12,7 @@ import pytest
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.command import PLACES
-from acp_tui.ui.commands.help import RECENT, palette_rows
+from acp_tui.ui.commands.help import SUGGESTED, palette_rows
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.row_list import RowList
@@ -51,15 +51,37 @@ async def test_what_was_used_last_comes_first(open_desk: OpenDesk) -> None:
         assert (await desk.offers())[0] != "Show all tabs"
         await desk.choose("Show all tabs")
         await desk.press("escape", "ctrl+p")
-        await desk.shows("Used last", "Show all tabs F10")
+        await desk.shows("Suggested", "Show all tabs F10")
         await desk.press("escape")
         assert (await desk.offers())[0] == "Show all tabs"
+
+
+async def test_it_begins_with_what_fits_the_moment_and_a_space_shows_the_rest(open_desk: OpenDesk) -> None:
+    script = 'prompt = expect("session/prompt")\nsay("Yes.")\nanswer(prompt, stopReason="end_turn")\n'
+    async with open_desk(SESSION, script, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+p")
+        assert [row.label for row in desk.rows if row.group == SUGGESTED] == [
+            "Open, rename, pin, archive, delete, or start a session",
+            "Start another agent",
+            "Start a session in a new git worktree",
+        ]
+        await desk.press("escape")
+        await desk.send("Is it?")
+        await desk.shows("Yes.")
+        await desk.press("ctrl+p")
+        common = desk.rows
+        suggested = [row.label for row in common if row.group == SUGGESTED]
+        assert suggested == ["Show what has changed in the workspace", "Undo a turn", "Copy the agent's last reply"]
+        await desk.press("space")
+        assert {row.label for row in desk.rows} > {row.label for row in common}
+        assert "Go to the end of the conversation" in {row.label for row in desk.rows}
 
 
 def test_places_come_from_the_focus_outwards() -> None:
     rows = palette_rows(COMMANDS, DEFAULT_KEYMAP, ("queue", "session", "app"), ("find",))
     groups = [group for group, _ in groupby(row.group for row in rows)]
-    assert groups[:2] == [RECENT, PLACES["queue"]]
+    assert groups[:2] == [SUGGESTED, PLACES["queue"]]
     assert groups.index(PLACES["session"]) == 2
     assert groups[-1] == PLACES["app"]
 
