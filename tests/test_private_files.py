@@ -17,6 +17,7 @@ DOOR: Final = "client/files.py"
 OTHERS: Final = {
     "cli/exec_output.py: os.O_WRONLY": "the null device",
     "cli/terminal.py: os.O_RDWR": "the terminal itself",
+    "cli/screen.py: open": "the same, by its descriptor",
     "cli/main.py: os.O_WRONLY": "the null device",
     "cli/main.py: open": "the same, as a standard stream",
     "cli/replay.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",

@@ -95,6 +95,10 @@ class _Parser(argparse.ArgumentParser):
 
         return overview() if self._is_overview else help_of(self._command)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print the help or the version. argparse's own swallows that nothing can be written."""
+        (file or sys.stderr).write(message)
+
     def error(self, message: str) -> NoReturn:
         raise SystemExit(say_wrong_use(self._command, message))
 

@@ -31,7 +31,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import RecordingSettings, Settings
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.entries import EntryId, ToolCallEntry
+from acp_tui.conversation.entries import EntryId, Failure, ToolCallEntry
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.visible import make_visible_line
 
@@ -90,8 +90,7 @@ class _Turn:
         self._prompter: PermissionPrompter | None = None
         self._tasks: TaskGroup
         self._scope = anyio.CancelScope()
-        self._reader_has_left = False
-        """Whether a `| head` has ended."""
+        self._has_lost_stdout = False
 
     async def run(self) -> int:
         async with anyio.create_task_group() as tasks:
@@ -103,8 +102,8 @@ class _Turn:
                 if self._scope.cancelled_caught:
                     self._codes.add(ExitCode.CANCELLED)
                 tasks.cancel_scope.cancel()
-        if self._reader_has_left:
-            self._codes -= {ExitCode.CANCELLED}  # as other commands: the reader has all it wants
+        if self._has_lost_stdout:
+            self._codes -= {ExitCode.CANCELLED}  # nobody canceled: the reader has all it wants, or it's an error
         code = weightiest(self._codes)
         self._output.finish(self._session, code)
         return code
@@ -115,8 +114,8 @@ class _Turn:
             self._stop()
 
     def _stop_without_stdout(self, error: OSError) -> None:
-        self._reader_has_left = isinstance(error, BrokenPipeError)
-        if not self._reader_has_left:
+        self._has_lost_stdout = True
+        if not isinstance(error, BrokenPipeError):
             self._codes.add(ExitCode.ERROR)
             self._output.say(f"can't write to stdout: {error.strerror}")
         self._stop()
@@ -126,7 +125,7 @@ class _Turn:
         if self._session is None or self._scope.deadline != math.inf:
             self._scope.cancel()
             return
-        self._output.say("cancelling")
+        self._output.say("canceling")
         self._scope.deadline = anyio.current_time() + CANCEL_GRACE_S
         self._session.cancel()
 
@@ -187,7 +186,10 @@ class _Turn:
         finally:
             if self._prompter.has_rejected:
                 self._codes.add(ExitCode.PERMISSION_REJECTED)
-        self._codes.add(_code_of(session.conversation.last_stop_reason))
+        conversation = session.conversation
+        self._codes.add(_code_of(conversation.last_stop_reason))
+        if conversation.last_stop_reason is None and isinstance(failure := conversation.entries[-1], Failure):
+            self._output.say(failure.message)  # the agent's other errors are raised
 
     def _on_change(self, change: Change) -> None:
         assert self._session is not None

@@ -16,10 +16,11 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
+from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry, TurnEnd
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.tool_text import subject_of, visible_title
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import stop_words
 from acp_tui.rpc import Direction
 
 
@@ -83,9 +84,7 @@ class TextOutput(OutputFormat):
             case ToolCallEntry(call):
                 self._show_tool(entry_id, f"{make_visible_line(call.status):<11} {_title(call)}")
             case TurnEnd(stop_reason):
-                self.say(f"the turn ended: {make_visible_line(stop_reason)}")
-            case Failure(message):
-                self.say(message)
+                self.say(make_visible_line(stop_words(stop_reason)))
             case _:
                 pass
 

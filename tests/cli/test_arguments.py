@@ -162,6 +162,7 @@ def test_a_deleted_working_folder_is_said(
         ("exce gemini", "did you mean acp-tui exec?"),
         ("exce --nope", "did you mean acp-tui exec?"),
         ("agnets", "did you mean acp-tui agents?"),
+        ("demoo", "did you mean acp-tui demo?"),
         ("exec gemini --promt hi", "did you mean --prompt?"),
         ("--verson", "did you mean --version?"),
         ("gemini --prompt hi", "--prompt is an option of exec, render, check"),

@@ -235,10 +235,10 @@ LOGIN = "handshake(authMethods=[{'id': 'k', 'name': 'API key'}]); "
         (TURN + "end(p); read()", 0, ""),
         (TURN + "refuse(p, -32603, 'quota', {'details': 'the cause'}); read()", 1, "the cause"),
         (TURN + "end(p, 'of_tomorrow'); read()", 1, "of_tomorrow"),
-        ("refuse(expect('initialize'), -32603, 'no'); read()", 1, "no"),
-        (TURN + "end(p, 'refusal'); read()", 3, "refusal"),
-        (TURN + "end(p, 'max_tokens'); read()", 4, "max_tokens"),
-        (TURN + "end(p, 'max_turn_requests'); read()", 4, "max_turn_requests"),
+        ("refuse(expect('initialize'), -32603, 'no quota'); read()", 1, "no quota"),
+        (TURN + "end(p, 'refusal'); read()", 3, "refused"),
+        (TURN + "end(p, 'max_tokens'); read()", 4, "token limit"),
+        (TURN + "end(p, 'max_turn_requests'); read()", 4, "limit of requests"),
         (TURN + "ask('allow_once', 'reject_once'); assert outcome() == 'reject_once'; end(p); read()", 5, "rejected"),
         (LOGIN + "refuse(expect('session/new'), -32000, 'x'); read()", 6, "API key"),
         (TURN + "refuse(p, -32000, 'expired'); read()", 6, "log in"),
@@ -248,13 +248,13 @@ LOGIN = "handshake(authMethods=[{'id': 'k', 'name': 'API key'}]); "
         ("answer(expect('initialize'), protocolVersion='x'); read()", 7, "broke the protocol"),
         ("handshake(); answer(expect('session/new')); read()", 7, "broke the protocol"),
         (TURN + "answer(p); read()", 7, "without a readable reason"),
-        (TURN + "end(p, 'cancelled'); read()", 130, "cancelled"),
+        (TURN + "end(p, 'cancelled'); read()", 130, "canceled"),
     ],
 )  # fmt: skip
 def test_each_outcome_has_its_status(run: Any, script: str, status: int, said: str):
     ran = run(script)
     assert (ran.status, ran.out) == (status, ""), ran.err
-    assert said in ran.err
+    assert ran.err.count(said) == 1 or not said
     assert "Traceback" not in ran.err
 
 

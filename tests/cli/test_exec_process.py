@@ -186,17 +186,17 @@ def test_a_reader_that_leaves_cancels_the_turn(output_format: str):
         process.stdout = None
         status, _, err = ended(process)
     assert status == 0
-    assert "cancelling" in err
+    assert "canceling" in err
     assert "BrokenPipe" not in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize(("stop_reason", "status"), [("cancelled", 130), ("end_turn", 1)])
-def test_a_full_disk_is_said_and_cancels_the_turn(stop_reason: str, status: int):
+@pytest.mark.parametrize("stop_reason", ["cancelled", "end_turn"])
+def test_a_full_disk_is_an_error_and_cancels_the_turn(stop_reason: str):
     script = f"p = open_session(); say('one'); expect('session/cancel'); end(p, {stop_reason!r}); read()"
     with Path("/dev/full").open("w") as full, started(exec_argv(script), stdout=full.fileno()) as process:
-        ended_with, _, err = ended(process)
-    assert ended_with == status
+        status, _, err = ended(process)
+    assert status == 1
     assert "can't write to stdout: No space left" in err
 
 
