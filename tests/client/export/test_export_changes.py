@@ -12,7 +12,8 @@ from acp_tui.client.export.jsonl import ChangedLines
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.updates import MessageReplaced, SessionUpdate
+from acp_tui.conversation.tool_calls import BlockContent, ToolCallId
+from acp_tui.conversation.updates import MessageReplaced, SessionUpdate, ToolCallContentAdded
 from support.folding import agent, call, prompt
 from support.printed_json import lines_of
 from support.recorded_sessions import Recorded, kept_recordings, transcripts
@@ -41,6 +42,8 @@ def joined(lines: list[Any]) -> dict[tuple[object, ...], Any]:
     for line in lines:
         if line["type"] == "message_chunk":
             found[place(line)]["parts"][-1]["text"] += line["text"]
+        elif line["type"] == "tool_call_chunk":
+            found[place(line)]["call"]["content"] += line["content"]
         elif line["type"] not in LAST:
             found[place(line)] = line
     return {key: line for key, line in found.items() if line["type"] != "plan" or line["steps"]}
@@ -61,7 +64,7 @@ def test_only_new_text_is_printed_until_a_message_changes_otherwise() -> None:
             call("c", title="Run"),
             call("c", title="Run"),
             agent(" three", "m"),
-            MessageReplaced("agent", "m", (Text("Four"),)),
+            MessageReplaced("agent", "m", (Text("One"),)),
         ]
     )
     assert [(line["type"], line.get("text") or line.get("parts", [{}])[0].get("text")) for line in lines] == [
@@ -70,5 +73,25 @@ def test_only_new_text_is_printed_until_a_message_changes_otherwise() -> None:
         ("message_chunk", " two"),
         ("tool_call", None),
         ("message_chunk", " three"),
-        ("message", "Four"),
+        ("message", "One"),
+    ]
+
+
+def test_content_added_to_a_tool_call_is_printed_alone() -> None:
+    first, second = BlockContent(Text("one")), BlockContent(Text("two"))
+    _, lines = changes(
+        [
+            call("c", title="Run", content=(first,)),
+            ToolCallContentAdded(ToolCallId("c"), (second,)),
+            call("c", content=(first,)),
+            call("c", status="completed"),
+        ]
+    )
+    shown = [(line.get("call", line)["content"], line["type"]) for line in lines]
+    one, two = ({"type": "block", "block": {"type": "text", "text": text}} for text in ("one", "two"))
+    assert shown == [
+        ([one], "tool_call"),
+        ([two], "tool_call_chunk"),
+        ([one], "tool_call"),
+        ([one], "tool_call"),
     ]
