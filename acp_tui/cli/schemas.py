@@ -341,17 +341,17 @@ class Location(Model):
     meta: Meta = None
 
 
+Content: TypeAlias = Annotated[
+    BlockContent | DiffContent | FileChangeContent | TerminalContent | UnknownContent, Field(discriminator="type")
+]
+
+
 class ToolCall(Model):
     tool_call_id: str
     title: str
     kind: str
     status: str
-    content: list[
-        Annotated[
-            BlockContent | DiffContent | FileChangeContent | TerminalContent | UnknownContent,
-            Field(discriminator="type"),
-        ]
-    ]
+    content: list[Content]
     locations: list[Location]
     raw_input: Any = None
     raw_output: Any = None
@@ -403,7 +403,7 @@ class SessionLine(Model):
 
 class Entry(Model):
     entry: int
-    """Its place in the conversation, from 0. A later line with the same place replaces it, except for message_chunk."""
+    """Its place in the conversation, from 0. A later line with the same place replaces it, except for chunks."""
     subagent: str | None = None
     """The session ID of the subagent in whose conversation it is."""
 
@@ -430,6 +430,13 @@ class ToolCallLine(Entry):
     """How permission requests about it ended."""
     waiting: int
     """How many permission requests about it wait for you."""
+
+
+class ToolCallChunk(Entry):
+    """More content of a tool call, at its end; in `exec` only."""
+
+    type: Literal["tool_call_chunk"]
+    content: list[Content]
 
 
 class FieldAnswer(Model):
@@ -618,9 +625,9 @@ class Result(Model):
 
 
 _Entry: TypeAlias = (
-    Message | MessageChunk | ToolCallLine | Question | OwnCommand | Compaction | Subagent | TurnEnd | Failure
+    Message | MessageChunk | ToolCallLine | ToolCallChunk | Question | OwnCommand | Compaction | Subagent | TurnEnd
 )
-_Other: TypeAlias = Restart | Remark | Unknown | Terminal | Plan | Usage | Tokens | Turn | SubagentState
+_Other: TypeAlias = Failure | Restart | Remark | Unknown | Terminal | Plan | Usage | Tokens | Turn | SubagentState
 
 
 class Line(RootModel[Annotated[SessionLine | _Entry | _Other | Frame | Result, Field(discriminator="type")]]):

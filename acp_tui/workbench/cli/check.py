@@ -59,6 +59,8 @@ def _print_rules(output_format: str) -> int:
         return ExitCode.DONE
     for rule in RULES.values():
         print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}{_requirement(rule)}")
+    legend = "A- is a rule for agents, A2- one of version 2 of ACP alone, and R- the rule for clients that matches it."
+    print(f"\n{wrapped(legend, '')}")
     return ExitCode.DONE
 
 
@@ -176,3 +178,4 @@ def _summary(report: CheckReport) -> Iterator[str]:
     if unseen:
         names = " ".join(rule.rule_id for rule in unseen)
         yield wrapped(f"Not checked, since they never applied: {names}", "")
+        yield "For what each rule says: acp-tui check --rules"
