@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -99,7 +98,7 @@ def check_references(scenario: script.Scenario, setup: script.SessionTerms, file
         if turn.play is not None:
             _check_play(Path(turn.play), file, place)
         steps = list(_steps(turn.steps, f"{place}, step"))
-        pages = [step.id for _, step in steps if isinstance(step, script.Elicit) and step.id is not None]
+        pages = [step.value["id"] for _, step in steps if step.kind == "visit" and "id" in step.value]
         for step_place, step in steps:
             _check_step(step, setup, pages, step_place)
 
@@ -115,24 +114,23 @@ def _steps(steps: Sequence[script.Step], place: str) -> Iterator[tuple[str, scri
     """Each step with its place, including those in branches."""
     for number, step in enumerate(steps, 1):
         yield f"{place} {number}", step
-        for field in dataclasses.fields(step):
-            branch = getattr(step, field.name)
+        for name, branch in step.table.items():
             if isinstance(branch, tuple) and branch and isinstance(branch[0], script.Step):
-                yield from _steps(branch, f"{place} {number}, {field.name}")
+                yield from _steps(branch, f"{place} {number}, {name}")
 
 
 def _check_step(step: script.Step, setup: script.SessionTerms, pages: Sequence[str], place: str) -> None:
-    match step:
-        case script.SwitchMode(mode_id):
+    match step.kind:
+        case "mode":
             modes = [mode["id"] for mode in setup.modes["availableModes"]] if setup.modes else []
-            _check("mode", mode_id, modes, place)
-        case script.ChangeConfig(values):
+            _check("mode", step.value, modes, place)
+        case "config":
             options = {option["id"]: option for option in setup.config}
-            for option_id, value in values.items():
+            for option_id, value in step.value.items():
                 _check("config", option_id, options, place)
                 _check(f"config.{option_id}", value, _values(options[option_id]), place)
-        case script.Complete(name):
-            _check("complete", name, pages, place)
+        case "complete":
+            _check("complete", step.value, pages, place)
 
 
 def _values(option: script.Wire) -> list[Any]:
