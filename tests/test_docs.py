@@ -153,6 +153,7 @@ def test_the_page_on_keys_has_every_slash_command() -> None:
     page = (ROOT / "acp_tui/docs/keys.md").read_text()
     rows = [(each.typed, each.title, each.help) for each in COMMANDS if each.typed]
     own = [f"| `/{typed}` | {title}{about and f' ({about})'} |" for typed, title, about in rows]
+    own += [f"| `/{name}` | {title} |" for each in COMMANDS for name, title in each.shortcuts]
     in_lines = page.partition("`--plain` has its own")[2]
     assert [row for row in own if row not in page] == []
     assert [each.name for each in LINE_COMMANDS if f"`/{each.name}`" not in in_lines] == []

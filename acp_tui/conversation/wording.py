@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from acp_tui.conversation.conversation import Conversation, SubagentState
     from acp_tui.conversation.entries import Question, TerminalState
 
-STOP_REASONS: Final = {
+_STOP_REASONS: Final = {
     "cancelled": "canceled",
     "refusal": "refused: the agent drops this prompt and everything after it from its context",
     "max_tokens": "stopped: token limit reached",
     "max_turn_requests": "stopped: reached the limit of requests in one turn",
 }
-"""Why a turn ended without being done. Agents may send others."""
+
+
+def stop_words(stop_reason: str) -> str:
+    """Return how a turn ended that isn't done. An agent's own reason stays as is."""
+    return _STOP_REASONS.get(stop_reason, stop_reason)
 
 
 def value_name(option: ConfigOption) -> str:

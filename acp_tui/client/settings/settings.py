@@ -108,6 +108,9 @@ class Appearance:
     status_command_every_s: float = setting(
         60.0, "How often `status_command` also runs while the agent is idle; 0: never.", unit="seconds", minimum=0
     )
+    scrollback: bool = setting(
+        True, "Whether the last turn stays in the terminal after acp-tui exits, so that it can be read and scrolled to."
+    )
     links: bool = setting(
         True,
         "Whether files and addresses in conversations are links (OSC 8). Ctrl+click opens a file in"

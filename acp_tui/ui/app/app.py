@@ -36,6 +36,8 @@ from acp_tui.ui.tab.tabs import FIRST_MODE, Tabs
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     # Loaded after the first frame, because it imports the wire types.
     from acp_tui.client.agents.command import AgentCommand, Phase
     from acp_tui.client.hosting.finding import HostedSession
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
 NOT_HOSTED: Final = "This agent doesn't speak version 1 of ACP, which a host needs."
 NO_HOST: Final = "No host runs this session. With sessions.host set to ask or always, it can go on in one."
+MAX_LEFT_LINES: Final = 1000
 QUIT_AGAIN_S: Final = 5.0
 """Quitting twice within this time needs no confirmation."""
 
@@ -98,6 +101,8 @@ class AcpTuiApp(BaseApp):
         """Whether the process can go on without the screen."""
         self.leaves = False
         """Whether it does so when the app has ended."""
+        self.last_turn = ""
+        """What stays in the terminal when the app has ended: lines for a terminal."""
         self.moves = ""
         """The ID of the session that another screen shows then; "" for none."""
         self._command = command
@@ -176,6 +181,14 @@ class AcpTuiApp(BaseApp):
             self.leave()
         elif chosen == "end":
             self.exit()
+
+    def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """Exit, and note what stays in the terminal: afterwards, there is nothing left to draw it."""
+        panel = self.tabs.front.panel if self.tabs.front is not None else None
+        if panel is not None and self.settings.appearance.scrollback:
+            lines = [*panel.view.last_turn()][-MAX_LEFT_LINES:]
+            self.last_turn = "".join(f"{line.render(self.console)}\n" for line in lines)
+        super().exit(result, return_code, message)
 
     def leave(self) -> None:
         """End the screen, and have the sessions go on without it."""

@@ -173,6 +173,9 @@ class ChangesScreen(ModalScreen[None]):
         """Show the effects of the review."""
         self._show_list(self._reviewed)
 
+    def action_next(self, step: int) -> None:
+        self._list.action_move(step)
+
     # What the user changes
 
     async def on_key(self, event: events.Key) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acp_tui.values import dataclass
@@ -68,7 +68,7 @@ PLACES: Final[dict[Place, str]] = {
     "terminal": "While a terminal has the keyboard",
     "sidebar": "In the sidebar",
     "sessions": "In the list of sessions",
-    "prompts": "In a list of your prompts",
+    "prompts": "While you go back to a prompt",
     "agents": "In the list of agents",
     "agent": "In what an agent can do",
     "board": "In the list of tabs",
@@ -118,6 +118,8 @@ class Command:
     """Whether it works whatever has the focus."""
     typed: str = ""
     """The slash command for it, without the slash, and what may follow that."""
+    shortcuts: tuple[tuple[str, str], ...] = ()
+    """Other slash commands for it, each with what it does. `run` gets its name."""
     fixed_characters: str = ""
     """Fixed characters to type for it. They aren't keys, so the user can't change them."""
     works_above_questions: bool = False
@@ -144,6 +146,11 @@ class Command:
     @property
     def slash(self) -> str:
         return self.typed.partition(" ")[0]
+
+    @property
+    def slashes(self) -> Mapping[str, str]:
+        """All slash commands for it, and what each does."""
+        return dict(((self.slash, self.title), *self.shortcuts) if self.slash else self.shortcuts)
 
     @property
     def slash_argument(self) -> str:

@@ -86,7 +86,7 @@ def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = F
 
 
 def _slash(command: Command) -> str:
-    return f"/{command.slash} in the prompt" if command.slash else ""
+    return ", ".join(f"/{each}" for each in command.slashes) + " in the prompt" if command.slashes else ""
 
 
 def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:

@@ -32,8 +32,8 @@ REPLAY_COMMANDS: Final = (
     _replay("play", "space", "toggle_playing", "Play or pause"),
     _replay("next", "right,full_stop", "step(1)", "Next event"),
     _replay("previous", "left,comma", "step(-1)", "Previous event"),
-    _replay("prompt_below", "n", "to_prompt(1)", "Next prompt"),
-    _replay("prompt_above", "p", "to_prompt(-1)", "Previous prompt"),
+    _replay("prompt_below", "right_square_bracket", "to_prompt(1)", "Next prompt"),
+    _replay("prompt_above", "left_square_bracket", "to_prompt(-1)", "Previous prompt"),
     _replay("faster", "plus,equals_sign", "change_speed(1)", "Faster"),
     _replay("slower", "minus", "change_speed(-1)", "Slower"),
     _replay("start", "home", "to_start", "To the beginning"),
@@ -70,8 +70,6 @@ def _of_a_tab() -> tuple[Command, ...]:
                 "Go to the prompt above", when=lambda do: do.was_said),
         Command("prompt_below", "ctrl+down", lambda do, _: do.in_view(lambda view: view.action_to_prompt(1)),
                 "Go to the prompt below", when=lambda do: do.was_said),
-        Command("show_prompts", "", lambda do, _: do.show_prompts(), "List your prompts",
-                "go to one, copy it, or put it into the draft", typed="prompts", when=lambda do: do.was_said),
         Command("follow", "ctrl+end", lambda do, _: do.in_view(lambda view: view.action_follow()),
                 "Go to the end of the conversation", "and follow it", when=lambda do: do.was_said),
         _anywhere("toggle_all", "ctrl+o", lambda do, _: do.in_view(lambda view: view.toggle_all()),
@@ -105,18 +103,17 @@ def _of_a_tab() -> tuple[Command, ...]:
         _anywhere("show_changes", "f5", lambda do, _: do.show_changes(), "Show what has changed in the workspace",
                   "since the start, by any program; review and revert", typed="changes",
                   when=lambda do: do.tab.changes is not None),
-        Command("undo_turn", "", lambda do, _: do.undo_turn(), "Undo a turn",
-                "review and revert the changes since a prompt; continue from there", typed="undo",
-                when=lambda do: do.tab.changes is not None),
         _anywhere("begin_session", "ctrl+n", lambda do, _: do.begin_session(), "Start another session",
                   "with this agent, in a new tab", typed="new", when=lambda do: do.tab.link.can_start),
-        Command("fork_session", "", lambda do, _: do.fork_session(), "Fork the session",
-                "continue in a new tab; this session stays as it is", typed="fork", when=lambda do: do.can_fork),
-        Command("fork_from_prompt", "", lambda do, _: do.fork_from_prompt(), "Continue from an earlier prompt",
-                "send it again, in a fork, or in a session that has only the conversation before it", typed="fork-from",
+        Command("go_back", "", lambda do, shortcut: do.go_back(shortcut), "Go back to a prompt",
+                "edit it and go on: here, in a fork, in a new session, or with another agent; put the files back",
+                shortcuts=(
+                    ("undo", "Put back the files as they were at a prompt, and go on from there"),
+                    ("fork", "Go on in a fork of the session, which stays as it is"),
+                    ("handover", "Go on with another agent, from here or from a prompt"),
+                    ("prompts", "List your prompts, and go to one"),
+                ),
                 when=lambda do: do.was_said),
-        Command("hand_over", "", lambda do, _: do.hand_over(), "Continue with another agent",
-                "in a new tab, with a draft that sums up this session", typed="handover", when=lambda do: do.was_said),
         Command("begin_in_worktree", "", lambda do, name: do.begin_in_worktree(name),
                 "Start a session in a new git worktree", "of this folder, in a new tab", typed="worktree name",
                 when=lambda do: do.tab.link.can_start),
@@ -307,8 +304,8 @@ COMMANDS: Final = (
     own("sessions", "sessions_archived", "v", "switch_archived", "Show or hide archived sessions"),
     own("sessions", "sessions_search", "slash", "search", "Search"),
     own("sessions", "sessions_reload", "g", "retry", "Load again"),
-    own("prompts", "prompts_copy", "ctrl+y", "use('copy')", "Copy the prompt", has_priority=True),
-    own("prompts", "prompts_edit", "ctrl+e", "use('edit')", "Put it into the draft", has_priority=True),
+    own("prompts", "prompts_switch", "tab,shift+tab", "switch", "How to go on, or back to the prompts",
+        has_priority=True),
     own("agents", "agents_number", "", "number({})", "Start that one", fixed_characters="1-9", has_priority=True),
     own("agents", "agents_update", "f5", "update", "Fetch the registry"),
     own("agents", "agents_copy", "ctrl+y", "copy", "Copy the command"),
@@ -322,6 +319,8 @@ COMMANDS: Final = (
     own("board", "board_archived", "alt+v", "switch_archived", "Show or hide tabs of archived sessions",
         has_priority=True),
     own("board", "board_close", "alt+w", "close_tab", "Close the tab", has_priority=True),
+    own("changes", "changes_next", "j,right_square_bracket", "next(1)", "Next file"),
+    own("changes", "changes_previous", "k,left_square_bracket", "next(-1)", "Previous file"),
     own("changes", "changes_revert", "x", "revert", "Revert the file", "press it twice"),
     own("changes", "changes_revert_all", "X", "revert_all", "Revert all files", "press it twice"),
     own("changes", "changes_undo", "u", "undo", "Undo the last revert"),
@@ -386,10 +385,10 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
     if not name or written in taken:
         return None
     for command in COMMANDS:
-        if command.slash == name and command.action:
-            if not command.slash_argument:
-                return command.action
-            return f"{command.action.removesuffix(')')}, {rest.strip()!r})"
+        if name in command.slashes and command.action:
+            words = rest.strip() if name == command.slash else name
+            has_words = command.slash_argument or name != command.slash
+            return f"{command.action.removesuffix(')')}, {words!r})" if has_words else command.action
     return None
 
 
@@ -399,14 +398,14 @@ BASIC: Final = frozenset(
         *("pull_back", "edit_draft", "paste", "undo", "answer", "answer_by_kind", "confirm", "review"),
         *("reject_and_say_why", "decline", "send_form", "toggle_entry", "move_up", "move_down", "page_up", "page_down"),
         *("focus_prompt", "next_mode", "find", "toggle_all", "sidebar", "choose_option", "choose_model"),
-        *("choose_session", "show_changes", "undo_turn", "show_agent", "begin_session", "choose_agent", "go_to_tab"),
+        *("choose_session", "show_changes", "go_back", "show_agent", "begin_session", "choose_agent", "go_to_tab"),
         *("next_needing", "close_tab", "restart", "take_over", "inspect", "copy_reply", "export", "interrupt"),
         *("settings", "help", "command_palette", "change_theme", "quit"),
     }
 )
 """What a newcomer needs, by ID: help, the palette, and `acp-tui keys` begin with these."""
 FIRST: Final = ("choose_session", "choose_model", "choose_mode", "choose_agent", "begin_in_worktree")
-LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "undo_turn", "copy_reply")
+LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "go_back", "copy_reply")
 """What fits the moment, by ID: before the first prompt, and later. The palette begins with those that are possible."""
 STEPS: Final = ("move_up", "move_down")
 PAGES: Final = ("page_up", "page_down")

@@ -7,9 +7,9 @@ read in slices of a few milliseconds, so that a flood of output never delays a k
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
 from typing import ClassVar, Final, Self, cast
 
@@ -560,6 +560,16 @@ class ConversationView(DetachedOwner, can_focus=True):
     def _ground(self, index: int) -> Style | None:
         view = self._spare.views.get(index)
         return view.ground if isinstance(view, EntryView) else None
+
+    def last_turn(self) -> Iterator[Strip]:
+        """The lines of the last turn, from its prompt on, for a terminal that has a background of its own."""
+        _, filters, background = self._surface()
+        entries = range(len(self.column.drawings))
+        first = next(filter(self.column.is_prompt, reversed(entries)), 0)
+        for index in entries[first:]:
+            self.column.read(index)
+            for line in self.column.lines(index):
+                yield reduce(lambda strip, one: strip.apply_filter(one, background), filters, line)
 
     # Scrolling
 

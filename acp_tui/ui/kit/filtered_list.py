@@ -88,9 +88,14 @@ class FilteredList(Vertical, can_focus=True):
         self._empty = empty or self._empty
         self._invite()
         self._narrow(max(self._list.cursor, 0))
+        if before is not None:
+            self.go_to(before.value)
+
+    def go_to(self, value: object) -> None:
+        """Move the cursor to the row with this value, if it's there."""
         values = [row.value for row in self._list.rows]
-        if before is not None and before.value in values:
-            self._list.move_to(values.index(before.value))
+        if value in values:
+            self._list.move_to(values.index(value))
             self._show_about()
 
     def _invite(self) -> None:

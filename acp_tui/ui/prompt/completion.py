@@ -337,10 +337,9 @@ def _theirs(command: OfferedCommand, group: str) -> _Known:
 def _ours(taken: set[str] | None) -> Iterator[_Known]:
     """Our commands; with a prefix if the agent has one of the same name. None: all with the prefix."""
     for command in COMMANDS:
-        if command.slash and command.action:
-            is_long = taken is None or command.slash in taken
-            name = f"{OURS}{command.slash}" if is_long else command.slash
-            yield _known(name, command.title, OWN_GROUP, command.slash_argument, is_run=not command.slash_argument)
+        for slash, title in command.slashes.items() if command.action else ():
+            name = f"{OURS}{slash}" if taken is None or slash in taken else slash
+            yield _known(name, title, OWN_GROUP, command.slash_argument, is_run=not command.slash_argument)
 
 
 def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False) -> _Known:

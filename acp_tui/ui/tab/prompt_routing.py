@@ -283,9 +283,9 @@ class PromptController:
             self.cancel(session)
         elif not self._prompt.draft:
             now = self._tab.clock()
-            before, self._escaped_at = self._escaped_at, now
-            if now - before <= ESCAPE_AGAIN_S:
-                return True
+            is_again = now - self._escaped_at <= ESCAPE_AGAIN_S
+            self._escaped_at = -ESCAPE_AGAIN_S if is_again else now
+            return is_again
         return False
 
     # The queue

@@ -19,7 +19,7 @@ from acp_tui.client.settings.settings import (
     TraceContext,
     WorkspaceSettings,
 )
-from acp_tui.client.settings.wording import documented
+from acp_tui.client.settings.wording import documented, shown_setting
 from support.settings_text import ENVIRON, read
 
 
@@ -116,9 +116,9 @@ def test_variables_come_from_the_environment_unless_others_are_given(
 
 def test_the_documented_defaults_are_the_defaults() -> None:
     lines = [
-        f"{one.key} = {one.default}"
+        f"{one.key} = {shown_setting(one.default)}"
         for one in documented()
-        if one.default and "[]" not in one.key and ".NAME." not in one.key
+        if one.default is not None and "[]" not in one.key and ".NAME." not in one.key
     ]
 
     assert len(lines) > 10

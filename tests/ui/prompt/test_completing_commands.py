@@ -155,10 +155,16 @@ async def test_slash_mode_says_where_there_is_none() -> None:
         await page.until(lambda: "has no mode to choose" in " ".join(page.text.split()))
 
 
+def test_a_shortcut_tells_its_command_what_was_typed() -> None:
+    assert slash_action("/undo", ()) == "do('go_back', 'undo')"
+    assert slash_action("/acp:fork", ("fork",)) == "do('go_back', 'fork')"
+    assert slash_action("/fork", ("fork",)) is None
+
+
 def test_each_slash_command_has_one_name_and_an_action() -> None:
-    names = [command.slash for command in COMMANDS if command.slash]
+    names = [name for command in COMMANDS for name in command.slashes]
     assert len(names) == len(set(names))
-    assert all(command.action for command in COMMANDS if command.slash)
+    assert all(command.action for command in COMMANDS if command.slashes)
     assert {
         "help", "copy", "find", "export", "model", "mode", "sessions", "changes", "mcp", "quit", "settings", "options"
     } <= set(names)  # fmt: skip
