@@ -34,7 +34,6 @@ from acp_tui.values import dataclass
 if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
     from acp_tui.client.sandbox.sandbox import Sandbox
-    from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.workspace import ContainedPath, PlaceState
 
 log = logging.getLogger(__name__)
@@ -406,7 +405,7 @@ class ClientTools:
     def _on_terminal_output(self, terminal_id: str, data: bytes) -> None:
         self._apply(updates.TerminalOutput(TerminalId(terminal_id), data))
 
-    def _on_terminal_exit(self, terminal_id: str, status: TimedExit) -> None:
+    def _on_terminal_exit(self, terminal_id: str, status: ExitStatus) -> None:
         self._apply(updates.TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
 
     def _on_terminal_waiting(self, terminal_id: str, is_waiting: bool) -> None:
