@@ -5,7 +5,6 @@ Calls that the agent doesn't offer are refused here without sending anything. `c
 
 from __future__ import annotations
 
-import asyncio
 import math
 import os
 import time
@@ -67,10 +66,6 @@ if TYPE_CHECKING:
     from acp_tui.client.transcript.recorder import Recorder, SecretsSent
     from acp_tui.protocol.conductor import HopTap
 
-HEADERS: Final = b"content-length:"
-"""How a message begins for programs that frame messages as language servers do."""
-HEADERS_LIMIT_S: Final = 1.0
-"""How long an agent that writes headers may take to answer in the right form."""
 NO_AGENT: Final = "it didn't answer initialize: is it an ACP agent? Some need an argument such as --acp"
 NO_PROXY: Final = "it didn't answer proxy/initialize: is it an ACP proxy?"
 UNHEARD: Final = "What it said in the meantime is missing: it doesn't offer session/load."
@@ -167,7 +162,6 @@ class Agent:
         self.questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
         """Forms and pages outside of any session."""
         self._table = ClientRole(self.log, self.questions, extensions or Extensions())
-        self._table.on_junk = self._look_at_junk
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
@@ -420,19 +414,6 @@ class Agent:
         self.auth_methods = agreed.auth_methods
         if self.identity is not None:
             self._table.quirks = self.identity.quirks
-
-    def _look_at_junk(self, line: bytes) -> None:
-        """Give up soon on a program that waits for headers, which we don't send."""
-        if self.protocol_version is None and line.lower().startswith(HEADERS):
-            asyncio.get_running_loop().call_later(HEADERS_LIMIT_S, self._end_without_headers, line)
-
-    def _end_without_headers(self, line: bytes) -> None:
-        if self.protocol_version is None and self.lost is None:
-            said = line[:200].decode("utf-8", "replace").strip()
-            self.give_up(
-                f"{self.title} puts headers before its messages ({said}), as language servers do",
-                hint="ACP has one message on each line: is there an argument that makes it an ACP agent?",
-            )
 
     def _handshake(self) -> Awaitable[roles.Agreement]:
         def choose(connection: Connection) -> None:
