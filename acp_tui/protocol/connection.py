@@ -199,6 +199,10 @@ class Connection(ABC):
     def is_lost(self) -> bool:
         return self.peer.lost is not None
 
+    async def until_room(self) -> None:
+        """Wait while the agent hasn't read earlier answers. Call it before making a long answer."""
+        await self.peer.until_room()
+
     async def authenticate(self, method_id: str) -> None:
         """Log in with a method that the agent performs itself."""
         await self.request(self.login, {"methodId": method_id}, nothing)

@@ -126,22 +126,9 @@ class Agent:
     Unless stated otherwise, calls raise AgentRefused and AgentLost.
     """
 
-    def __init__(
-        self,
-        command: AgentCommand,
-        *,
-        cwd: Path | None = None,
-        offer: roles.ClientOffer | None = None,
-        on_phase: Callable[[Phase], None] = lambda _: None,
-        tap: Tap | None = None,
-        secrets: SecretsSent | None = None,
-        extensions: Extensions | None = None,
-        policy: Policy | None = None,
-        recordings: RecordingPlan | None = None,
-        keeps_frames: bool = False,
-        hop_tap: HopTap | None = None,
-    ) -> None:
-        policy = (policy or Policy()).for_agent(command)
+    def __init__(self, command: AgentCommand, **start: Unpack[StartOptions]) -> None:
+        policy = (start.get("policy") or Policy()).for_agent(command)
+        keeps_frames = start.get("keeps_frames", False)
         self.command = command
         self.identity: roles.AgentIdentity | None = None
         self.capabilities = roles.AgentCapabilities()
@@ -151,8 +138,8 @@ class Agent:
         self.phase = Phase.STARTING
         self.on_elicitations: Callable[[], None] | None = None
         """Called when `elicitations` or `visits` change. It may only mark what to redraw."""
-        self._on_phase = on_phase
-        self._offer = policy.within(offer or roles.ClientOffer())
+        self._on_phase = start.get("on_phase")
+        self._offer = policy.within(start.get("offer") or roles.ClientOffer())
         self._policy = policy
         self._recorder: Recorder | None = None
         # What the agent asks outside any session is folded the same way as a session's updates.
@@ -161,7 +148,7 @@ class Agent:
         self._question_keys = count(1)
         self.questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
         """Forms and pages outside of any session."""
-        self._table = ClientRole(self.log, self.questions, extensions or Extensions())
+        self._table = ClientRole(self.log, self.questions, start.get("extensions") or Extensions())
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
@@ -173,22 +160,23 @@ class Agent:
         self.hop_frames = tuple(FrameLog(hop.name, hop.argv) for hop in hops)
         """The same for each of its proxies and, last, the agent behind them; empty without proxies."""
         self._stderr_lines = StderrLines(self.log)
-        self._cwd = cwd
+        self._cwd = start.get("cwd")
         self._logs: list[FrameLog | Recorder] = [] if self.frames is None else [self.frames]
         """What gets all that goes over the wire, what is on stderr, and the end."""
-        self._taps = [each for each in (secrets.tap if secrets is not None else None, tap) if each is not None]
-        self.secrets = secrets
+        self.secrets = start.get("secrets")
         """What the agent's watchers must not see, if it may be hosted."""
-        self._recordings = recordings
+        taps = (self.secrets.tap if self.secrets is not None else None, start.get("tap"))
+        self._taps = [each for each in taps if each is not None]
+        self._recordings = start.get("recordings")
         self._channel: Channel | None = None
         self.chain: Chain | None = None
         """The way through its proxies; None before it has started, and without proxies."""
-        self._hop_tap = hop_tap
+        self._hop_tap = start.get("hop_tap")
         self._scope = anyio.CancelScope()
         self._start_limit = anyio.CancelScope()
         self._lost_known = anyio.Event()
         self._ended = anyio.Event()
-        on_phase(self.phase)
+        self._set_phase(self.phase)
 
     @property
     def title(self) -> str:
@@ -252,7 +240,8 @@ class Agent:
 
     def _set_phase(self, phase: Phase) -> None:
         self.phase = phase
-        self._on_phase(phase)
+        if self._on_phase is not None:
+            self._on_phase(phase)
 
     @contextmanager
     def _in_phase(self, phase: Phase) -> Iterator[None]:

@@ -203,7 +203,7 @@ class Session:
             self._rules,
             consent,
             self.apply,
-            lambda: self.connection.peer.until_room(),
+            lambda: self.connection.until_room(),
             sandbox,
         )
         """The files and terminals of this machine that the agent gets."""

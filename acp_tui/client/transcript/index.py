@@ -268,7 +268,7 @@ def _command(argv: str) -> tuple[str, ...]:
 
 
 class IndexedRecording:
-    """A recording in the store, and the index that follows it (recorder.Observer)."""
+    """A recording in the store, and the index that follows it. The recorder calls it in the writer's thread."""
 
     def __init__(self, store: RecordingStore, header: Header) -> None:
         self._store = store
@@ -284,6 +284,7 @@ class IndexedRecording:
         return file
 
     def see(self, event: Event, message: Any) -> None:
+        """An event was written. `message` is the content of a frame, without secrets."""
         self._digest.see(event, message)
 
     def flush(self) -> None:
