@@ -748,16 +748,15 @@ class Agent:
 
         Without a cursor, the first page.
 
-        Raises Unsupported, and StaleCursor if the agent doesn't accept the cursor or no longer does.
+        Raises Unsupported. The agent refuses a cursor that it doesn't know, or no longer (R-SESS-9).
         """
         self._require(self.capabilities.list_sessions, "listing sessions (sessionCapabilities.list)")
         try:
             return await self._ask(self.connection.list_sessions(cwd, cursor))
         except errors.AgentRefused as error:
-            if cursor is None or error.code != ErrorCode.INVALID_PARAMS:
-                raise
-            hint = "list the sessions from the first page on"
-            raise errors.StaleCursor(str(error), code=error.code, hint=hint, detail=error.detail) from error
+            if cursor is not None and error.code == ErrorCode.INVALID_PARAMS:
+                error.hint = "list the sessions from the first page on"
+            raise
 
     async def session_status(self, session_id: SessionId) -> SessionStatus | None:
         """What the agent says of a session now; None if it can't be asked, or doesn't say."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import Lock, to_thread
 
-from acp_tui.client.errors import CommandFailed
+from acp_tui.client.errors import ClientError
 from acp_tui.client.loading_variables import loading_warnings
 from acp_tui.client.sessions.allowances import AllowedRun
 from acp_tui.client.sessions.comparison import MAX_COMPARED_BYTES, Comparison, compare
@@ -89,11 +89,11 @@ class OwnCommands:
         return tuple(self._offered)
 
     async def run(self, line: str) -> None:
-        """Start a shell command line and show it in the conversation. Raises CommandFailed."""
+        """Start a shell command line and show it in the conversation. Raises ClientError."""
         try:
             terminal_id = await self._tools.run_own(line)
         except TerminalError as error:
-            raise CommandFailed(str(error)) from error
+            raise ClientError(str(error)) from error
         self._apply(updates.CommandRun(line, terminal_id))
         self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
 
