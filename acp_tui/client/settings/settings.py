@@ -316,6 +316,19 @@ class RecordingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowSettings:
+    """What shows the files that agents work on."""
+
+    command: tuple[str, ...] = setting(
+        (),
+        "A program and its arguments, run without a shell in the session's folder when a tool call of the session in"
+        " front names a file there: `{path}` and `{line}` in it stand for the place. At most twice a second, and only"
+        " for the latest place. It is stopped after 5 seconds.",
+        runs_program=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSettings:
     """What becomes of sessions without the terminal."""
 
@@ -398,6 +411,7 @@ class Settings:
     recordings: RecordingSettings = setting(
         RecordingSettings(), "Recordings of what agents and acp-tui say to each other."
     )
+    follow: FollowSettings = setting(FollowSettings(), "Your editor follows the agent.")
     sessions: SessionSettings = setting(SessionSettings(), "What becomes of sessions without the terminal.")
     refuse: tuple[RefusalRule, ...] = setting(
         (),
