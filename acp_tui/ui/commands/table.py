@@ -30,8 +30,8 @@ def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, fo
 # fmt: off
 REPLAY_COMMANDS: Final = (
     _replay("play", "space", "toggle_playing", "Play or pause"),
-    _replay("next", "right,full_stop", "step(1)", "Next event"),
-    _replay("previous", "left,comma", "step(-1)", "Previous event"),
+    _replay("next", "right,j", "step(1)", "Next event"),
+    _replay("previous", "left,k", "step(-1)", "Previous event"),
     _replay("prompt_below", "right_square_bracket", "to_prompt(1)", "Next prompt"),
     _replay("prompt_above", "left_square_bracket", "to_prompt(-1)", "Previous prompt"),
     _replay("faster", "plus,equals_sign", "change_speed(1)", "Faster"),
