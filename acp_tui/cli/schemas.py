@@ -202,8 +202,6 @@ class Rule(Model):
     advice: str
     reference: str
     """Where to read more."""
-    requirement: Text
-    """The requirement on clients that matches it."""
 
 
 class CheckedFrame(Model):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
@@ -40,6 +40,7 @@ from acp_tui.rpc.messages import (
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Sandboxes
+    from acp_tui.protocol.connection import Connection
 
 log = logging.getLogger(__name__)
 
@@ -62,15 +63,6 @@ PROBE_LIMIT_S: Final = 10.0
 GREETING_LIMIT_S: Final = 60.0
 """How long it may then take to answer the old handshake: its program may be downloading."""
 EXIT_GRACE_S: Final = 0.5
-
-
-class Listener(Protocol):
-    """The connection to the agent."""
-
-    @property
-    def wire(self) -> Wire: ...
-
-    def tell_of_mcp(self, server_id: str, request_id: str, method: str, params: Mapping[str, Any]) -> None: ...
 
 
 class _Call:
@@ -96,7 +88,7 @@ class LentServer:
         self,
         server: StdioServer,
         sandbox: str,
-        agent: Callable[[], Listener],
+        agent: Callable[[], Connection],
         on_stderr: Callable[[bytes], None],
         table: MutableMapping[str, LentServer],
     ) -> None:
@@ -298,7 +290,7 @@ class LentServer:
         if method == "notifications/cancelled":
             params = {**params, "requestId": call.request_id}
         self._agent().tell_of_mcp(self.given.server_id, call.request_id, method, _renamed(params, call.request_id))
-        return self._agent().wire
+        return self._agent().peer
 
     def _meant(self, method: str, params: Mapping[str, Any]) -> _Call | None:
         """The request that a notification belongs to: the one it names, otherwise the only one."""

@@ -116,7 +116,7 @@ class MentionedLines:
 
 @contextmanager
 def open_regular(path: Path) -> Iterator[BufferedReader]:
-    """Open a regular file. Follows links. Raises: SpecialFile, OSError."""
+    """Open a regular file. Follows links. Raises: NotRegular, OSError."""
     _require_regular(path.stat())  # before opening it, which alone can activate a device
     with open(path, "rb", opener=open_at_once) as file:
         _require_regular(os.fstat(file.fileno()))  # it may have been swapped since

@@ -9,7 +9,6 @@ import secrets
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,7 +32,7 @@ from acp_tui.client.terminals.pty import (
 from acp_tui.client.terminals.spawning import SpawnPlan, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.conversation.plain_text import plain_text
-from acp_tui.values import dataclass
+from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
 
 if TYPE_CHECKING:
     from acp_tui.client.sandbox.sandbox import Sandbox
@@ -107,29 +106,6 @@ REAP_LIMIT_S: Final = 2.0
 """How long a kill waits for the system to end a process. One that waits for a dead disk may never end."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExitStatus:
-    """How a command ended. Exactly one of the first two fields is set."""
-
-    exit_code: int | None
-    signal: str | None
-    """The name of the signal that ended it, such as `SIGKILL`."""
-    seconds: float | None = field(default=None, compare=False)
-    """How long it ran; None if its end couldn't be observed. It doesn't affect equality."""
-
-
-@dataclass(frozen=True, slots=True)
-class TerminalOutputSnapshot:
-    """What a terminal has printed so far, for an agent."""
-
-    output: str
-    """Plain text: see `plain_text`. Never longer than the limit, in bytes of UTF-8."""
-    truncated: bool
-    """Whether anything was dropped at the start of `output`."""
-    exit_status: ExitStatus | None
-    """None while the command runs."""
-
-
 class Terminal:
     """A command that runs, or has run, on its own PTY.
 
@@ -186,7 +162,7 @@ class Terminal:
         """The size of its kept output, including what may still arrive while it runs, and of the terminal itself."""
         return TERMINAL_BYTES + (self._ring.limit_bytes if self.is_running else len(self._ring))
 
-    def output(self) -> TerminalOutputSnapshot:
+    def output(self) -> TerminalSnapshot:
         """What it has printed so far, without waiting (R-TERM-4)."""
         text = self._plain_text()
         # The markers for invalid bytes are longer than the bytes, so the text may exceed the limit of the ring.
@@ -194,7 +170,7 @@ class Terminal:
         excess = len(encoded) - self._ring.limit_bytes
         if excess > 0:
             text = from_character_boundary(encoded[excess:]).decode()
-        return TerminalOutputSnapshot(text, excess > 0 or self._ring.dropped > 0, self._exit_status)
+        return TerminalSnapshot(text, excess > 0 or self._ring.dropped > 0, self._exit_status)
 
     async def wait_for_exit(self) -> ExitStatus:
         """Wait until the command has ended and its output is complete."""

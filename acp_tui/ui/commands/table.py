@@ -319,8 +319,6 @@ COMMANDS: Final = (
     own("board", "board_archived", "alt+v", "switch_archived", "Show or hide tabs of archived sessions",
         has_priority=True),
     own("board", "board_close", "alt+w", "close_tab", "Close the tab", has_priority=True),
-    own("changes", "changes_next", "j,right_square_bracket", "next(1)", "Next file"),
-    own("changes", "changes_previous", "k,left_square_bracket", "next(-1)", "Previous file"),
     own("changes", "changes_revert", "x", "revert", "Revert the file", "press it twice"),
     own("changes", "changes_revert_all", "X", "revert_all", "Revert all files", "press it twice"),
     own("changes", "changes_undo", "u", "undo", "Undo the last revert"),
@@ -398,14 +396,14 @@ BASIC: Final = frozenset(
         *("pull_back", "edit_draft", "paste", "undo", "answer", "answer_by_kind", "confirm", "review"),
         *("reject_and_say_why", "decline", "send_form", "toggle_entry", "move_up", "move_down", "page_up", "page_down"),
         *("focus_prompt", "next_mode", "find", "toggle_all", "sidebar", "choose_option", "choose_model"),
-        *("choose_session", "show_changes", "undo_turn", "show_agent", "begin_session", "choose_agent", "go_to_tab"),
+        *("choose_session", "show_changes", "go_back", "show_agent", "begin_session", "choose_agent", "go_to_tab"),
         *("next_needing", "close_tab", "restart", "take_over", "inspect", "copy_reply", "export", "interrupt"),
         *("settings", "help", "command_palette", "change_theme", "quit"),
     }
 )
 """What a newcomer needs, by ID: help, the palette, and `acp-tui keys` begin with these."""
 FIRST: Final = ("choose_session", "choose_model", "choose_mode", "choose_agent", "begin_in_worktree")
-LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "undo_turn", "copy_reply")
+LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "go_back", "copy_reply")
 """What fits the moment, by ID: before the first prompt, and later. The palette begins with those that are possible."""
 STEPS: Final = ("move_up", "move_down")
 PAGES: Final = ("page_up", "page_down")

@@ -58,14 +58,9 @@ def _print_rules(output_format: str) -> int:
         print_json("rules", list(map(_described, RULES.values())))
         return ExitCode.DONE
     for rule in RULES.values():
-        print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}{_requirement(rule)}")
-    legend = "A- is a rule for agents, A2- one of version 2 of ACP alone, and R- the rule for clients that matches it."
-    print(f"\n{wrapped(legend, '')}")
+        print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}")
+    print(f"\n{wrapped('A- is a rule for agents, A2- one of version 2 of ACP alone.', '')}")
     return ExitCode.DONE
-
-
-def _requirement(rule: Rule) -> str:
-    return f" ({rule.requirement})" if rule.requirement else ""
 
 
 # JSON
@@ -78,7 +73,6 @@ def _described(rule: Rule) -> dict[str, str]:
         "sentence": rule.sentence,
         "advice": rule.advice,
         "reference": rule.reference,
-        "requirement": rule.requirement,
     }
 
 
@@ -157,7 +151,7 @@ def _of_rule(report: CheckReport, rule: Rule, found: list[Finding], clean: Clean
     if more > 0:
         yield f"{behind}- and {more} more like it"
     yield wrapped(rule.advice, behind, behind)
-    yield f"{behind}{rule.reference}{_requirement(rule)}"
+    yield f"{behind}{rule.reference}"
 
 
 def _frames(report: CheckReport, finding: Finding, before: str, clean: Clean) -> Iterator[str]:

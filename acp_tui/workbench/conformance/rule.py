@@ -38,8 +38,6 @@ class Rule:
     advice: str
     page: str
     """The page in the specification."""
-    requirement: str = ""
-    """The client's requirement that matches this one; "" if there isn't one."""
 
     @property
     def reference(self) -> str:
