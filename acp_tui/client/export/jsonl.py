@@ -26,7 +26,7 @@ from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import subagent_state
 
 SCHEMA: Final = "acp-tui/conversation/1"
-_TYPES: Final[Mapping[type, str]] = {
+TYPES: Final[Mapping[type, str]] = {
     entries.Message: "message",
     entries.ToolCallEntry: "tool_call",
     entries.Question: "question",
@@ -56,6 +56,11 @@ _TYPES: Final[Mapping[type, str]] = {
     TurnSpent: "turn",
 }
 """Written out, so that renaming a class doesn't require a new version of the format."""
+LEFT_OUT: Final[Mapping[type, tuple[str, ...]]] = {
+    entries.Message: ("message_id",),  # "entry" identifies it in both versions of the protocol
+    tool_calls.ToolCall: ("places",),  # the diffs say their places
+}
+"""Fields that aren't written."""
 
 _TERMINAL_FIELDS: Final = (
     *("terminal_id", "command", "cwd", "is_ours", "columns", "rows"),
@@ -234,13 +239,11 @@ def plain(value: Any) -> Any:
 
 
 def _object(value: Any) -> dict[str, Any]:
-    name = _TYPES.get(type(value))
-    values = {field.name: getattr(value, field.name) for field in fields(value)}
-    if isinstance(value, tool_calls.ToolCall):  # the diffs say their places
+    name = TYPES.get(type(value))
+    left_out = LEFT_OUT.get(type(value), ())
+    values = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in left_out}
+    if isinstance(value, tool_calls.ToolCall):
         values["content"] = value.shown_content
-        del values["places"]
-    elif isinstance(value, entries.Message):  # "entry" identifies it in both versions of the protocol
-        del values["message_id"]
     shown = {key: plain(item) for key, item in without_nulls(values).items()}
     return shown if name is None else {"type": name, **shown}
 
