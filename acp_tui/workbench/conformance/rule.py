@@ -60,7 +60,7 @@ class Finding:
     rule: Rule
     text: str
     frames: tuple[int, ...]
-    """The frames that broke it, counted from 0 over both directions. The last one revealed it."""
+    """The numbers of the frames that broke it, in both directions. The last one revealed it."""
 
 
 @dataclass(frozen=True, slots=True)
