@@ -97,6 +97,15 @@ class OwnCommands:
         self._apply(updates.CommandRun(line, terminal_id))
         self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
 
+    async def succeeds(self, line: str) -> bool:
+        """Run a command line to its end, and return whether it succeeded. Then its output isn't for the agent."""
+        await self.run(line)
+        one = self._offered[-1]
+        status = await self._tools.end_of_own(one.terminal_id)
+        if status.exit_code == 0 and one in self._offered:
+            self._offered.remove(one)
+        return status.exit_code == 0
+
     def drop_last(self) -> OfferedOutput | None:
         """Don't add the output of the last command to the next prompt."""
         return self._offered.pop() if self._offered else None
@@ -372,6 +381,10 @@ class ClientTools:
     def output_of_own(self, terminal_id: TerminalId) -> TerminalSnapshot:
         """What a command of the user's has printed so far."""
         return self._open_terminals().get(terminal_id).output()
+
+    async def end_of_own(self, terminal_id: TerminalId) -> ExitStatus:
+        """How a command of the user's ends. Waits for that."""
+        return await self._open_terminals().get(terminal_id).wait_for_exit()
 
     async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
         with refusals():
