@@ -43,7 +43,7 @@ class DemoSession:
         """Set when a turn ends, and then replaced."""
         self.files_read: dict[str, str] = {}
         self.subagents: dict[str, DemoSession] = {}
-        self._modes = dict(setup.modes) if setup.modes is not None else None
+        self.modes = dict(setup.modes) if setup.modes is not None else None
         self.takes_boolean_options = False
         self._config = [dict(option) for option in setup.config]
         self._turns_played: dict[str, int] = {}
@@ -108,10 +108,9 @@ class DemoSession:
         return {"sessionId": self.id, "cwd": cwd} | {key: value for key, value in told.items() if value}
 
     def pick(self, scenario: Scenario, text: str) -> ScriptedTurn | None:
-        """The turn that answers a prompt; None if the scenario has none."""
-        return scenario.matching(text) or self._next_unmatched(scenario)
-
-    def _next_unmatched(self, scenario: Scenario) -> ScriptedTurn | None:
+        """The turn that answers a prompt: one that matches it, or the next of the others; None if there is none."""
+        if (turn := scenario.matching(text)) is not None:
+            return turn
         played = self._turns_played.get(scenario.name, 0)
         self._turns_played[scenario.name] = played + 1
         turns = scenario.unmatched
@@ -120,15 +119,11 @@ class DemoSession:
     def declaration(self) -> dict[str, Any]:
         """Its modes and config options, if it has any."""
         declared: dict[str, Any] = {}
-        if self._modes is not None:
-            declared["modes"] = self._modes
+        if self.modes is not None:
+            declared["modes"] = self.modes
         if self._shown_config:
             declared["configOptions"] = self.config_options()
         return declared
-
-    @property
-    def modes(self) -> Wire | None:
-        return self._modes
 
     def config_options(self) -> list[dict[str, Any]]:
         return [dict(option) for option in self._shown_config]
@@ -140,8 +135,8 @@ class DemoSession:
 
     def set_mode(self, mode_id: Any) -> None:
         """Change the mode. Raises RequestFailed if it isn't available."""
-        available = [mode["id"] for mode in self._modes["availableModes"]] if self._modes else []
-        if self._modes is None or mode_id not in available:
+        available = [mode["id"] for mode in self.modes["availableModes"]] if self.modes else []
+        if self.modes is None or mode_id not in available:
             raise invalid_params(f"There is no mode {mode_id!r}; available: {', '.join(available) or 'none'}")
         self._show_mode(mode_id)
 
@@ -159,8 +154,8 @@ class DemoSession:
 
     def _show_mode(self, mode_id: Any) -> None:
         """Update the mode and the config option of category "mode", which are the same setting."""
-        if self._modes is not None:
-            self._modes["currentModeId"] = mode_id
+        if self.modes is not None:
+            self.modes["currentModeId"] = mode_id
         for option in self._config:
             if option.get("category") == "mode":
                 option["currentValue"] = mode_id
