@@ -17,7 +17,7 @@ from typing import Any, Final
 import anyio
 
 from acp_tui.demo.script import Step, Wire
-from acp_tui.demo.session import CHUNK_S, DemoTurn, Ending, Outcome
+from acp_tui.demo.turn import CHUNK_S, DemoTurn, Ending, Outcome
 from acp_tui.rpc import ErrorCode, RequestFailed, RpcError
 
 TEXTS: Final = {"say": "agent_message_chunk", "think": "agent_thought_chunk", "user": "user_message_chunk"}
@@ -295,7 +295,7 @@ async def read(turn: DemoTurn, step: Step) -> Outcome:
         _refuse(turn, call, f"The client can't read files, so `{name}` wasn't read.")
         return None
     try:
-        text = await turn.client.read_text_file(turn.session.id, path, asked.get("line"), asked.get("limit"))
+        text = await turn.client.read_text_file(turn.session, path, asked.get("line"), asked.get("limit"))
     except RequestFailed as error:
         missing = step.branch("missing")
         _refuse(turn, call, f"`{name}` couldn't be read: {_why(error)}.", silent=bool(missing))
@@ -314,7 +314,7 @@ async def write(turn: DemoTurn, step: Step) -> None:
         _refuse(turn, call, f"The client can't write files, so `{name}` wasn't written.")
         return
     try:
-        await turn.client.write_text_file(turn.session.id, path, content)
+        await turn.client.write_text_file(turn.session, path, content)
     except RequestFailed as error:
         _refuse(turn, call, f"`{name}` couldn't be written: {_why(error)}.")
         return
@@ -334,7 +334,7 @@ async def ask(turn: DemoTurn, step: Step) -> Outcome:
     tool_call = turn.tool_call(step.value)
     options = tool_call.pop("options", USUAL_OPTIONS)
     try:
-        chosen = await turn.client.request_permission(turn.session.id, tool_call, options)
+        chosen = await turn.client.request_permission(turn.session, tool_call, options)
     except RequestFailed as error:
         _refuse(turn, tool_call["toolCallId"], f"The client couldn't ask for permission: {error.message}.")
         return step.branch("rejected")
@@ -366,17 +366,17 @@ async def run(turn: DemoTurn, step: Step) -> Outcome:
 
 
 async def _run_in_terminal(turn: DemoTurn, fields: Wire, call: str, argv: list[str]) -> int | None:
-    session_id, client = turn.session.id, turn.client
+    session, client = turn.session, turn.client
     terminal_id = await _create_terminal(turn, fields, argv)
     ended = False
     try:
         _settle(turn, call, "in_progress", content=[{"type": "terminal", "terminalId": terminal_id}])
         if (kill_after_s := fields.get("kill_after_s")) is not None:
             await turn.pace.wait(kill_after_s)
-            await client.kill_terminal(session_id, terminal_id)
-        exit_code = await client.wait_for_terminal_exit(session_id, terminal_id)
+            await client.kill_terminal(session, terminal_id)
+        exit_code = await client.wait_for_terminal_exit(session, terminal_id)
         ended = True
-        output = await client.terminal_output(session_id, terminal_id)
+        output = await client.terminal_output(session, terminal_id)
     finally:
         await _end_terminal(turn, terminal_id, kill=not ended)
     status = "completed" if _succeeded(fields, exit_code) else "failed"
@@ -394,7 +394,7 @@ async def _create_terminal(turn: DemoTurn, fields: Wire, argv: list[str]) -> str
     try:
         # Shielded: a terminal with an unknown ID couldn't be released.
         with anyio.fail_after(CREATE_S, shield=True):
-            return await turn.client.create_terminal(turn.session.id, argv, env, cwd, limit_bytes)
+            return await turn.client.create_terminal(turn.session, argv, env, cwd, limit_bytes)
     except TimeoutError as error:
         message = f"the client made no terminal within {CREATE_S:g} s"
         raise RequestFailed(ErrorCode.INTERNAL_ERROR, message) from error
@@ -404,8 +404,8 @@ async def _end_terminal(turn: DemoTurn, terminal_id: str, *, kill: bool) -> None
     # With a time limit, because the connection may be gone.
     with anyio.move_on_after(CLEANUP_S, shield=True), suppress(RpcError):
         if kill:
-            await turn.client.kill_terminal(turn.session.id, terminal_id)
-        await turn.client.release_terminal(turn.session.id, terminal_id)
+            await turn.client.kill_terminal(turn.session, terminal_id)
+        await turn.client.release_terminal(turn.session, terminal_id)
 
 
 def _begin(turn: DemoTurn, name: str | None, title: str, kind: str, **fields: Any) -> str:
@@ -448,7 +448,7 @@ async def elicit(turn: DemoTurn, step: Step) -> Outcome:
         turn.lack("forms" if is_form else "pages to visit", f"“{turn.fill(question['message'])}” wasn't asked")
         return None
     try:
-        action, content = await turn.client.elicit(_request(turn, step.value))
+        action, content = await turn.client.elicit(turn.session, _request(turn, step.value))
     except RequestFailed as error:
         turn.say(f"*The client couldn't ask: {error.message}.*\n\n")
         return None

@@ -1,7 +1,7 @@
 """The content of a scenario as values: its turns, their steps, and what the agent declares about itself.
 
 Neither reads files (`reading`) nor plays anything (`playing`). Values for the wire (tool calls, content blocks, config
-options) have their wire format; `session` fills in placeholders and absolute paths.
+options) have their wire format; `turn` fills in placeholders and absolute paths.
 """
 
 from __future__ import annotations

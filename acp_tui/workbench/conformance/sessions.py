@@ -209,9 +209,6 @@ class SystemPromptCheck(Check):
             else:
                 self._judge.check("A-PROMPT-2", event.error is not None, f"it took one to {shown(mode)}", begin)
 
-    def finish(self) -> None:
-        """End the connection. Nothing is left to judge."""
-
 
 # Turns
 
