@@ -137,9 +137,7 @@ class Connection(ABC):
         return True
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
-        """Accept a request that we offered to serve, or an extension. Raises RequestFailed."""
-        if method.startswith("_"):
-            return self.client.serve_extension(method, params)
+        """Accept a request that we offered to serve. Raises RequestFailed."""
         serve = self._requests.get(method)
         if serve is None:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})

@@ -348,17 +348,14 @@ class ClientTools:
                 async with self._consent.permit(request, self._policy.terminals, held.location):
                     self._require_same(files)
                     await files.require_held(directory, held)
-                    limit = self._policy.output_limit_bytes
-                    limit = limit if output_limit_bytes is None else output_limit_bytes
-                    created = await self._ready_terminals(command).start(plan, limit)
+                    created = await self._ready_terminals(command).start(plan, output_limit_bytes)
                     terminal_id = self._opened(created, [command, *args], plan.cwd)
                     self._agents.add(terminal_id)
                     return terminal_id
 
     async def run_own(self, line: str) -> TerminalId:
         """Run a shell command line of the user's without asking. Raises TerminalError."""
-        limit = self._policy.output_limit_bytes
-        created = await self._ready_terminals(line).create(line, (), (), self._roots[0], limit)
+        created = await self._ready_terminals(line).create(line, (), (), self._roots[0])
         return self._opened(created, [line], self._roots[0])
 
     def _ready_terminals(self, command: str) -> Terminals:

@@ -51,7 +51,6 @@ def recording_plan(
     return RecordingPlan(
         cwd,
         store=recording_store(settings) if settings.keep else None,
-        max_file_bytes=settings.max_file_bytes,
         file=to.file if to is not None else None,
         is_raw=settings.raw,
         is_file_raw=to is not None and to.is_raw,
