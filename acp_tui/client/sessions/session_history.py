@@ -71,7 +71,7 @@ class SessionFromRecording(Session):
         self.conversation = conversation
         last = datetime.fromtimestamp(recorded.last_at)
         told = f"Read back from its recording, which ends {last:%Y-%m-%d %H:%M}"
-        self.apply(Disconnected(f"{why}\n{told}" if why else told))
+        self.apply(Disconnected(f"{why}\n{told}" if why else told, is_fault=bool(why)))
 
 
 def reread(index: SessionIndex, recorded: RecordedSession, why: str = "") -> SessionFromRecording:
