@@ -211,7 +211,7 @@ _KEPT: Final = frozenset({"enter", "tab", "escape", "up", "down", "left", "right
 """Every widget needs these keys, so commands of the whole screen can't have them."""
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
 _TEXT_FIELDS: Final[tuple[Place, ...]] = (
-    *("prompt", "find", "prompts", "agents", "board", "settings", "setting", "app"),
+    *("prompt", "find", "prompts", "agents", "settings", "setting", "app"),
     *("dialog", "list", "query"),
 )
 """There, a key that types a character does that."""
