@@ -44,7 +44,7 @@ SIZE: Final = (100, 40)
 TALL: Final = (100, 50)
 """Tall enough for what belongs together: the diff, the tests, and the plan; the card with the whole diff."""
 LOW: Final = (100, 34)
-WIDE: Final = (112, 24)
+WIDE: Final = (112, 28)
 PROMPT: Final = "The tests of durations.py fail. Find out why and fix it."
 FILM_SIZE: Final = (80, 26)
 ACTION_S: Final = 1.0
@@ -88,7 +88,7 @@ async def take_all() -> Pictures:
         async with timeline_of_demo(take.scenario, DemoUser((take.prompt,)), SIZE) as timeline:
             for name, view in take.views.items():
                 pictures[name] = (await render(timeline, view, ".svg")).decode()
-    return pictures | await take_recording() | {"board": await take_board(), "demo": await take_film()}
+    return pictures | await take_recording() | {"sessions": await take_sessions(), "demo": await take_film()}
 
 
 async def take_recording() -> Pictures:
@@ -112,7 +112,12 @@ async def take_recording() -> Pictures:
 
 WORKERS: Final = (
     ("Claude", "parser", "Rewrite the parser", (call("p", title="Edit parser.py", kind="edit", status="in_progress"),)),
-    ("Codex", "docs", "Document every option", (ask(1, "d", title="Write docs/options.md", kind="edit"),)),
+    (
+        "Codex",
+        "docs",
+        "Document every option",
+        (ask(1, "d", title="Run a command", kind="execute", raw_input={"command": "git push --force origin docs"}),),
+    ),
     ("Gemini", "speed", "Halve the start time", (TurnEnded("end_turn"),)),
     ("opencode", "tests", "Test the error paths", (call("t", title="Run the tests", kind="execute"),)),
     ("Qwen", "types", "Add types to the API", (TurnFailed("The model is overloaded"),)),
@@ -120,8 +125,8 @@ WORKERS: Final = (
 """Agents on worktrees of one repository: name, worktree, prompt, and the last that happened."""
 
 
-async def take_board() -> str:
-    """The board, with five agents at work on five worktrees."""
+async def take_sessions() -> str:
+    """The sessions dialog, with five agents at work on five worktrees."""
     app, connections = ScreenApp(), [RecordedConnection() for _ in WORKERS]
     async with app.run_test(size=WIDE, notifications=False) as pilot:
         sessions = []
@@ -143,8 +148,8 @@ async def take_board() -> str:
             for update in happened:
                 session.apply(update)
         await settled(pilot)
-        await pilot.press("f10")
-        await until(partial(_is_seen, pilot, "Alt+V with archived"), pilot.pause, partial(str, "the board"))
+        await pilot.press("f3")
+        await until(partial(_is_seen, pilot, "Tab to answer"), pilot.pause, partial(str, "the sessions"))
         await settled(pilot)
         return picture_of(app)
 

@@ -54,12 +54,12 @@ def say(text: str) -> None:
     update("agent_message_chunk", content={"type": "text", "text": text})
 
 
-def ask(*kinds: str) -> int:
+def ask(*kinds: str, session: str = "s1") -> int:
     """Ask for permission with one option of each kind, whose ID is the kind; return the request's ID."""
     options = [{"optionId": kind, "name": kind, "kind": kind} for kind in kinds]
     call = {"toolCallId": "call", "title": "Delete everything"}
     request_id = next(_ids)
-    params = {"sessionId": "s1", "toolCall": call, "options": options}
+    params = {"sessionId": session, "toolCall": call, "options": options}
     send(id=request_id, method="session/request_permission", params=params)
     return request_id
 

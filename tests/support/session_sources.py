@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.transcript.index import RecordedSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
-from acp_tui.ui.dialogs.session_rows import OpenMode
+from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, OpenMode, SessionRow
+from acp_tui.ui.session.panel import SessionPanel
 
 HERE = Path("/home/me/project")
 ELSEWHERE = Path("/home/me/work/durations/packages/parser")
@@ -33,9 +37,36 @@ def recorded(
 
 
 class NoSessions:
-    """No agent sessions and no recordings; tests override what they need."""
+    """No tabs, no agent sessions and no recordings; tests override what they need."""
 
     agent = "agent"
+    clock = staticmethod(time.monotonic)
+    listeners: ClassVar[list[Callable[[], None]]] = []
+
+    def in_tabs(self) -> Sequence[SessionRow]:
+        return ()
+
+    def key_in_tabs(self, session: PastSession) -> str:
+        return ""
+
+    def panel_asking(self, key: str) -> SessionPanel | None:
+        return None
+
+    async def find_branches(self) -> None: ...
+
+    async def in_hosts(self) -> Sequence[SessionRow]:
+        return ()
+
+    async def in_agents(self) -> Sequence[tuple[str, Sequence[SessionSummary]]]:
+        return ()
+
+    async def open(self, row: SessionRow) -> None: ...
+
+    async def begin(self) -> None: ...
+
+    async def close(self, key: str) -> None: ...
+
+    def move(self, key: str, direction: int) -> None: ...
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         return SessionPage(())
@@ -104,8 +135,25 @@ class SampleSessions(NoSessions):
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
         if session.agent == "demo":
             return OpenMode.RECORDING, "its folder is gone"
-        ways = {"session-0": OpenMode.HERE, "session-2": OpenMode.TAB}
-        return ways.get(session.session_id, OpenMode.AGENT), ""
+        return OpenMode.AGENT, ""
+
+    def in_tabs(self) -> Sequence[SessionRow]:
+        at = self._now.timestamp()
+        return (
+            SessionRow(
+                "tab-1", "Fix the build", OPEN, None, "claude", HERE, at - 30, "main", "+12 -3", " 1 ●", "", "Done.",
+                is_tab=True, is_current=True,
+            ),
+            SessionRow(
+                "tab-2", "Rewrite the parser", NEEDS_YOU, None, "codex", ELSEWHERE, at, "parser", "+210 -98", " 2 ▲",
+                "", "Run the tests", is_tab=True, is_pinned=True,
+            ),
+        )  # fmt: skip
+
+    async def in_hosts(self) -> Sequence[SessionRow]:
+        past = PastSession("Gemini", SessionId("g"), HERE, "Halve the start time")
+        row = SessionRow("g", past.title, HOSTED, past, "gemini-2", HERE, self._now.timestamp() - 9000)
+        return (replace(row, mark="   ⇄", state="working"),)
 
 
 class HostileSessions(NoSessions):

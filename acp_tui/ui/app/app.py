@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     # Loaded after the first frame, because it imports the wire types.
     from acp_tui.client.agents.command import AgentCommand, Phase
-    from acp_tui.client.hosting.finding import HostedSession
     from acp_tui.client.prompts import PromptMemory
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
@@ -414,18 +413,6 @@ class AcpTuiApp(BaseApp):
         for cwd, changes in tuple(self._changes.items()):
             if changes not in followed:
                 self._changes.pop(cwd).end()
-
-    @work
-    async def show_board(self) -> None:
-        await self._dialogs.show_board(self.tabs, self.close_tab, self._show_hosted)
-
-    async def _show_hosted(self, hosted: HostedSession) -> None:
-        """Show a hosted session: in the tab that already shows it, or in a new one."""
-        for tab in self.tabs:
-            if hosted.is_shown_by(tab.link.agent, tab.session):
-                await self.tabs.go_to(tab)
-                return
-        await self.open_tab(self.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
 
     async def hosted_again(self, session: Session) -> AgentCommand:
         """Start a host that continues a session, and return it as an agent. Raises ClientError."""

@@ -21,7 +21,6 @@ from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionId
-from acp_tui.ui.app.board import Board, Close, ShowHosted
 from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.commands.command import Command, Place
@@ -33,7 +32,6 @@ from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.loading import preload_in_thread
 from acp_tui.ui.tab.reopening import LeftSession, left_sessions
 from acp_tui.ui.tab.tab import Tab
-from acp_tui.ui.tab.tabs import Tabs
 
 
 class Dialogs:
@@ -56,12 +54,6 @@ class Dialogs:
     async def choose_agent(self, *, worktrees: bool) -> AgentChoice | None:
         """Let the user choose an agent to start, with `worktrees` also in a new worktree; None if they cancel."""
         return await choose_agent(self._app, worktrees=worktrees)
-
-    async def show_board(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
-        """Show all tabs, and what each one is about. Go to the one that is chosen."""
-        act = await self._app.push_screen_wait(Board(tabs, close, show_hosted))
-        if act is not None:
-            await act()
 
     async def hosted_again(self, session_id: SessionId, recordings: RecordingSettings) -> AgentCommand:
         """Start a host that continues a recorded session, and return it as an agent. Raises ClientError."""

@@ -213,7 +213,7 @@ _KEPT: Final = frozenset({"enter", "tab", "escape", "up", "down", "left", "right
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
 _OVERLAPPING: Final[tuple[Place, ...]] = (*_ALL_OVER, "moving")
 _TEXT_FIELDS: Final[tuple[Place, ...]] = (
-    *("prompt", "find", "prompts", "agents", "board", "settings", "setting", "app"),
+    *("prompt", "find", "prompts", "agents", "settings", "setting", "app"),
     *("dialog", "list", "query"),
 )
 """There, a key that types a character does that."""

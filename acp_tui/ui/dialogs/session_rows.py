@@ -1,18 +1,19 @@
-"""Draws an earlier session as a row. Its facts come from an agent or a file, so it trusts none of them."""
+"""Draws a session as a row, wherever it is. Its facts come from an agent or a file, so it trusts none of them."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.row_list import GAP, PickerRow, aligned, short_folder, short_time
+from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, PickerRow, aligned, short_folder, short_time
 from acp_tui.ui.rendering.wrapping import cut, width_cells
+from acp_tui.values import dataclass
 
 TITLE_CELLS: Final = 32
 """Cells reserved for the title."""
@@ -20,111 +21,175 @@ MAX_WHEN_CELLS: Final = 16
 MAX_AGENT_CELLS: Final = 14
 
 
+NEEDS_YOU: Final = "Needs you"
+WORKING: Final = "Working"
+OPEN: Final = "Open"
+HOSTED: Final = "Hosted"
+EARLIER: Final = "Earlier"
+GROUPS: Final = (NEEDS_YOU, WORKING, OPEN, HOSTED, EARLIER)
+"""In the order of the list."""
 PINNED: Final = "★ "
-ARCHIVED: Final = {False: "with archived", True: "without archived"}
-"""What the key does that shows and hides archived sessions, by whether they are shown."""
 
 
 class OpenMode(Enum):
-    """How a session can be opened. The value is the word in its row."""
+    """How a session without a tab can be opened. The value is the word in its row."""
 
-    HERE = ""
-    """It is on the screen."""
-    TAB = "open"
-    """It is in another tab."""
-    AGENT = " "
+    AGENT = ""
     """Its agent may be able to open it."""
     RECORDING = "read-only"
     """It can be read, but not continued."""
     NONE = "not here"
 
 
-Judge: TypeAlias = Callable[[PastSession], tuple[OpenMode, str]]
-"""How a session can be opened, and why its agent can't open it, "" if it may."""
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """What is known of a session: one in a tab, in a host, in an agent, or on disk."""
+
+    key: str
+    """Distinguishes it from all others, as long as it stays where it is."""
+    title: str
+    """"" for a tab whose session has none."""
+    group: str
+    past: PastSession | None
+    """The session apart from its place; None in a tab that has none yet."""
+    agent: str
+    folder: Path
+    when: float | None
+    """When something happened last, in seconds since the epoch."""
+    branch: str = ""
+    """The folder's, if it tells more than the folder."""
+    changes: str = ""
+    """How many lines were added and removed in the folder."""
+    mark: str = ""
+    """Before the title: the tab's number, and its state."""
+    state: str = ""
+    last: str = ""
+    """What was asked, done, or said last."""
+    why: str = ""
+    """Why it can't be continued."""
+    is_tab: bool = False
+    is_current: bool = False
+    is_pinned: bool = False
+
+    @property
+    def is_archived(self) -> bool:
+        return self.past is not None and self.past.is_archived
+
+    @property
+    def can_be_hidden(self) -> bool:
+        """Whether it's left out with the archived sessions: never what the user looks at or has to look at."""
+        return self.is_archived and not (self.is_current or self.group == NEEDS_YOU)
+
+
+def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> SessionRow:
+    """A session without a tab, how it can be opened, and why its agent can't do that."""
+    return SessionRow(
+        past.key,
+        past.title or past.session_id,
+        {"needs you": NEEDS_YOU, "working": WORKING}.get(past.doing, EARLIER),
+        past,
+        past.agent,
+        past.cwd,
+        past.last_at,
+        state=way.value or past.doing,
+        why=why,
+        is_pinned=past.is_pinned,
+    )
+
+
+def in_order(rows: Iterable[SessionRow]) -> list[SessionRow]:
+    """The rows group by group, pinned ones first."""
+    return sorted(rows, key=lambda row: (GROUPS.index(row.group), not row.is_pinned))
 
 
 def session_rows(
-    sessions: Iterable[PastSession], *, judge: Judge, here: Path | None, now: datetime, cells: int
+    rows: Iterable[SessionRow], *, here: Path | None, now: datetime, cells: int, is_low: bool = False
 ) -> list[PickerRow[str]]:
     """A row for each session, with its facts in columns. The folder is shown only if it isn't `here`.
 
-    A row has `cells` cells. The title gets enough of them: columns without room are left out.
+    A row has `cells` cells. The title gets enough of them: columns without room are left out. On a low screen, it has
+    one line.
     """
-    past = list(sessions)
-    judged = [judge(session) for session in past]
-    times = list(map(_local_time, past))
+    rows = list(rows)
+    times = [_local_time(row.when) for row in rows]
     columns = _fitting(
         {
-            "way": aligned(
-                [
-                    "archived" if session.is_archived else way.value.strip() or session.doing
-                    for session, (way, _) in zip(past, judged, strict=True)
-                ]
-            ),
-            "agent": aligned([_short(session.agent) for session in past]),
-            "prompts": aligned([_prompts(session) for session in past]),
-            "when": aligned([_when(session, time, now) for session, time in zip(past, times, strict=True)]),
-            "folder": aligned([short_folder(session.cwd, here) for session in past]),
+            "state": aligned(["archived" if row.is_archived else row.state for row in rows]),
+            "agent": aligned([cut(make_visible_line(row.agent), MAX_AGENT_CELLS) for row in rows]),
+            "prompts": aligned([_prompts(row.past) for row in rows]),
+            "changes": aligned([row.changes for row in rows]),
+            "when": aligned([_when(row, time, now) for row, time in zip(rows, times, strict=True)]),
+            "folder": aligned([_place(row, here) for row in rows]),
         },
         cells - TITLE_CELLS - len(GAP),
     )
-    asides = zip(*columns, strict=True) if columns else ((),) * len(past)
+    asides = zip(*columns, strict=True) if columns else ((),) * len(rows)
     return [
         PickerRow(
-            session.key,
-            f"{PINNED * session.is_pinned}{session.title or session.session_id}",
-            _whole(session, why, time),
+            row.key,
+            " ".join(filter(None, (row.mark, f"{PINNED * row.is_pinned}{row.title or row.agent}"))),
+            _whole(row, time),
+            row.group,
+            row.is_current,
             aside=GAP.join(aside),
-            is_current=way is OpenMode.HERE,
+            below=row.last if not is_low else "",
         )
-        for session, (way, why), time, aside in zip(past, judged, times, asides, strict=True)
+        for row, time, aside in zip(rows, times, asides, strict=True)
     ]
 
 
 def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
     """The columns that aren't empty and fit into `cells`. The least important ones are dropped first."""
     columns = {name: texts for name, texts in columns.items() if any(texts)}
-    for name in ("prompts", "way", "agent", "folder"):
+    for name in ("prompts", "state", "agent", "folder", "changes"):
         if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
             break
         columns.pop(name, None)
     return list(columns.values())
 
 
-def _short(agent: str) -> str:
-    return cut(make_visible_line(agent), MAX_AGENT_CELLS)
-
-
-def _prompts(session: PastSession) -> str:
-    count = session.recorded.prompts if session.recorded is not None else 0
+def _prompts(past: PastSession | None) -> str:
+    count = past.recorded.prompts if past is not None and past.recorded is not None else 0
     return f"{count} prompt{'s' * (count != 1)}" if count else ""
 
 
-def _when(session: PastSession, when: datetime | None, now: datetime) -> str:
-    return short_time(when, now) if when else cut(make_visible_line(session.told_time), MAX_WHEN_CELLS)
+def _place(row: SessionRow, here: Path | None) -> str:
+    if row.branch and row.folder != here:
+        return cut(make_visible_line(row.branch), MAX_FOLDER_CELLS)
+    return short_folder(row.folder, here)
 
 
-def _whole(session: PastSession, why: str, when: datetime | None) -> str:
-    """All that is known about a session, in one line, starting with why it can't be opened."""
+def _when(row: SessionRow, when: datetime | None, now: datetime) -> str:
+    if when is not None:
+        return short_time(when, now)
+    return cut(make_visible_line(row.past.told_time), MAX_WHEN_CELLS) if row.past is not None else ""
+
+
+def _whole(row: SessionRow, when: datetime | None) -> str:
+    """All that is known about a session, in one line, starting with what matters most."""
+    past = row.past
     return " · ".join(
         filter(
             None,
             (
-                why and f"can't be opened: {why}",
-                when.replace(tzinfo=None).isoformat(" ", "minutes") if when else session.told_time,
-                "archived" * session.is_archived,
-                session.doing and f"{session.doing}, says its agent",
-                _prompts(session),
-                str(session.cwd),
-                session.session_id,
-                shlex.join(session.command) or session.agent,
+                row.why and f"can't be opened: {row.why}",
+                row.last,
+                when.replace(tzinfo=None).isoformat(" ", "minutes") if when else past.told_time if past else "",
+                "archived" * row.is_archived,
+                f"{past.doing}, says its agent" if past is not None and past.doing else row.state,
+                _prompts(past),
+                row.changes,
+                row.branch,
+                str(row.folder),
+                past.session_id if past is not None else "",
+                (shlex.join(past.command) if past is not None else "") or row.agent,
             ),
         )
     )
 
 
-def _local_time(session: PastSession) -> datetime | None:
+def _local_time(seconds: float | None) -> datetime | None:
     try:
-        return None if session.last_at is None else datetime.fromtimestamp(session.last_at).astimezone()
+        return None if seconds is None else datetime.fromtimestamp(seconds).astimezone()
     except (ValueError, OverflowError, OSError):  # years that the system's clock doesn't support
         return None

@@ -1,13 +1,14 @@
-"""Earlier sessions, those of an agent and recorded ones, in one list. The dialog itself opens none."""
+"""Sessions: all of them, in tabs, hosts, agents, and recordings, in one list. The dialog itself opens none."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -19,25 +20,68 @@ from textual.worker import Worker
 
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
-from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
+from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, SessionStatus, SessionSummary
+from acp_tui.conversation.permission_requests import Rejection
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.dialogs.session_rows import ARCHIVED, OpenMode, session_rows
+from acp_tui.ui.dialogs.session_rows import EARLIER, NEEDS_YOU, OpenMode, SessionRow, in_order, row_of, session_rows
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 from acp_tui.values import dataclass
 
 EMPTY_PAGES_IN_A_ROW: Final = 20
 """Empty pages with a cursor aren't the end of the list (R-SESS-9), but after this many in a row loading stops."""
+Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 
 class SessionSource(Protocol):
     """Where sessions come from, and what can be done with them. Coroutines raise ClientError."""
+
+    @property
+    def listeners(self) -> list[Callable[[], None]]:
+        """Called when something about the tabs changes."""
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Returns seconds; that of the app."""
+
+    def in_tabs(self) -> Sequence[SessionRow]:
+        """The sessions in tabs, from left to right."""
+
+    def key_in_tabs(self, session: PastSession) -> str:
+        """The key of the tab that shows a session; "" if none does."""
+
+    def panel_asking(self, key: str) -> SessionPanel | None:
+        """The panel of a tab whose agent waits for the user."""
+
+    async def find_branches(self) -> None:
+        """Find out the branches of the tabs' folders."""
+
+    async def in_hosts(self) -> Sequence[SessionRow]:
+        """The sessions that hosts keep and no tab shows."""
+
+    async def in_agents(self) -> Sequence[tuple[str, Sequence[SessionSummary]]]:
+        """What the agents of other tabs have in memory, by the agent's name."""
+
+    async def open(self, row: SessionRow) -> None:
+        """Show the session: in its tab, or here, or in a new tab."""
+
+    async def begin(self) -> None:
+        """Start a session."""
+
+    async def close(self, key: str) -> None:
+        """Close this tab, after confirmation."""
+
+    def move(self, key: str, direction: int) -> None:
+        """Move this tab by one place."""
 
     @property
     def agent(self) -> str:
@@ -59,7 +103,7 @@ class SessionSource(Protocol):
         """A line of the session's conversation that contains these words."""
 
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
-        """How the session can be opened, and why its agent can't open it."""
+        """How a session without a tab can be opened, and why its agent can't open it."""
 
     def no_delete(self, session: PastSession) -> str:
         """Why the session's agent can't delete it; "" if it can."""
@@ -145,8 +189,8 @@ class SessionList(FilteredList):
     class Resized(Message):
         """Posted when the width of the rows changes."""
 
-    def __init__(self, *, empty: str) -> None:
-        super().__init__(has_search=False, empty=empty)
+    def __init__(self, rows: Sequence[PickerRow[str]], *, empty: str) -> None:
+        super().__init__(rows, has_search=False, empty=empty)
         self._found: Sequence[PickerRow[str]] = ()
         self._lines: Mapping[str, str] = {}
 
@@ -185,20 +229,22 @@ class SessionList(FilteredList):
 
 
 KEYS: Final = (
-    "{list_choose} open · {sessions_new} new · {sessions_rename} rename · {sessions_pin} pin"
-    " · {sessions_archive} archive · {sessions_delete} delete · {sessions_export} export"
+    "{list_choose} open · {sessions_search} search · {sessions_new} new · {sessions_close} close tab"
+    " · {sessions_rename} rename · {sessions_pin} pin · {sessions_archive} archive · {sessions_delete} delete"
+    " · {sessions_export} export · {sessions_up} {sessions_down} move tab"
 )
 HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
+ARCHIVED: Final = {False: "with archived", True: "without archived"}
+"""What the key does that shows and hides archived sessions, by whether they are shown."""
 MARK_CELLS: Final = 2
 NOWHERE: Final = Content()
-
-
-@dataclass(frozen=True, slots=True)
-class SessionChoice:
-    """What the user wants: to open a session, or to start one."""
-
-    session: PastSession | None = None
+LIST_SHARE: Final = 4
+"""Above a question, one in so many lines of the screen is the list's, but not fewer than three."""
+LINES_AROUND: Final = 5
+"""Around the list and the question: the frame, the title, and what is said."""
+NO_TAB: Final = "It has no tab."
+NO_SESSION: Final = "There is no session yet in this tab."
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +255,21 @@ class Confirmation:
     do: Callable[[PastSession], Awaitable[None]]
 
 
-class SessionsDialog(Dialog[SessionChoice | None]):
-    """Lists sessions, and returns the chosen one. Deletes and exports sessions while it stays open."""
+class QuestionBelow(PermissionCard):
+    """A tab's permission request below the list, with the keys and the guard of the tab's own card."""
+
+    WAY_IN = "{sessions_answer}"
+
+    def put_up(self, asked: ShownRequest | None) -> None:
+        super().put_up(asked)
+        self.screen.set_class(self.display, "-with-card")
+
+
+class SessionsDialog(Dialog[Act | None]):
+    """Lists sessions. Returns what to do once it is gone, such as opening one, which happens once.
+
+    Answers, renames, marks, deletes, and exports while it stays open.
+    """
 
     PLACE: ClassVar[Place] = "sessions"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -226,10 +285,12 @@ class SessionsDialog(Dialog[SessionChoice | None]):
         self._here = here
         self._now = now
         self._listing = SessionListing(source, is_everywhere=False)
+        self._hosted: Sequence[SessionRow] = ()
+        self._in_agents: Sequence[tuple[str, Sequence[SessionSummary]]] = ()
         self._recorded: Sequence[PastSession] = ()
         self._found: Sequence[PastSession] = ()
         """Found by the words of the search."""
-        self._past: dict[str, PastSession] = {}
+        self._rows: dict[str, SessionRow] = {}
         """All sessions shown, by key."""
         self._drawn: dict[str, PickerRow[str]] = {}
         """The rows of the list, by key."""
@@ -250,14 +311,36 @@ class SessionsDialog(Dialog[SessionChoice | None]):
         self._wanted = ""
         """The words to search for in the conversations."""
         self._lines: dict[str, str] = {}
-        self._list = SessionList(empty="Loading …")
+        self._list = SessionList(self._draw(in_order(source.in_tabs())), empty="Loading …")
+        self._asking: SessionPanel | None = None
+        """Whose request the card shows."""
+        self._card = QuestionBelow(self, clock=source.clock)
         self._said = Static(classes="dialog-said", markup=False)
+        self._frame = Frame(Content("Sessions"), self._keys, self._list, self._card, self._said)
 
     def compose(self) -> ComposeResult:
-        yield Frame(Content("Sessions"), self._keys, self._list, self._said)
+        yield self._frame
 
     def on_mount(self) -> None:
+        """Begin at the session in front, or at the first one that needs the user."""
+        if next((row.group for row in in_order(self._source.in_tabs())), "") == NEEDS_YOU:
+            self._list.action_move(-len(self._source.in_tabs()))
+        self._source.listeners.append(self._show)
+        self.run_worker(self._look_around())
         self._begin()
+
+    def on_unmount(self) -> None:
+        self._source.listeners.remove(self._show)
+        if self._asking is not None:
+            self._asking.card.mirror = None
+
+    async def _look_around(self) -> None:
+        """Find what takes a moment: branches, and sessions elsewhere."""
+        await self._source.find_branches()
+        self._hosted = await self._source.in_hosts()
+        self._show()
+        self._in_agents = await self._source.in_agents()
+        self._show()
 
     # Loading
 
@@ -315,7 +398,7 @@ class SessionsDialog(Dialog[SessionChoice | None]):
         self._listing = SessionListing(self._source, is_everywhere=self._is_everywhere)
         self._recorded = self._found = ()
         self._loading = None
-        self.query_one(Frame).show_keys(self._keys)
+        self._frame.show_keys(self._keys)
         self._begin()
         self._show()
         self._look_for(self._list.words)
@@ -324,39 +407,46 @@ class SessionsDialog(Dialog[SessionChoice | None]):
     def _keys(self) -> str:
         other = HERE if self._is_everywhere else EVERYWHERE
         archived = ARCHIVED[self._shows_archived]
-        return (
-            f"{KEYS} · {{sessions_folders}} {other} · {{sessions_archived}} {archived}"
-            " · {sessions_search} search · {dialog_close} close"
-        )
+        return f"{KEYS} · {{sessions_folders}} {other} · {{sessions_archived}} {archived} · {{dialog_close}} close"
 
     def action_switch_archived(self) -> None:
         self._shows_archived = not self._shows_archived
-        self.query_one(Frame).show_keys(self._keys)
+        self._frame.show_keys(self._keys)
         self._show()
 
     # What is shown
 
-    def _marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with the user's marks, without archived ones if those are hidden."""
-        return [one for one in self._source.marked(past) if self._shows_archived or not one.is_archived]
-
     @on(SessionList.Resized)
     def _show(self) -> None:
-        past = self._marked(merged(self._listing.sessions.values(), self._source.agent, self._recorded))
-        self._past = {session.key: session for session in past}
-        rows = self._rows(past)
-        self._drawn = {row.value: row for row in rows}
-        self._list.show_rows(rows, empty=self._nothing())
+        past = merged(self._listing.sessions.values(), self._source.agent, self._recorded)
+        for agent, sessions in self._in_agents:
+            past = merged(sessions, agent, past)
+        placed = {row.key: row for row in (*self._source.in_tabs(), *self._hosted)}
+        hosted = {(row.past.session_id, row.folder): row.key for row in self._hosted if row.past is not None}
+        rows = []
+        for one in self._source.marked(past):
+            key = self._source.key_in_tabs(one) or hosted.get((one.session_id, one.cwd), "")
+            if key in placed:
+                placed[key] = _with_past(placed[key], one)
+            else:
+                rows.append(row_of(one, *self._source.judge(one)))
+        shown = [one for one in in_order((*placed.values(), *rows)) if self._shows_archived or not one.can_be_hidden]
+        self._rows = {row.key: row for row in shown}
+        drawn = self._draw(shown)
+        self._drawn = {row.value: row for row in drawn}
+        self.set_class(any(row.is_tab and row.group == NEEDS_YOU for row in shown), "-asking")
+        self._card.fit(self.size.height - LINES_AROUND - self._frame.key_lines - max(self.size.height // LIST_SHARE, 3))
+        self._list.show_rows(drawn, empty=self._nothing(), stays=self.focused is self._card)
         self._show_found()
         self._say_how_it_stands()
 
-    def _rows(self, past: Sequence[PastSession]) -> list[PickerRow[str]]:
+    def _draw(self, rows: Iterable[SessionRow]) -> list[PickerRow[str]]:
         return session_rows(
-            past,
-            judge=self._source.judge,
+            rows,
             here=self._here,
             now=self._now().astimezone(),
-            cells=self._list.size.width - MARK_CELLS,
+            cells=self._list.size.width - MARK_CELLS if self.is_mounted else 0,
+            is_low=self.has_class("-low"),
         )
 
     def _nothing(self) -> str:
@@ -364,8 +454,7 @@ class SessionsDialog(Dialog[SessionChoice | None]):
             return "Loading …"
         if self._troubles:
             return "Couldn't list any sessions"
-        elsewhere = "" if self._is_everywhere else " in this folder; press {sessions_folders} for all folders"
-        return keys_in_force(self).hint(f"No sessions yet{elsewhere}; press {{sessions_new}} to start one")
+        return "No sessions yet"
 
     def _say_how_it_stands(self) -> None:
         if self._questions:
@@ -375,13 +464,14 @@ class SessionsDialog(Dialog[SessionChoice | None]):
         self._said.update(Content("\n").join([*troubles, Content(self._summary())]))
 
     def _summary(self) -> str:
-        found = f"{len(self._past)} in {EVERYWHERE if self._is_everywhere else HERE}"
+        number = sum(row.group == EARLIER for row in self._rows.values())
+        found = f"{number or 'none'} earlier in {EVERYWHERE if self._is_everywhere else HERE}".capitalize()
         if self._waiting:
             return "Loading …"
         if self._troubles:
             return keys_in_force(self).hint("{sessions_reload}: load again")
         if self._listing.is_at_end:
-            return found if self._past else ""
+            return found
         return f"{found} so far · ↓ at the end loads more"
 
     # Searching conversations
@@ -417,46 +507,134 @@ class SessionsDialog(Dialog[SessionChoice | None]):
 
     def _show_found(self) -> None:
         """Show found sessions below those that match by title."""
-        found = {session.key: session for session in self._marked(self._found)}
-        self._past = {**found, **self._past}
+        found: dict[str, SessionRow] = {}
+        for one in self._source.marked(self._found):
+            key = self._source.key_in_tabs(one) or one.key
+            row = self._rows.get(key) or row_of(one, *self._source.judge(one))
+            if self._shows_archived or not row.can_be_hidden:
+                found[key] = row
         # Most are in the list already: a search is shown with each letter.
-        drawn = {row.value: row for row in self._rows([found[key] for key in found.keys() - self._drawn.keys()])}
+        drawn = {row.value: row for row in self._draw(row for key, row in found.items() if key not in self._drawn)}
+        self._rows |= found
         self._list.show_found([replace(self._drawn.get(key) or drawn[key], group=FOUND) for key in found])
 
     @work(exclusive=True, group="line")
-    async def on_filtered_list_moved(self) -> None:
+    async def _show_line(self) -> None:
         """Show the line that matches the search in the session at the cursor."""
-        session, words = self._session, self._list.words
-        found = {one.key for one in self._found}
-        if session is None or not words or session.key in self._lines or session.key not in found:
+        row, words = self._row, self._list.words
+        session = row.past if row is not None else None
+        if row is None or session is None or not words or row.key in self._lines:
+            return
+        if session.key not in {one.key for one in self._found}:
             return
         try:
             line = await self._source.line_with(session, words)
         except ClientError as error:
             line = str(error)
         if words == self._list.words:
-            self._lines[session.key] = line
+            self._lines[row.key] = line
             self._list.show_lines(self._lines)
+
+    # The question of the session at the cursor
+
+    def on_filtered_list_moved(self) -> None:
+        """Show what its agent asks, and the line that matches the search."""
+        row = self._row
+        self._mirror(self._source.panel_asking(row.key) if row is not None else None)
+        self._show_line()
+
+    def _mirror(self, panel: SessionPanel | None) -> None:
+        """Show the request that this panel shows, and its changes, until another panel is shown."""
+        if panel is self._asking:
+            return
+        if self._asking is not None:
+            self._asking.card.mirror = None
+        self._card.put_up(None)
+        self._asking = panel
+        if panel is not None:
+            panel.card.mirror = self._card
+            self._card.put_up(panel.card.asked)
+
+    def action_answer(self) -> None:
+        """Go to the question, or leave the search."""
+        if self._card.display:
+            self._card.enter()
+        elif self._list.is_searching:
+            self._list.end_search()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """On the question, no key acts on the list."""
+        return self.focused is not self._card
+
+    def answer_request(self, key: RequestKey, option_id: str) -> None:
+        if self._asking is not None:
+            self._asking.answer_request(key, option_id)
+
+    def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[events.Key | events.Paste]) -> None:
+        """Let the user write the reason in the session's own prompt."""
+        if self._asking is not None:
+            self._asking.ask_why(rejection, typed, keys)
+            self._open()
+
+    def write(self, text: str, keys: Sequence[events.Key | events.Paste], *, is_paste: bool) -> None:
+        """Put the text into the session's own draft, and go there, as from its own card."""
+        if self._asking is not None:
+            self._asking.write(text, keys, is_paste=is_paste)
+            self._open()
+
+    def leave(self) -> None:
+        self.set_focus(self._list)
 
     # The user's actions
 
     @property
+    def _row(self) -> SessionRow | None:
+        return self._rows.get(self._list.row.value) if self._list.row is not None else None
+
+    @property
     def _session(self) -> PastSession | None:
-        return self._past.get(self._list.row.value) if self._list.row is not None else None
+        """The session at the cursor; None after a notice if it has none."""
+        row = self._row
+        if row is None:
+            self._say_how_it_stands()
+        elif row.past is None:
+            self._say(shown(NO_SESSION, "$text-warning"))
+        return row.past if row is not None else None
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Open the session. If a question is open, only cancel that."""
-        session = self._past[message.row.value]
-        way, why = self._source.judge(session)
+        row = self._rows[message.row.value]
         if self._questions:
             self._spare()
-        elif way is OpenMode.NONE:
-            self._say(shown(why, "$text-warning"))
+        elif row.state == OpenMode.NONE.value:
+            self._say(shown(row.why, "$text-warning"))
         else:
-            self.dismiss(SessionChoice(session))
+            self._open()
+
+    def _open(self) -> None:
+        if (row := self._row) is not None:
+            self.dismiss(partial(self._source.open, row))
 
     def action_new(self) -> None:
-        self.dismiss(SessionChoice())
+        self.dismiss(self._source.begin)
+
+    @property
+    def _tab(self) -> str:
+        """The key of the tab at the cursor; "" after a notice if there is none."""
+        row = self._row
+        if row is not None and row.is_tab:
+            return row.key
+        self._say(shown(NO_TAB, "$text-warning"))
+        return ""
+
+    def action_close_tab(self) -> None:
+        """Close the tab at the cursor. The dialog closes first, because it may be above that tab."""
+        if key := self._tab:
+            self.dismiss(partial(self._source.close, key))
+
+    def action_move(self, direction: int) -> None:
+        if key := self._tab:
+            self._source.move(key, direction)
 
     def action_refuse(self) -> None:
         if self._questions:
@@ -466,7 +644,6 @@ class SessionsDialog(Dialog[SessionChoice | None]):
         """Ask before deleting. Deleting in the agent and deleting the recording are separate questions."""
         session = self._session
         if session is None:
-            self._say_how_it_stands()
             return
         self._doomed = session
         no_delete = self._source.no_delete(session)
@@ -488,6 +665,8 @@ class SessionsDialog(Dialog[SessionChoice | None]):
 
         A key that would act on a session only cancels the question.
         """
+        if self.focused is self._card:
+            return  # it has a guard of its own
         self._is_answer = self._guard.takes(event)
         binding = next(iter(bindings_of_key(self, event.key)), None)
         if self._questions and binding is not None:
@@ -539,8 +718,8 @@ class SessionsDialog(Dialog[SessionChoice | None]):
         """Write the session to a file. The dialog stays open."""
         session = self._session
         if session is None:
-            self._say_how_it_stands()
-        elif session.recorded is None:
+            return
+        if session.recorded is None:
             self._say(shown("It has no recording here. Open it, then use /export.", "$text-warning"))
         else:
             try:
@@ -553,7 +732,6 @@ class SessionsDialog(Dialog[SessionChoice | None]):
         """Rename, pin, or archive the session. The dialog stays open."""
         session = self._session
         if session is None:
-            self._say_how_it_stands()
             return
         change = {"rename": self._source.rename, "pin": self._source.pin, "archive": self._source.archive}[how]
         try:
@@ -571,6 +749,14 @@ class SessionsDialog(Dialog[SessionChoice | None]):
 
     def _say(self, what: Content) -> None:
         self._said.update(what)
+
+
+def _with_past(row: SessionRow, found: PastSession) -> SessionRow:
+    """A session in a tab or a host, with what is listed or recorded of it."""
+    own, title = row.past, row.title or found.title
+    if own is None or own.agent == found.agent:
+        return replace(row, title=title, past=found, is_pinned=found.is_pinned)
+    return replace(row, title=title, past=replace(own, recorded=found.recorded))
 
 
 def _question(what: str, session: PastSession, where: Content = NOWHERE) -> Content:

@@ -314,7 +314,10 @@ class QuestionGuard(AnswerGuard):
         return self._has_just_come or self._has_answer
 
     def _is_bound_above(self, key: str) -> bool:
-        return self._widget is not None and any(True for _ in bindings_of_key(self._widget.screen, key))
+        screen = self._widget.screen if self._widget is not None else None
+        return screen is not None and any(
+            screen.check_action(binding.action, ()) for binding in bindings_of_key(screen, key)
+        )
 
     def take_typed(self) -> str:
         """Return the characters, and begin anew."""

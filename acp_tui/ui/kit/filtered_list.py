@@ -81,9 +81,9 @@ class FilteredList(Vertical, can_focus=True):
     def is_searching(self) -> bool:
         return self._search.has_focus
 
-    def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "") -> None:
-        """Replace the rows. A cursor that was moved stays on its row, wherever that is now."""
-        before = self.row if self._list.cursor > 0 else None
+    def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "", stays: bool = False) -> None:
+        """Replace the rows. A cursor that was moved stays on its row, wherever that is now; with `stays`, any does."""
+        before = self.row if stays or self._list.cursor > 0 else None
         self._all = tuple(rows)
         self._empty = empty or self._empty
         self._invite()

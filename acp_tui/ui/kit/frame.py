@@ -91,5 +91,10 @@ class Frame(Vertical):
         self._keys = FrameKeys(keys)
         super().__init__(Static(title, classes="frame-title", markup=False), *parts, self._keys)
 
+    @property
+    def key_lines(self) -> int:
+        """How many lines the keys take."""
+        return self._keys.size.height
+
     def show_keys(self, keys: str) -> None:
         self._keys.keys = keys

@@ -1,7 +1,8 @@
-"""A list of one-line rows under headings, drawn line by line. Thousands cost no more than a screenful."""
+"""A list of rows of one or two lines under headings, drawn line by line. Thousands cost no more than a screenful."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -28,6 +29,8 @@ MIN_LABEL_CELLS: Final = 16
 MIN_CELLS: Final = 4
 MAX_FOLDER_CELLS: Final = 24
 MAX_NUMBERED: Final = 9
+BELOW_INDENT: Final = 5
+"""Of a row's second line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class PickerRow(Generic[V]):
     """Shown in full at the end of the row. The label gets the rest."""
     is_rare: bool = False
     """Whether it's shown only while the user searches."""
+    below: str = ""
+    """A second line."""
 
 
 class RowList(LineView):
@@ -94,7 +99,7 @@ class RowList(LineView):
                 self._lines.append(row.group)
             group = row.group
             self._line_of.append(len(self._lines))
-            self._lines.append(index)
+            self._lines += [index] * (2 if row.below else 1)
         self.count_lines(len(self._lines))
         self.refresh(layout=True)
         self.move_to(cursor)
@@ -128,14 +133,16 @@ class RowList(LineView):
 
     def move_page(self, direction: int) -> bool:
         """Move the cursor by a page: up for -1, down for 1."""
-        return self.move(direction * self.page_lines)
+        line = self._line_of[self.cursor] + direction * self.page_lines if self.row is not None else 0
+        before = bisect_right(self._line_of, line) - 1
+        return self.move(before - self.cursor if before != self.cursor else direction)
 
     def _reveal(self) -> None:
         if self.row is not None:
             line = self._line_of[self.cursor]
             # Include the heading above.
             top = line - 1 if line and isinstance(self._lines[line - 1], str) else line
-            self.reveal(range(top, line + 1))
+            self.reveal(range(top, line + 1 + bool(self.row.below)))
 
     def row_at(self, event: events.Click) -> int | None:
         """The index of the clicked row; None for headings, the frame, and the space below."""
@@ -160,6 +167,8 @@ class RowList(LineView):
             return BLANK
         palette = palette_for(self.app.current_theme)
         what = self._lines[line]
+        if isinstance(what, int) and line > self._line_of[what]:
+            return Strip([self._below(what, width, palette)])
         if isinstance(what, int):
             return Strip(self._row_segments(what, width, palette))
         indent = " " * self.heading_indent
@@ -188,6 +197,11 @@ class RowList(LineView):
             # In the terminal's own colors, muted text is unreadable on the cursor's background.
             label_style, end_style = label_style + Style(bold=True), palette.text
         return [Segment(self.mark_of(index), palette.accent), Segment(label, label_style), Segment(end, end_style)]
+
+    def _below(self, index: int, width: int, palette: Palette) -> Segment:
+        text = make_visible_line(self.rows[index].below)
+        style = palette.text if index == self.cursor else palette.muted
+        return Segment(cut(" " * (self.mark_cells + BELOW_INDENT) + text, width), style)
 
 
 class NumberedRows(RowList):

@@ -112,6 +112,8 @@ class PermissionCard(AnswerableRequest):
 
     PLACE: ClassVar[KeyPlace] = "card"
     RAW_HINT = "press {raw} to see what else is reported: _meta"
+    WAY_IN: ClassVar = "{leave_prompt}"
+    """The key that leads to it."""
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("review", "leave_card"),
     ]
@@ -143,11 +145,11 @@ class PermissionCard(AnswerableRequest):
                 hint(
                     "too small here: {review} shows it whole"
                     if has_focus
-                    else "too small here: {leave_prompt}, then {review}"
+                    else f"too small here: {self.WAY_IN}, then {{review}}"
                 )
             ]
         if not has_focus:
-            return [hint("{leave_prompt} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
+            return [hint(f"{self.WAY_IN} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
         is_brief = self.content_size.width < BRIEF_CELLS
         full, reject, raw, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
         more = [hint(MORE)] if is_cut else []

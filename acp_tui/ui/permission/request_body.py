@@ -153,6 +153,8 @@ class RequestBody(Vertical):
         """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""
         self._drawing = drawing or SubjectDrawing()
         self.asked: ShownRequest | None = None
+        self.mirror: RequestBody | None = None
+        """Shows the same request on another screen."""
         self._state: tuple[object, ...] = ()
         """The state of what is shown, so that other updates from the agent redraw nothing."""
         self._whole = DrawnSubject()
@@ -186,12 +188,18 @@ class RequestBody(Vertical):
         if requests:
             call = conversation.tool_call(requests[0].tool_call_id).call
             asked = ShownRequest(requests[0], call, cwd, len(requests), conversation.terminals)
+        self.put_up(asked)
+
+    def put_up(self, asked: ShownRequest | None) -> None:
+        """Show this request; None to hide."""
         is_new = (asked is not None) != self.display
         self.display = asked is not None
         if is_new:
             AskingChanged.tell(self)
         self.show_request(asked)
         self._place.frame(self._rows)
+        if self.mirror is not None:
+            self.mirror.put_up(asked)
 
     def fit(self, rows: int, beside: int = 0) -> None:
         """Take at most `rows` rows in total. The widget next to the request would like `beside` of them."""
@@ -244,6 +252,8 @@ class RequestBody(Vertical):
     def _on_prune(self) -> None:
         """Ask nothing from now on: it's about to leave the screen, and its parts go first."""
         self.asked = None
+        if self.mirror is not None:
+            self.mirror.put_up(None)
 
     def _look_for_moves(self, _: object) -> None:
         """Rearm the guard if the options moved: another answer may be under the mouse."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from acp_tui.client.settings.settings import STATUS_PARTS, StatusPart
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Message, ToolCallEntry
+from acp_tui.conversation.entries import Entry, Failure, Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible_line
@@ -17,6 +18,10 @@ from acp_tui.conversation.wording import clock, duration, money, short_count, va
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Attendance
 
+MAX_LINE: Final = 1000
+"""Characters of a message in which its last line is searched."""
+MAX_LOOKED_AT: Final = 50
+"""Entries."""
 SILENCE_S: Final = 30
 """After this much silence, the user is told how long the agent has been silent."""
 QUESTION_TOOLS: Final = frozenset(
@@ -182,10 +187,14 @@ class Work:
         return self._clock() - self._began if self._began is not None else 0.0
 
     @property
+    def silent_s(self) -> float:
+        """How long nothing has happened."""
+        return self._clock() - self._heard
+
+    @property
     def silence(self) -> str:
         """How long the agent has been silent; "" if it hasn't."""
-        silent_s = self._clock() - self._heard
-        return f"silent for {clock(silent_s)}" if silent_s >= SILENCE_S else ""
+        return f"silent for {clock(self.silent_s)}" if self.silent_s >= SILENCE_S else ""
 
     @property
     def activity(self) -> str:
@@ -214,3 +223,20 @@ def doing(conversation: Conversation) -> str:
         return make_visible_line(step.content)
     last = next((entry for entry in reversed(conversation.entries) if isinstance(entry, ToolCallEntry)), None)
     return make_visible_line(last.call.shown_title) if last is not None else ""
+
+
+def last_line(conversation: Conversation) -> str:
+    """What the agent asks, does, or said last, in one line; "" if there is none."""
+    asked = next(iter(conversation.elicitations.values()), None)
+    now = make_visible_line(asked.message) if asked is not None else doing(conversation)
+    return now or next(filter(None, map(_last_line_of, islice(reversed(conversation.entries), MAX_LOOKED_AT))), "")
+
+
+def _last_line_of(entry: Entry) -> str:
+    match entry:
+        case Message(role="agent"):
+            return make_visible_line(entry.text[-MAX_LINE:].rstrip().rpartition("\n")[2])
+        case Failure(message):
+            return make_visible_line(message)
+        case _:
+            return ""

@@ -1,6 +1,6 @@
 """The line at the bottom: the agent, what it is doing, and other facts.
 
-The words and marks for a session's state are the same for the tabs, the board, the window's title, and a replay.
+The words and marks for a session's state are the same for tabs, the sessions dialog, the window's title, and replays.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
-"""What you do with earlier sessions, listed by the agent or recorded: find, open, read, export, delete.
+"""What you do with sessions, in tabs, hosts, and agents, or recorded: find, open, read, export, delete.
 
-Also what an empty session shows about them and its folder.
+Also what an empty session shows about earlier ones and its folder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from anyio import to_thread
@@ -16,6 +18,7 @@ from anyio import to_thread
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.folds import KeptFolds
@@ -23,20 +26,24 @@ from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     PastSession,
+    SessionFromRecording,
     line_with,
-    merged,
     recorded_sessions,
     recording_store,
     sandbox_of,
 )
 from acp_tui.client.transcript.index import SessionIndex
-from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus
+from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.naming import NameDialog
-from acp_tui.ui.dialogs.session_rows import OpenMode, session_rows
+from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.session.status import last_line
+from acp_tui.ui.session.status_line import HOSTED as HOSTED_SIGN
+from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
@@ -51,7 +58,10 @@ NO_AGENT_HERE: Final = "There is no agent here to start another session with."
 
 
 MAX_ASKED: Final = 50
-"""Of how many sessions the board asks what they do."""
+"""Of how many sessions an agent is asked what they do."""
+GROUPS: Final = {TabState.NEEDS_YOU: NEEDS_YOU, TabState.WORKING: WORKING}
+TOLD: Final = (TabState.STARTING, TabState.DONE, TabState.FAILED)
+"""The states that a row names, because its group doesn't."""
 
 
 class HistoryController:
@@ -60,26 +70,102 @@ class HistoryController:
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self._marks = SessionMarks()
+        self._branches: dict[Path, str] = {}
+        self._hosted: dict[str, HostedSession] = {}
+        """By the keys of their rows."""
 
     @property
     def _index(self) -> SessionIndex:
         return SessionIndex(recording_store(self._tab.app.settings.recordings))
 
     async def choose(self) -> None:
-        """Let the user open an earlier session, or start one."""
-        choice = await self._tab.ask(SessionsDialog(self, here=self._tab.cwd))
-        if choice is None:
-            return
-        if choice.session is not None:
-            await self.open(choice.session)
-        else:
-            await self._begin()
+        """Show the sessions, and do what the user chooses there."""
+        act = await self._tab.ask(SessionsDialog(self, here=self._tab.cwd))
+        if act is not None:
+            await act()
 
-    async def _begin(self) -> None:
+    async def begin(self) -> None:
         if self._tab.link.can_start:
             await self._tab.app.open_tab(self._tab.link, self._tab.cwd)
         else:
             self._tab.say(NO_AGENT_HERE, severity="warning")
+
+    # Sessions in tabs and in hosts
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        return self._tab.app.clock
+
+    @property
+    def listeners(self) -> list[Callable[[], None]]:
+        return self._tab.app.tabs.listeners
+
+    def in_tabs(self) -> Sequence[SessionRow]:
+        """The sessions in tabs, from left to right."""
+        tabs = list(self._tab.app.tabs)
+        known = {one.key: one for one in self.marked(filter(None, map(_past_in, tabs)))}
+        return [self._row_of(number, tab, known) for number, tab in enumerate(tabs, 1)]
+
+    def _row_of(self, number: int, tab: Tab, known: Mapping[str, PastSession]) -> SessionRow:
+        one = _past_in(tab)
+        past = known[one.key] if one is not None else None
+        sign, _ = MARKS[tab.state]
+        panel = tab.panel
+        summary = tab.changes.summary() if tab.changes is not None else ""
+        return SessionRow(
+            tab.mode,
+            panel.title if panel is not None else "",
+            GROUPS.get(tab.state, OPEN),
+            past,
+            tab.marked_agent,
+            tab.cwd,
+            time.time() - panel.work.silent_s if panel is not None else None,
+            self._branches.get(tab.cwd, ""),
+            " ".join(word for word in summary.split() if word[0] in "+-"),
+            f"{number:>2} {sign}",
+            tab.state.value if tab.state in TOLD else "",
+            last_line(panel.conversation) if panel is not None else tab.phase,
+            is_tab=True,
+            is_current=tab is self._tab,
+            is_pinned=past is not None and past.is_pinned,
+        )
+
+    def key_in_tabs(self, session: PastSession) -> str:
+        """The key of the tab that shows a session; "" if none does."""
+        tab = self.tab_of(session)
+        return tab.mode if tab is not None else ""
+
+    def _tab_at(self, key: str) -> Tab | None:
+        return next((tab for tab in self._tab.app.tabs if tab.mode == key), None)
+
+    def panel_asking(self, key: str) -> SessionPanel | None:
+        """The panel of a tab whose agent waits for the user."""
+        tab = self._tab_at(key)
+        return tab.panel if tab is not None and tab.state is TabState.NEEDS_YOU else None
+
+    async def find_branches(self) -> None:
+        """Find out the branches of the tabs' folders."""
+        folders = {tab.cwd for tab in self._tab.app.tabs}
+        self._branches = await self._in_thread(lambda: {folder: branch_of(folder) for folder in folders})
+
+    async def in_hosts(self) -> Sequence[SessionRow]:
+        """The sessions that hosts keep and no tab shows."""
+        shown = [(tab.link.agent, tab.session) for tab in self._tab.app.tabs]
+        hosted = [one for one in await hosted_sessions() if not any(one.is_shown_by(*each) for each in shown)]
+        self._hosted = {f"{one.host}/{one.session_id}": one for one in hosted}
+        return [_hosted_row(key, one) for key, one in self._hosted.items()]
+
+    async def close(self, key: str) -> None:
+        """Close this tab, after confirmation."""
+        tab = self._tab_at(key)
+        if tab is not None:
+            await self._tab.app.close_tab(tab)
+
+    def move(self, key: str, direction: int) -> None:
+        """Move this tab by one place."""
+        tab = self._tab_at(key)
+        if tab is not None:
+            self._tab.app.tabs.move(tab, direction)
 
     # Sources of sessions
 
@@ -108,15 +194,10 @@ class HistoryController:
         """What the agent says of a session it lists."""
         return await self._agent.session_status(session_id) if self._agent is not None else None
 
-    async def open_elsewhere(self) -> Sequence[PastSession]:
-        """The sessions without a tab that the agent has in memory, of the first ones that it lists."""
-        agent = self._agent
-        if agent is None or not (agent.capabilities.list_sessions and agent.capabilities.session_status):
-            return ()
-        listed = (await agent.list_sessions()).sessions[:MAX_ASKED]
-        told = [replace(one, status=await agent.session_status(one.session_id)) for one in listed]
-        past = merged((one for one in told if one.status is not None and one.status.is_open), self.agent, ())
-        return [one for one in self.marked(past) if self._tab_of(one) is None and not self._why_not(one)]
+    async def in_agents(self) -> Sequence[tuple[str, Sequence[SessionSummary]]]:
+        """What the agents of other tabs have in memory, of the first sessions that they list, by the agent's name."""
+        links = {tab.link for tab in self._tab.app.tabs} - {self._tab.link}
+        return [(link.name, await _in_memory(link.agent)) for link in links if link.agent is not None]
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         cwd = None if is_everywhere else self._tab.cwd
@@ -137,16 +218,13 @@ class HistoryController:
     # What can be done with a session
 
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
-        """How the session would be opened, and why not in another way. A tab that shows it comes first."""
-        tab = self._tab_of(session)
-        if tab is not None:
-            return (OpenMode.HERE if tab is self._tab else OpenMode.TAB), ""
+        """How a session without a tab would be opened, and why not in another way."""
         why = self._why_not(session)
         if not why:
             return OpenMode.AGENT, ""
         return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why
 
-    def _tab_of(self, session: PastSession) -> Tab | None:
+    def tab_of(self, session: PastSession) -> Tab | None:
         return next((tab for tab in self._tab.app.tabs if is_shown(session, tab.session, tab.link)), None)
 
     def _why_not(self, session: PastSession) -> str:
@@ -165,7 +243,7 @@ class HistoryController:
 
     def no_delete(self, session: PastSession) -> str:
         """Why the session can't be deleted. Only the agent that lists it is asked to."""
-        if not session.is_listed or self._agent is None:
+        if not session.is_listed or self._agent is None or session.agent != self.agent:
             return "Only its agent can do that: open it there first."
         if not self._agent.capabilities.delete_session:
             return f"{self._agent.title} can't delete sessions"
@@ -175,7 +253,7 @@ class HistoryController:
 
     async def delete(self, session: PastSession) -> None:
         """Delete the session in the agent, with its marks and folds. A tab that shows it starts another."""
-        tab = self._tab_of(session)
+        tab = self.tab_of(session)
         await self._tab.sessions.delete(session.session_id)
         if self._marks.of(session.agent, session.session_id) != Mark():
             self._note(session, lambda _: Mark())
@@ -217,7 +295,7 @@ class HistoryController:
         name = await self._tab.ask(NameDialog(make_visible_line(session.title)))
         if name is None:
             return
-        tab = self._tab_of(session)
+        tab = self.tab_of(session)
         if tab is not None and tab.session is not None:
             name = await tab.session.rename(name)
         self._note(session, lambda mark: replace(mark, name=name))
@@ -228,7 +306,7 @@ class HistoryController:
 
     async def archive(self, session: PastSession) -> None:
         """Archive the session, which hides it from the list, or restore it; also in the agent, if it supports that."""
-        if session.is_listed and self._agent is not None:
+        if session.is_listed and self._agent is not None and session.agent == self.agent:
             await self._agent.archive_session(session.session_id, not session.is_archived)
         self._note(session, Mark.archived_or_not)
 
@@ -238,10 +316,19 @@ class HistoryController:
 
     # Opening
 
-    async def open(self, session: PastSession) -> None:
+    async def open(self, row: SessionRow) -> None:
         """Open the session: in its tab, or here if nothing has been said here yet, or in a new tab."""
-        tab = self._tab_of(session)
+        tab, hosted, app = self._tab_at(row.key), self._hosted.get(row.key), self._tab.app
         if tab is not None:
+            await app.tabs.go_to(tab)
+        elif hosted is not None:
+            await app.open_tab(app.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
+        elif row.past is not None:
+            await self._reopen(row.past)
+
+    async def _reopen(self, session: PastSession) -> None:
+        tab = self.tab_of(session)
+        if tab is not None:  # since it was listed
             await self._tab.app.tabs.go_to(tab)
             return
         try:
@@ -290,6 +377,46 @@ class HistoryController:
         return self._tab.session is not None and self._tab.session.conversation.is_blank
 
 
+def _past_in(tab: Tab) -> PastSession | None:
+    """The tab's session apart from the tab; None if it has none."""
+    session, agent = tab.session, tab.link.agent
+    if isinstance(session, SessionFromRecording):
+        recorded = session.recorded
+        return PastSession(recorded.agent, session.session_id, session.cwd, tab.title, recorded=recorded)
+    if session is None or agent is None:
+        return None
+    return PastSession(agent.command.name, session.session_id, session.cwd, tab.title)
+
+
+def _hosted_row(key: str, hosted: HostedSession) -> SessionRow:
+    title = hosted.title or f"untitled {hosted.session_id}"
+    return SessionRow(
+        key,
+        title,
+        NEEDS_YOU if hosted.waiting else HOSTED,
+        PastSession(hosted.agent, hosted.session_id, hosted.cwd, title),
+        hosted.host,
+        hosted.cwd,
+        hosted.opened_at or None,
+        mark=f"   {HOSTED_SIGN}",
+        state="" if hosted.waiting else hosted.state,
+        last=next(iter(hosted.waiting), ""),
+    )
+
+
+async def _in_memory(agent: Agent) -> Sequence[SessionSummary]:
+    """What the agent has in memory; nothing if it doesn't say."""
+    offers = agent.capabilities
+    if agent.lost is not None or not (offers.list_sessions and offers.session_status):
+        return ()
+    try:
+        listed = (await agent.list_sessions()).sessions[:MAX_ASKED]
+        told = [replace(one, status=await agent.session_status(one.session_id)) for one in listed]
+    except ClientError:
+        return ()
+    return [one for one in told if one.status is not None and one.status.is_open]
+
+
 MAX_KEPT: Final = 9
 TIPS: Final = (
     "{command_palette} finds any command by name",
@@ -314,7 +441,7 @@ class Welcoming:
     def __init__(self, tab: Tab, history: HistoryController) -> None:
         self._tab = tab
         self._history = history
-        self._recent: dict[str, PastSession] = {}
+        self._recent: dict[str, SessionRow] = {}
 
     async def tell(self, welcome: Welcome) -> None:
         """Read the facts and show them. Await it in a worker."""
@@ -326,15 +453,17 @@ class Welcoming:
         except ClientError:
             past = ()  # the sessions dialog says what failed
         useful = [one for one in past if self._is_useful(one)][:MAX_KEPT]
-        self._recent = {one.key: one for one in useful}
-        make_rows = partial(session_rows, useful, judge=self._history.judge, here=cwd, now=datetime.now().astimezone())
+        rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful]
+        self._recent = {row.key: row for row in rows}
+        make_rows = partial(session_rows, rows, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")
         welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
 
     def _is_useful(self, past: PastSession) -> bool:
         """Whether something was said in the session and it can be shown again."""
         said = past.recorded is not None and past.recorded.prompts > 0
-        return said and not past.is_archived and self._history.judge(past)[0] not in (OpenMode.HERE, OpenMode.NONE)
+        is_elsewhere = self._history.tab_of(past) is None
+        return said and is_elsewhere and not past.is_archived and self._history.judge(past)[0] is not OpenMode.NONE
 
     def _tip(self, past: Sequence[PastSession]) -> str:
         """A tip that changes with each prompt, so that frequent users see all of them."""

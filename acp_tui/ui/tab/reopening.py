@@ -70,7 +70,8 @@ def is_shown(past: PastSession, session: Session | None, link: AgentLink) -> boo
     if isinstance(session, SessionFromRecording):
         recorded = past.recorded
         return recorded is not None and recorded.recordings[:1] == session.recorded.recordings[:1]
-    return is_of(past, link) and (past.is_listed or past.is_latest)
+    is_ours = is_of(past, link) or (link.is_hosted and session.cwd == past.cwd)  # which agent a host keeps isn't known
+    return is_ours and (past.is_listed or past.is_latest)
 
 
 @dataclass(frozen=True, slots=True)

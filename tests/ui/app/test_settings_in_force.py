@@ -86,15 +86,13 @@ async def test_the_keys_of_every_dialog_and_its_list_can_be_others() -> None:
 
 async def test_the_keys_of_a_dialog_can_be_others_and_its_help_names_them() -> None:
     async with open_page() as page:
-        await use_keys(page, board_archived="f8", help="f2", choose_option="")
+        await use_keys(page, sessions_rename="f8", help="f2", choose_option="")
         await page.press("f10")
-        assert "F8 with archived" in page.words
+        assert "F8 rename" in page.words
         await page.press("f2")
-        assert "F8 Show or hide tabs of archived sessions" in page.words
+        assert "F8 Rename it" in page.words
         await page.press("f2")
-        assert "F8 Show or hide tabs of archived sessions" not in page.words
-        await page.press("f8")
-        assert "F8 without archived" in page.words
+        assert "F8 Rename it" not in page.words
 
 
 async def test_with_the_vim_preset_letters_move_through_the_conversation() -> None:

@@ -9,7 +9,6 @@ from textual.dom import DOMNode
 
 import acp_tui.ui
 from acp_tui.client.settings.settings import KeyChoice
-from acp_tui.ui.app.board import Board
 from acp_tui.ui.app.settings.screen import SettingEditor, SettingsScreen
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.changes.list import ChangesScreen
@@ -64,7 +63,6 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "prompts": (GoBackDialog,),
     "agents": (AgentsScreen,),
     "agent": (CapabilityCard,),
-    "board": (Board,),
     "changes": (ChangesScreen,),
     "diff": (ReviewScreen,),
     "settings": (SettingsScreen,),
@@ -200,9 +198,9 @@ def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> 
 
 def test_a_dialog_has_keys_to_choose_and_help_follows_that_of_the_session() -> None:
     keymap = keymap_of(chosen(sessions_delete="ctrl+x", help="f11"))
-    sessions, board = ("sessions", "dialog", "app"), ("board", "dialog", "app")
+    sessions = ("sessions", "dialog", "app")
     assert [keymap.meaning(sessions, key) for key in ("ctrl+x", "d", "y")] == ["d", "", "y"]
-    assert [keymap.meaning(board, key) for key in ("f11", "f1")] == ["f1", ""]
+    assert [keymap.meaning(sessions, key) for key in ("f11", "f1")] == ["f1", ""]
     assert keymap.notes == ()
 
 
@@ -233,7 +231,7 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("find", "nokey", "there is no such key"),
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
-        ("board_up", "p", "in the list of tabs it types a character"),
+        ("prompts_copy", "p", "in a list of your prompts it types a character"),
         ("sessions_export", "y", "digits and y, a, n always answer permission requests"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),

@@ -38,7 +38,7 @@ async def test_a_picture_of_the_screen_is_written_where_acp_tui_was_started(
 async def test_no_command_stands_in_the_palette_twice_also_after_it_was_used(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
-        await desk.choose("Show all tabs")
+        await desk.choose("Sessions")
         await desk.press("escape")
         titles = Counter(await desk.offers())
         assert "Quit" in titles
@@ -48,12 +48,13 @@ async def test_no_command_stands_in_the_palette_twice_also_after_it_was_used(ope
 async def test_what_was_used_last_comes_first(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
-        assert (await desk.offers())[0] != "Show all tabs"
-        await desk.choose("Show all tabs")
+        last = "Show what this agent can do"
+        assert (await desk.offers())[0] != last
+        await desk.choose(last)
         await desk.press("escape", "ctrl+p")
-        await desk.shows("Suggested", "Show all tabs F10")
+        await desk.shows("Suggested", f"{last} F4")
         await desk.press("escape")
-        assert (await desk.offers())[0] == "Show all tabs"
+        assert (await desk.offers())[0] == last
 
 
 async def test_it_begins_with_what_fits_the_moment_and_a_space_shows_the_rest(open_desk: OpenDesk) -> None:
@@ -62,7 +63,7 @@ async def test_it_begins_with_what_fits_the_moment_and_a_space_shows_the_rest(op
         await desk.has_session()
         await desk.press("ctrl+p")
         assert [row.label for row in desk.rows if row.group == SUGGESTED] == [
-            "Open, rename, pin, archive, delete, or start a session",
+            "Sessions",
             "Start another agent",
             "Start a session in a new git worktree",
         ]
@@ -97,7 +98,7 @@ async def test_only_what_can_be_done_now_is_offered(open_desk: OpenDesk) -> None
         empty = set(await desk.offers())
         assert empty >= {
             "Start another session",
-            "Open, rename, pin, archive, delete, or start a session",
+            "Sessions",
             "Change the settings",
         }
         assert not empty & {

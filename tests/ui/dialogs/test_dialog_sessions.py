@@ -11,8 +11,8 @@ import pytest
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
-from acp_tui.ui.dialogs.session_rows import OpenMode, session_rows
-from acp_tui.ui.dialogs.sessions import EMPTY_PAGES_IN_A_ROW, SessionChoice, SessionList, SessionsDialog
+from acp_tui.ui.dialogs.session_rows import OPEN, OpenMode, SessionRow, row_of, session_rows
+from acp_tui.ui.dialogs.sessions import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import MAX_FOLDER_CELLS, short_folder, short_time
 from support.dialogs import NOTHING, DialogPage, open_dialog
@@ -48,6 +48,20 @@ class Pages(NoSessions):
         self.cannot_delete = ""
         self.failure: ClientError | None = None
 
+    async def open(self, row: SessionRow) -> None:
+        assert row.past is not None
+        self.done.append(("open", row.past.session_id))
+
+    async def begin(self) -> None:
+        self.done.append(("begin", "new"))
+
+    def in_tabs(self) -> Sequence[SessionRow]:
+        row = SessionRow("tab", "On the screen", OPEN, None, "agent", PROJECT, None, is_tab=True, is_current=True)
+        return (row,) if self.current else ()
+
+    def key_in_tabs(self, session: PastSession) -> str:
+        return "tab" if session.session_id == self.current else ""
+
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         self.cursors.append(cursor)
         self.everywhere.append(is_everywhere)
@@ -66,8 +80,7 @@ class Pages(NoSessions):
         return f"the line: {words}"
 
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
-        here = OpenMode.HERE if session.session_id == self.current else OpenMode.AGENT
-        return self.ways.get(session.session_id, (here, ""))
+        return self.ways.get(session.session_id, (OpenMode.AGENT, ""))
 
     def no_delete(self, session: PastSession) -> str:
         return self.cannot_delete if session.is_listed else "It isn't the agent's."
@@ -83,10 +96,10 @@ class Pages(NoSessions):
         self.done.append(("export", session.session_id))
 
 
-def chosen(page: DialogPage) -> str:
-    """The id of the session that was chosen."""
-    assert isinstance(page.result, SessionChoice)
-    return page.result.session.session_id if page.result.session is not None else ""
+async def chosen(page: DialogPage, pages: Pages) -> str:
+    """The id of the session that was chosen; "new" for a new one."""
+    await page.result()
+    return pages.done[-1][1]
 
 
 ONE = [listed("s1", "Mend the parser"), listed("s2"), listed("s3", "Write tests")]
@@ -98,23 +111,33 @@ async def loaded(page: DialogPage, words: str = "in this folder") -> None:
 
 
 async def test_the_first_page_is_loaded_at_once_and_enter_opens() -> None:
-    pages = Pages((ONE, None), current="s2")
+    pages = Pages((ONE, None))
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         assert pages.cursors == [None]
         assert pages.everywhere == [False]
-        assert "◉ s2" in page.words  # without a title, its ID is shown
+        assert "s2 " in page.words  # without a title, its ID is shown
         assert "yesterday, 10:00 · /project · s1 · agent" in page.words
         await page.press("down", "down", "enter")
-        assert chosen(page) == "s3"
+        assert await chosen(page, pages) == "s3"
+
+
+async def test_a_listed_session_in_a_tab_is_that_tabs_row() -> None:
+    pages = Pages((ONE, None), current="s2")
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page, "2 earlier in this folder")
+        assert page.words.split().count("s2") == 1, "below the list"
+        assert page.words.index("Open") < page.words.index("◉ On the screen") < page.words.index("Earlier")
+        await page.press("enter")
+        assert await chosen(page, pages) == "s2"
 
 
 async def test_going_on_at_the_end_loads_more_with_the_agents_cursor() -> None:
     pages = Pages((ONE, "c/1="), ([listed("s4", "The fourth")], None))
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "3 in this folder so far")
+        await loaded(page, "3 earlier in this folder so far")
         await page.press("down", "down", "down")
-        await loaded(page, "4 in this folder")
+        await loaded(page, "4 earlier in this folder")
         await page.press("down", "down", "down")
         assert pages.cursors == [None, "c/1="]
         assert "The fourth" in page.words
@@ -130,16 +153,16 @@ async def test_an_empty_page_with_a_cursor_is_not_the_end() -> None:
 async def test_an_agent_that_sends_only_empty_pages_is_not_asked_for_ever() -> None:
     pages = Pages(*[([], "again")] * (EMPTY_PAGES_IN_A_ROW + 5))
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "0 in this folder so far")
+        await loaded(page, "None earlier in this folder so far")
         assert len(pages.cursors) == EMPTY_PAGES_IN_A_ROW
 
 
 async def test_a_refused_cursor_leads_back_to_the_first_page_once() -> None:
     pages = Pages((ONE, "old"), BAD_CURSOR, ([listed("new")], "older"), BAD_CURSOR)
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "3 in this folder so far")
+        await loaded(page, "3 earlier in this folder so far")
         await page.press("ctrl+end", "down")
-        await loaded(page, "1 in this folder so far")
+        await loaded(page, "1 earlier in this folder so far")
         assert pages.cursors == [None, "old", None]
         await page.press("down")
         await loaded(page, "invalid cursor")
@@ -150,15 +173,15 @@ async def test_f_switches_to_the_sessions_of_all_folders_and_back() -> None:
     elsewhere = listed("s9", "Another project", Path("/elsewhere"))
     pages = Pages((ONE, "more"), ([elsewhere], "c"), ([*ONE, elsewhere], None), (ONE, None))
     async with open_dialog(SessionsDialog(pages, here=Path("/project"))) as page:
-        await loaded(page, "3 in this folder so far")
+        await loaded(page, "3 earlier in this folder so far")
         await page.press("f")
-        await loaded(page, "1 in all folders so far")
+        await loaded(page, "1 earlier in all folders so far")
         assert "Mend the parser" not in page.words
         assert "/elsewhere" in page.words
         await page.press("down")
-        await loaded(page, "4 in all folders")
+        await loaded(page, "4 earlier in all folders")
         await page.press("f")
-        await loaded(page, "3 in this folder")
+        await loaded(page, "3 earlier in this folder")
         assert pages.cursors == [None, None, "c", None]
         assert pages.everywhere == [False, True, True, False]
 
@@ -172,16 +195,17 @@ async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itse
 
     async with open_dialog(SessionsDialog(Slow(([listed("s4")], "more"), (ONE, None)))) as page:
         await page.press("f")
-        await loaded(page, "1 in all folders so far")
+        await loaded(page, "1 earlier in all folders so far")
         await page.press("down")
-        await loaded(page, "4 in all folders")
+        await loaded(page, "4 earlier in all folders")
 
 
 async def test_without_a_session_in_this_folder_the_others_are_pointed_to() -> None:
     async with open_dialog(SessionsDialog(Pages(([], None), ([], None)))) as page:
-        await loaded(page, "No sessions yet in this folder; press f for all folders")
+        await loaded(page, "No sessions yet")
+        assert "None earlier in this folder" in page.words
         await page.press("f")
-        await loaded(page, "No sessions yet; press c to start one")
+        await loaded(page, "None earlier in all folders")
 
 
 async def test_an_error_stands_in_its_place_and_g_loads_again() -> None:
@@ -194,12 +218,13 @@ async def test_an_error_stands_in_its_place_and_g_loads_again() -> None:
 
 
 async def test_searching_narrows_by_title_and_id() -> None:
-    async with open_dialog(SessionsDialog(Pages((ONE, None)))) as page:
+    pages = Pages((ONE, None))
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("slash", "t", "e", "s", "t")
         assert "Mend the parser" not in page.words
         await page.press("escape", "enter")
-        assert chosen(page) == "s3"
+        assert await chosen(page, pages) == "s3"
 
 
 async def test_letters_that_are_keys_can_be_searched_for() -> None:
@@ -280,7 +305,7 @@ async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_w
     pages = Pages((ONE, None), recordings=[recorded("r1", "From elsewhere"), recorded("s1", "Mine", agent="agent")])
     pages.ways["r1"] = (OpenMode.RECORDING, "its folder is gone")
     async with open_dialog(SessionsDialog(pages, here=PROJECT)) as page:
-        await loaded(page, "4 in this folder")
+        await loaded(page, "4 earlier in this folder")
         (row,) = (line for line in page.lines if "From elsewhere" in line)
         assert row.split()[3:9] == ["read-only", "other", "2", "prompts", "1970-01-01", "│"]
         assert "can't be opened: its folder is gone" in page.words
@@ -295,10 +320,11 @@ async def test_recordings_are_listed_while_the_agent_says_nothing() -> None:
             await anyio.sleep_forever()
             raise AssertionError
 
-    async with open_dialog(SessionsDialog(Silent(recordings=[recorded("r1", "From elsewhere")]))) as page:
+    pages = Silent(recordings=[recorded("r1", "From elsewhere")])
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page, "From elsewhere")
         await page.press("enter")
-        assert chosen(page) == "r1"
+        assert await chosen(page, pages) == "r1"
 
 
 async def test_recordings_that_cannot_be_read_keep_the_agents_sessions_from_nobody() -> None:
@@ -316,22 +342,23 @@ async def test_what_was_said_is_searched_too_and_its_line_shown() -> None:
     titles = [recorded("r1", "About zebras"), recorded("r2", "About lions")]
     pages = Pages(recordings=titles)
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "2 in this folder")
+        await loaded(page, "2 earlier in this folder")
         await page.press("slash", *"roars in r2")
         await loaded(page, "In the conversations")
         assert "About zebras" not in page.words
         await loaded(page, "the line: roars in r2")
         await page.press("enter")
-        assert chosen(page) == "r2"
+        assert await chosen(page, pages) == "r2"
 
 
 async def test_c_makes_a_new_session_and_esc_none() -> None:
-    async with open_dialog(SessionsDialog(Pages(([], None)))) as page:
+    pages = Pages(([], None))
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page, "No sessions yet")
         await page.press("n")
         assert page.result is NOTHING, "n only ever means no"
         await page.press("c")
-        assert chosen(page) == ""
+        assert await chosen(page, pages) == "new"
     async with open_dialog(SessionsDialog(Pages((ONE, None)))) as page:
         await page.press("escape")
         assert page.result is None
@@ -361,8 +388,7 @@ def test_a_time_is_told_as_an_age_within_a_week_and_as_a_day_else(age: timedelta
 
 def rows_of(*sessions: PastSession, cells: int = 100) -> list[str]:
     """The text at the end of each row."""
-    judged = (OpenMode.RECORDING, "why")
-    rows = session_rows(sessions, judge=lambda _: judged, here=HERE, now=NOW, cells=cells)
+    rows = session_rows([row_of(one, OpenMode.RECORDING, "why") for one in sessions], here=HERE, now=NOW, cells=cells)
     return [row.aside for row in rows]
 
 

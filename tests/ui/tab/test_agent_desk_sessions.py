@@ -48,9 +48,9 @@ async def test_f3_lists_page_by_page_and_asks_for_more_at_the_end(open_desk: Ope
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("Earlier 1", "Earlier 2", "2 in this folder so far")
-        await desk.press("down", "down")
-        await desk.shows("Earlier 3", "3 in this folder")
+        await desk.shows("Earlier 1", "Earlier 2", "2 earlier in this folder so far")
+        await desk.press("down", "down", "down")
+        await desk.shows("Earlier 3", "3 earlier in this folder")
         assert [params.get("cursor") for params in desk.sent("session/list")] == [None, "more"]
         await desk.press("escape")
         await desk.hides("Earlier 1")
@@ -79,11 +79,11 @@ async def test_f3_shows_what_the_agent_says_of_each_session(open_desk: OpenDesk)
         await desk.shows("Earlier 1", "Earlier 2", "Earlier 3", "working")
         asked = await desk.gets("session/status", 3)
         assert [params["sessionId"] for params in asked] == ["old-1", "old-2", "old-3"]
-        assert desk.words.count("working") == 2, "in its row, and below the list"
+        assert "Working Earlier 1 working" in desk.words
         assert not desk.toasts
 
 
-async def test_the_board_has_what_an_agent_has_in_memory_and_opens_it(open_desk: OpenDesk) -> None:
+async def test_what_an_agent_has_in_memory_is_opened_from_there(open_desk: OpenDesk) -> None:
     script = """
     answer(expect("session/load"))
     serve_until_closed()
@@ -91,9 +91,8 @@ async def test_the_board_has_what_an_agent_has_in_memory_and_opens_it(open_desk:
     async with open_desk(LISTING, STATES, script) as desk:
         await desk.has_session()
         await desk.press("f10")
-        await desk.shows("In agents", "Earlier 1", "working")
-        assert "Earlier 2" not in desk.words
-        await desk.press("down", "enter")
+        await desk.shows("Working Earlier 1 working")
+        await desk.press("ctrl+home", "enter")
         await desk.gets("session/load")
         await desk.until(lambda: desk.tab.session is not None and desk.shown_session.session_id == "old-1")
 
@@ -109,9 +108,9 @@ async def test_f3_asks_for_the_sessions_of_this_folder_and_a_for_those_of_all(op
         (begun,) = desk.sent("session/new")
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("Earlier 1", "1 in this folder")
+        await desk.shows("Earlier 1", "1 earlier in this folder")
         await desk.press("f")
-        await desk.shows("Earlier 3", "3 in all folders", "/project")
+        await desk.shows("Earlier 3", "3 earlier in all folders", "/project")
         assert [params.get("cwd") for params in desk.sent("session/list")] == [begun["cwd"], None]
 
 
@@ -130,7 +129,7 @@ async def test_a_session_of_the_list_is_loaded_with_its_replay_on_the_screen(ope
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("Earlier 2")
-        await desk.press("down", "enter")
+        await desk.press("down", "down", "enter")
         await desk.shows("What was it?", "It was this.")
         assert [params["sessionId"] for params in desk.sent("session/load")] == ["old-2"]
 
@@ -148,7 +147,7 @@ async def test_a_session_is_resumed_where_it_cannot_be_loaded(open_desk: OpenDes
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("Earlier 1")
-        await desk.press("enter")
+        await desk.press("down", "enter")
         await desk.shows("Where were we?")
         assert [params["sessionId"] for params in desk.sent("session/resume")] == ["old-1"]
 
@@ -166,8 +165,9 @@ async def test_a_session_that_is_open_already_is_shown_without_asking_the_agent(
         await desk.hides("the first")
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("The first one")
-        await desk.press("enter")
+        await desk.shows("1 ● The first one")
+        await desk.press("up", "enter")
+        await desk.hides("Esc close")
         await desk.shows("the first")
         assert desk.sent("session/load") == []
 
@@ -188,7 +188,7 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("the secret plan")
-        await desk.press("d")
+        await desk.press("down", "d")
         await desk.shows("Delete “the secret plan” in")
         await desk.press("c")
         await desk.hides("Delete “the secret plan”")
@@ -217,6 +217,7 @@ async def test_deleting_the_session_on_the_screen_closes_it_and_shows_a_new_one(
         await desk.shows("The first one")
         await desk.press("d", "y")
         await desk.gets("session/new", times=2)
+        await desk.press("escape")
         await desk.hides("the first")
         assert desk.sent("session/close") == desk.sent("session/delete") == [{"sessionId": "s1"}]
 
@@ -243,7 +244,7 @@ async def test_an_agent_that_cannot_list_its_sessions_is_not_asked_to(open_desk:
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("No sessions yet in this folder")
+        await desk.shows("None earlier in this folder")
         assert desk.sent("session/list") == []
 
 
@@ -259,7 +260,7 @@ async def test_a_refused_request_is_reported_and_the_session_on_screen_stays(ope
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("Earlier 1")
-        await desk.press("enter")
+        await desk.press("down", "enter")
         await desk.shows("is gone", "the first")  # the notice breaks its lines beside the conversation
 
 
@@ -280,7 +281,7 @@ async def test_what_the_agent_asks_while_it_loads_is_seen_and_answered(open_desk
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("Earlier 1")
-        await desk.press("enter")
+        await desk.press("down", "enter")
         await desk.shows("Look around", "Go ahead")
         await desk.enter_card()
         await desk.press("1")

@@ -131,11 +131,11 @@ async def test_quitting_may_close_the_session_and_with_it_the_host(user: User, f
     await until(lambda: not place.socket.exists(), partial(anyio.sleep, 0.02))
 
 
-async def test_the_board_lists_what_runs_in_hosts_and_shows_it(user: User, frame_log: FrameLog) -> None:
+async def test_the_sessions_dialog_lists_what_runs_in_hosts_and_shows_it(user: User, frame_log: FrameLog) -> None:
     one, other = user.host("--", *TALKER), user.host("--", *TALKER)
     async with attached_desk(one, frame_log) as desk:
         await desk.press("f10")
-        await desk.shows("In hosts", "untitled s1", f"{other.name} · new · idle")
+        await desk.shows("Hosted ⇄ untitled s1 idle " + other.name)
         await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.shows("hello")

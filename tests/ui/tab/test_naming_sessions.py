@@ -1,4 +1,4 @@
-"""Renaming, pinning, and archiving a session: in its tab, in the list of sessions, and on the board."""
+"""Renaming, pinning, and archiving a session: in its tab, and in the sessions dialog."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDes
         await desk.press("f3")
         await desk.shows("About bugs", "About docs", "About tests")
         assert desk.words.index("About bugs") < desk.words.index("About docs")
-        await desk.press("down", "p")
+        await desk.press("down", "down", "p")
         await desk.shows("★ About docs")
         assert desk.words.index("★ About docs") < desk.words.index("About bugs")
         assert mark("docs").is_pinned
@@ -49,19 +49,19 @@ async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDes
         assert mark("tests").is_archived
         await desk.press("v")
         await desk.shows("About tests", "archived")
-        await desk.press("up", "up", "up", "t")
+        await desk.press("ctrl+home", "down", "t")
         await desk.shows("Rename the session")
         await desk.press("ctrl+u", "D", "enter")
         await desk.shows("★ D")
         assert mark("docs") == Mark("D", is_pinned=True)
 
 
-async def test_the_board_marks_pinned_tabs(open_desk: OpenDesk) -> None:
+async def test_a_pinned_tab_is_marked(open_desk: OpenDesk) -> None:
     async with open_desk(LISTED) as desk:
         await desk.has_session()
         await desk.send("/pin")
         await desk.until(lambda: mark("s1").is_pinned)
-        await desk.press("f10")
+        await desk.press("f3")
         await desk.shows("★ ")
 
 
@@ -77,7 +77,7 @@ async def test_slash_commands_pin_and_archive_the_session_that_is_shown(open_des
         assert mark("s1").is_pinned
 
 
-async def test_the_board_hides_what_is_archived(open_desk: OpenDesk) -> None:
+async def test_the_tab_of_an_archived_session_is_hidden(open_desk: OpenDesk) -> None:
     two = LISTED.replace("sessions = [", 'answer(expect("session/new"), sessionId="s2")\nsessions = [')
     async with open_desk(two) as desk:
         await desk.has_session()
@@ -85,8 +85,8 @@ async def test_the_board_hides_what_is_archived(open_desk: OpenDesk) -> None:
         await desk.until(lambda: mark("s1").is_archived)
         await desk.press("ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2 and desk.tabs[1].session is not None)
-        await desk.press("f10")
-        await desk.shows("Alt+V with archived", " 2 ●")
-        await desk.hides(" 1 ●")
-        await desk.press("alt+v")
-        await desk.shows(" 1 ●", "archived", "Alt+V without archived")
+        await desk.press("f3")
+        await desk.shows("v with archived", "◉ 2 ● scripted")
+        await desk.hides(" 1 ● scripted")
+        await desk.press("v")
+        await desk.shows("1 ● scripted", "archived", "v without archived")

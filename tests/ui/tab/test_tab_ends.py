@@ -38,7 +38,7 @@ async def read_again(desk: Desk) -> None:
     await desk.press("f3")
     await desk.shows("Esc close")
     await desk.shows("How are zebras made?")
-    await desk.press("enter")
+    await desk.press("down", "enter")
     await desk.shows("and read-only")
 
 

@@ -208,7 +208,7 @@ async def test_closing_a_tab_closes_its_session_and_shows_the_one_beside_it(open
         assert [params["sessionId"] for params in await desk.gets("session/close")] == ["s2"]
 
 
-async def test_the_board_shows_all_tabs_closes_one_and_leads_to_another(open_desk: OpenDesk) -> None:
+async def test_the_sessions_dialog_shows_all_tabs_closes_one_and_leads_to_another(open_desk: OpenDesk) -> None:
     script = 'expect("session/prompt")\n' + TWO + "serve_until_closed()"
     async with open_desk(SESSION, script) as desk:
         await desk.has_session()
@@ -218,12 +218,12 @@ async def test_the_board_shows_all_tabs_closes_one_and_leads_to_another(open_des
         await desk.has_session()
         assert "needs you" not in desk.status
         await desk.press("f10")
-        await desk.shows("Tabs", "1 ◐ scripted: Count the stars", "working", "2 ● scripted", "idle · here")
+        await desk.shows("Sessions", "Working 1 ◐ Count the stars", "Open ◉ 2 ● scripted")
         await desk.press("up", "enter")
-        await desk.hides("Tabs")
+        await desk.hides("Esc close")
         assert desk.shown_session.session_id == "s1"
         await desk.press("f10")
-        await desk.shows("Tabs")
+        await desk.shows("Esc close")
         await desk.press("down", "alt+w")
         await desk.until(lambda: len(desk.tabs) == 1)
         assert desk.shown_session.session_id == "s1"

@@ -1,0 +1,154 @@
+"""Answering a permission request of another tab in the sessions dialog: as on the tab's own card."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from acp_tui.ui.dialogs.sessions import SessionsDialog
+from support.desks import SESSION, Desk, OpenDesk
+
+ASKING = 'expect("session/prompt")\nanswer(expect("session/new"), sessionId="s2")\n'
+ONE = 'ask("allow_once", "reject_once")\n'
+REST = "serve_until_closed()"
+
+
+@asynccontextmanager
+async def asking(open_desk: OpenDesk, *script: str) -> AsyncIterator[Desk]:
+    """Tab 1 asks, tab 2 is in front, and the dialog is open on the row of tab 1."""
+    async with open_desk(SESSION, ASKING, *script, REST) as desk:
+        await desk.has_session()
+        await desk.send("Tidy up")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "1 ▲" in desk.text)
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Needs you 1 ▲ Tidy up", "Permission Delete everything", "Tab to answer")
+        desk.clock.pass_guard()
+        yield desk
+
+
+def is_open(desk: Desk) -> bool:
+    return isinstance(desk.pilot.app.screen, SessionsDialog)
+
+
+async def test_the_cards_own_keys_answer_and_the_list_gets_the_keyboard_back(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.enter_card()
+        await desk.shows("❯ 1 y")
+        await desk.press("y")
+        (answer,) = await desk.gets_answers()
+        assert answer["outcome"]["optionId"] == "allow_once"
+        await desk.shows("Working 1 ◐ Tidy up")
+        assert "Permission" not in desk.words
+        assert is_open(desk)
+        await desk.press("slash")
+        await desk.shows("Type to search")
+
+
+async def test_in_the_list_no_key_answers(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        for key in ("y", "a", "n", "1", "2"):
+            await desk.press(key)
+            desk.clock.pass_guard()
+        await desk.shows("Tab to answer")
+        assert desk.answers() == []
+
+
+async def test_an_answer_counts_only_after_a_pause(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.press("tab", "y")
+        await desk.shows("pressed too soon")
+        assert desk.answers() == []
+        desk.clock.pass_guard()
+        await desk.press("y")
+        await desk.gets_answers()
+
+
+async def test_the_next_sessions_question_needs_tab_again(open_desk: OpenDesk) -> None:
+    second = 'expect("_go_on")\nask("allow_once", "reject_once", session="s2")\n'
+    async with asking(open_desk, ONE, second) as desk:
+        desk.let_go_on()
+        await desk.shows("2 ▲")
+        await desk.enter_card()
+        await desk.press("1")
+        await desk.gets_answers()
+        await desk.shows("Working 1 ◐ Tidy up", "Tab to answer")
+        desk.clock.pass_guard()
+        await desk.press("1")
+        assert len(desk.answers()) == 1
+        await desk.enter_card()
+        await desk.press("1")
+        await desk.gets_answers(2)
+
+
+async def test_rejecting_with_a_reason_leads_to_the_sessions_own_prompt(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.enter_card()
+        await desk.press("w")
+        await desk.until(lambda: desk.tab is desk.tabs[0] and not is_open(desk))
+        await desk.shows("Why not?")
+        await desk.press(*"Later", "enter")
+        (answer,) = await desk.gets_answers()
+        assert answer["outcome"]["optionId"] == "reject_once"
+
+
+@pytest.mark.parametrize("first", ["h", "z"])
+async def test_text_goes_to_the_sessions_own_draft_also_if_a_letter_means_something_in_the_list(
+    open_desk: OpenDesk, first: str
+) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.enter_card()
+        await desk.press(first)
+        await desk.until(lambda: desk.tab is desk.tabs[0] and not is_open(desk))
+        await desk.press(*"ello")
+        assert desk.draft == f"{first}ello"
+        assert desk.answers() == []
+
+
+async def test_a_question_that_is_gone_leaves_the_keyboard_to_the_list(open_desk: OpenDesk) -> None:
+    gone = f'asked = {ONE}expect("_go_on")\nsend(method="$/cancel_request", params={{"requestId": asked}})\n'
+    async with asking(open_desk, gone) as desk:
+        await desk.enter_card()
+        desk.let_go_on()
+        await desk.hides("Permission")
+        assert is_open(desk)
+        desk.clock.pass_guard()
+        await desk.press("down")
+        await desk.press("enter")
+        await desk.until(lambda: not is_open(desk))
+
+
+async def test_the_full_screen_answers_too_and_leads_back_to_the_list(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.enter_card()
+        await desk.press("f")
+        await desk.shows("r: raw · Esc: back")
+        desk.clock.pass_guard()
+        await desk.press("n")
+        (answer,) = await desk.gets_answers()
+        assert answer["outcome"]["optionId"] == "reject_once"
+        await desk.until(lambda: is_open(desk))
+        await desk.shows("Working 1 ◐ Tidy up")
+
+
+async def test_escape_leads_back_to_the_list_and_the_question_waits(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.enter_card()
+        await desk.press("escape")
+        await desk.shows("Tab to answer")
+        assert is_open(desk)
+        await desk.press("escape")
+        await desk.until(lambda: not is_open(desk))
+        assert desk.answers() == []
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_on_a_small_screen_rows_question_and_the_way_out_are_in_view(
+    open_desk: OpenDesk, size: tuple[int, int]
+) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.pilot.resize_terminal(*size)
+        await desk.shows("1 ▲ Tidy up", "Delete everything", "Esc close", "Tab")
