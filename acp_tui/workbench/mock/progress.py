@@ -212,8 +212,6 @@ class UnexpectedRequests:
 
 NAMED: Final = ("sessionId", "terminalId", "requestId")
 """The keys whose values are names."""
-ESCAPES: Final = (rb"\/", rb"\u")
-"""Escapes that may hide a name."""
 
 
 class Mapping:
@@ -223,8 +221,6 @@ class Mapping:
         self._names: dict[tuple[str, type, Any], Any] = {}
         self._folders: dict[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
-        self._traces: set[bytes] = set()
-        """Every frame that contains something to map contains one of these."""
 
     def learn(self, recorded: Any, live: Any) -> None:
         """Learn names from a recorded message and its live counterpart."""
@@ -235,20 +231,17 @@ class Mapping:
             self._folders[before.rstrip("/")] = now.rstrip("/")
             longest_first = sorted(map(re.escape, self._folders), key=len, reverse=True)
             self._pattern = re.compile(rf"(?<![\w.~-])(?:{'|'.join(longest_first)})(?![\w-]|\.\w)")
-            self._traces |= {_trace(before.rstrip("/")), *ESCAPES}
 
     def learn_name(self, key: str, recorded: Any, live: Any) -> None:
         if isinstance(recorded, str | int | float) and live is not None and recorded != live:
             self._names[key, type(recorded), recorded] = live
-            # A request's numeric ID may occur anywhere.
-            self._traces |= {_trace(recorded) if isinstance(recorded, str) else key.encode(), *ESCAPES}
 
     def name(self, key: str, recorded: Any) -> Any:
         return self._names.get((key, type(recorded), recorded), recorded)
 
     def frame(self, data: bytes) -> bytes:
         """Map a recorded frame to live names. Unchanged frames stay the same to the byte."""
-        if not any(trace in data for trace in self._traces):
+        if not self._names and not self._folders:
             return data
         value = _read(data)
         mapped = self._mapped(value)
@@ -290,10 +283,6 @@ def _read(data: bytes) -> Any:
 
 def _write(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _trace(name: str) -> bytes:
-    return json.dumps(name, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
 
 
 def _is_same(one: Any, other: Any) -> bool:
