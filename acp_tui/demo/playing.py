@@ -244,7 +244,6 @@ async def _huge_line(turn: DemoTurn, fault: Step) -> Ending:
 
 
 async def _junk(turn: DemoTurn, fault: Step) -> Ending:
-    """Print lines on stdout that aren't messages."""
     for line in fault.get("lines", JUNK):
         await turn.client.send_raw(str(line).encode())
     return None

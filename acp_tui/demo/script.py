@@ -115,8 +115,6 @@ class StoredSessions:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One scripted agent."""
-
     name: str
     description: str
     turns: tuple[ScriptedTurn, ...]

@@ -21,8 +21,6 @@ MAX_NAME: Final = 120
 
 
 class MessageKind(Enum):
-    """The form of a line."""
-
     REQUEST = "request"
     RESPONSE = "response"
     NOTIFICATION = "notification"
@@ -33,8 +31,6 @@ class MessageKind(Enum):
 
 
 class IndexedLine(NamedTuple):
-    """The indexed properties of a line."""
-
     at_s: float
     kind: LineKind
     form: MessageKind

@@ -80,8 +80,6 @@ WAYS: Final = {
 
 
 class FrameView(LineView, can_focus=True):
-    """The frame selected in the list."""
-
     ALLOW_SELECT = False
     PLACE: ClassVar[Place] = "frame"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)

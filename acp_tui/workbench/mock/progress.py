@@ -22,8 +22,6 @@ from acp_tui.workbench.mock.script import NEW, OPENERS, PROMPT, MockStep, sessio
 
 
 class MockProgress:
-    """The progress of one client through one recording."""
-
     def __init__(self, steps: Sequence[MockStep]) -> None:
         self.came: dict[MockStep, RequestId] = {}
         """The recorded steps that the client has sent, with the current IDs of requests."""
@@ -70,7 +68,6 @@ class MockProgress:
         return False
 
     def pass_by(self, step: MockStep) -> None:
-        """Mark our step as sent."""
         self._lanes[step.lane].popleft()
 
     # What the client sends
@@ -80,7 +77,6 @@ class MockProgress:
         return iter(self._expected.get((type(message), message.method), {}))
 
     def come(self, step: MockStep, request_id: RequestId = None) -> None:
-        """Mark the client's step as sent."""
         self.came[step] = request_id
         self._forget(step)
 
@@ -155,8 +151,6 @@ def _is_at_any_time(step: MockStep) -> bool:
 
 
 class UnexpectedRequests:
-    """Answers the unexpected requests of one client."""
-
     def __init__(self, progress: MockProgress, mapping: Mapping) -> None:
         self._progress = progress
         self._mapping = mapping

@@ -61,7 +61,6 @@ class ScriptedUser:
         asyncio.get_running_loop().call_soon(self.answer_new)
 
     def answer_new(self) -> None:
-        """Handle every new question."""
         self._collect()
         arrived, self._arrived = self._arrived, []
         for take_up in arrived:
@@ -148,7 +147,6 @@ class ScriptedUser:
 
 
 def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
-    """Pass on the test's answer."""
     session.answer_permission(key, option_id)
 
 
@@ -217,7 +215,6 @@ class WatchedSession:
         self._terminals_before: frozenset[TerminalId] = frozenset()
 
     def attend(self, session: Session) -> None:
-        """Subscribe to the session."""
         session.subscribe(self._note)
 
     def _note(self, change: Change) -> None:
@@ -227,7 +224,6 @@ class WatchedSession:
         self._user.note()
 
     def begin_turn(self) -> None:
-        """Start collecting the next turn."""
         self._touched.clear()
         self._has_planned = False
         self._begin = self._counts()
@@ -251,7 +247,6 @@ class WatchedSession:
         return True
 
     def turn(self, prompt: str, *, is_over: bool) -> Turn:
-        """The turn so far."""
         conversation, session_id = self.session.conversation, self.session.session_id
         entries = list(self._entries())
         frames, permissions, elicitations = self._begin
