@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.demo_agent import copy_project
-from acp_tui.demo import playing, reading, scenario, script
+from acp_tui.demo import reading, scenario, script
 from acp_tui.demo.reading import read_scenario
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario
 
@@ -149,10 +149,6 @@ def test_an_error_names_file_place_key_and_what_is_allowed(source: str, error: s
     assert error in str(raised.value)
 
 
-def test_every_fault_that_can_be_written_can_be_played():
-    assert playing.FAULTS.keys() == reading.FAULTS.keys()
-
-
 def test_the_sample_project_is_copied_whole(tmp_path: Path):
     copy_project(tmp_path / "new")
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
@@ -167,4 +163,4 @@ def test_the_shipped_scenarios_have_every_step_and_every_fault():
         for step in script.with_inner(turn.steps)
     ]
     assert {step.kind for step in steps} == reading.STEPS.keys()
-    assert {step.value for step in steps if step.kind == "fault"} == playing.FAULTS.keys()
+    assert {step.value for step in steps if step.kind == "fault"} == reading.FAULTS.keys()
