@@ -9,7 +9,7 @@ from pathlib import Path
 
 from acp_tui.demo import DEFAULT, SCENARIOS, names, path_of
 from acp_tui.demo.reading import read_scenario
-from acp_tui.demo.script import Scenario, ScriptedTurn
+from acp_tui.demo.script import Scenario
 from acp_tui.demo.table import ScenarioError
 
 __all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available", "load"]
@@ -46,8 +46,5 @@ def load(name_or_path: str | Path) -> Scenario:
         raise ScenarioError(f"{path} can't be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path.name}: not UTF-8: {error}") from error
-    return replace(scenario, turns=tuple(_placed(turn, path.parent) for turn in scenario.turns))
-
-
-def _placed(turn: ScriptedTurn, folder: Path) -> ScriptedTurn:
-    return turn if turn.play is None else replace(turn, play=str(path_of(turn.play, folder)))
+    turns = (replace(turn, play=turn.play and str(path_of(turn.play, path.parent))) for turn in scenario.turns)
+    return replace(scenario, turns=tuple(turns))

@@ -321,17 +321,9 @@ class FrameIndex:
         if count < BLOCK:
             return False
         self.first += count
-        columns: tuple[array[Any], ...] = (
-            self._at,
-            self._kind,
-            self._form,
-            self._flags,
-            self._label,
-            self._session,
-            self._size,
-            self._partner,
-        )
-        for column in columns:
+        del self._at[:count]
+        bytes_and_numbers = (self._kind, self._form, self._flags, self._label, self._session, self._size, self._partner)
+        for column in bytes_and_numbers:
             del column[:count]
         while self._open and next(iter(self._open.values())) < self.first:
             self._open.popitem(last=False)
