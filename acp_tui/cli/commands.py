@@ -123,10 +123,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.start.run,
         AGENT,
         options=_RUN_OPTIONS,
-        examples=(
-            'acp-tui claude "Fix the tests"',
-            "acp-tui -- npx -y @google/gemini-cli --acp",
-        ),
+        examples=('acp-tui claude "Fix the tests"', "acp-tui -- npx -y @google/gemini-cli --acp"),
         takes_prompt=True,
         group=_WORK,
     ),
@@ -137,10 +134,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         AGENT,
         _NEEDS_AGENT,
         _RUN_OPTIONS,
-        examples=(
-            "acp-tui run claude --sandbox",
-            'acp-tui run check "Say hello"',
-        ),
+        examples=("acp-tui run claude --sandbox", 'acp-tui run check "Say hello"'),
         takes_prompt=True,
         group=_WORK,
     ),
@@ -195,10 +189,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--tls-key",), "the certificate's key", Value("FILE", ValueKind.FILE)),
             Option(("--foreground",), "stay in the foreground"),
         ),
-        examples=(
-            "acp-tui host claude",
-            "acp-tui host --stop claude",
-        ),
+        examples=("acp-tui host claude", "acp-tui host --stop claude"),
         notes=_HOST_NOTES,
         group=_WORK,
     ),
@@ -208,10 +199,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.attach.run,
         Value("ID", ValueKind.HOSTED),
         options=(_CWD, Option(("--read-only",), "only watch: you can't prompt, answer, or change anything")),
-        examples=(
-            "acp-tui attach",
-            "acp-tui attach claude --read-only",
-        ),
+        examples=("acp-tui attach", "acp-tui attach claude --read-only"),
         notes=_ATTACH_NOTES,
         group=_WORK,
     ),
@@ -234,10 +222,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             ),
             output_format("text", "json"),
         ),
-        examples=(
-            "acp-tui hosts --format json",
-            "acp-tui hosts --share claude",
-        ),
+        examples=("acp-tui hosts --format json", "acp-tui hosts --share claude"),
         group=_WORK,
     ),
     CliCommand(
@@ -255,10 +240,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--verbose",), "show every detail, and problems in the registry"),
             output_format("text", "json"),
         ),
-        examples=(
-            "acp-tui agents --verbose",
-            "acp-tui agents --update gemini",
-        ),
+        examples=("acp-tui agents --verbose", "acp-tui agents --update gemini"),
         group=_WORK,
     ),
     CliCommand(
@@ -275,10 +257,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             SANDBOX,
             _PROTOCOL_OF_DEMO,
         ),
-        examples=(
-            "acp-tui demo",
-            "acp-tui demo permissions --speed 2",
-        ),
+        examples=("acp-tui demo", "acp-tui demo permissions --speed 2"),
         group=_WORK,
     ),
     CliCommand(
@@ -292,10 +271,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--export",), "write a session to FILE: --export ID FILE", Value("ID", ValueKind.SESSION)),
             output_format("text", "json"),
         ),
-        examples=(
-            'acp-tui sessions "parser bug" --all',
-            "acp-tui sessions --export 0199 talk.md",
-        ),
+        examples=('acp-tui sessions "parser bug" --all', "acp-tui sessions --export 0199 talk.md"),
         notes=_SESSIONS_NOTES,
         group=LOOK_BACK,
     ),
@@ -311,10 +287,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--until",), "where to pause", Value("MOMENT")),
             Option(("--follow",), "start at the end and show what is being recorded"),
         ),
-        examples=(
-            "acp-tui replay demo:coding",
-            "acp-tui replay run.jsonl --speed 4 --until question",
-        ),
+        examples=("acp-tui replay demo:coding", "acp-tui replay run.jsonl --speed 4 --until question"),
         notes=SOURCE_NOTE + _MOMENTS,
         group=LOOK_BACK,
     ),
@@ -374,10 +347,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             PROTOCOL,
             output_format("text", "json"),
         ),
-        examples=(
-            "acp-tui doctor",
-            "acp-tui doctor claude --turn",
-        ),
+        examples=("acp-tui doctor", "acp-tui doctor claude --turn"),
         notes=_DOCTOR_NOTES,
         group=_LOOK_UP,
     ),
@@ -386,10 +356,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "show every setting and its value",
         acp_tui.cli.reference.print_settings,
         options=(_CWD, output_format("text", "json", "markdown")),
-        examples=(
-            "acp-tui settings",
-            "acp-tui settings --format json",
-        ),
+        examples=("acp-tui settings", "acp-tui settings --format json"),
         group=_LOOK_UP,
     ),
     CliCommand(
@@ -400,10 +367,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--all",), "also those that few need; other formats always have all"),
             output_format("text", "json", "markdown"),
         ),
-        examples=(
-            "acp-tui keys",
-            "acp-tui keys --format markdown",
-        ),
+        examples=("acp-tui keys --all", "acp-tui keys --format markdown"),
         group=_LOOK_UP,
     ),
     CliCommand(
@@ -411,10 +375,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "print the JSON Schema of a command's output",
         acp_tui.cli.schemas.run,
         Value("COMMAND", choices=SCHEMAS, is_closed=False),
-        examples=(
-            "acp-tui schema",
-            "acp-tui schema exec",
-        ),
+        examples=("acp-tui schema", "acp-tui schema exec"),
         group=_LOOK_UP,
     ),
     CliCommand(
@@ -437,10 +398,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.reference.print_help,
         Value("TOPIC", ValueKind.TOPIC),
         options=(output_format("text", "man", about="text, or the man page"),),
-        examples=(
-            "acp-tui help permissions",
-            "acp-tui help --format man | man -l -",
-        ),
+        examples=("acp-tui help permissions", "acp-tui help --format man | man -l -"),
         group=_LOOK_UP,
     ),
 )

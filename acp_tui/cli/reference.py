@@ -18,7 +18,7 @@ from acp_tui.cli.help_text import columns, help_of, man_page, overview
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import notes_of, settings_in
 from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented, shown_setting, value_in_force
-from acp_tui.docs import for_terminals, markdown_of, topics
+from acp_tui.docs import for_terminals, topics
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.settings import Settings
@@ -152,7 +152,7 @@ def _text(name: str | None) -> str:
 def _page(topic: str) -> str:
     """Return a page laid out for the terminal, or as Markdown for a pipe."""
     if not sys.stdout.isatty():
-        return markdown_of(topic)
+        return for_terminals(topic)
     # These take a tenth of a second to load, and the help of a command doesn't need them.
     from rich import console, markdown
 

@@ -4,15 +4,37 @@ Within a version, keys are only added. Commands import this module when JSON is 
 while to load.
 """
 
+# mypy: disable-error-code="valid-type, misc"
+
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import datetime
+from functools import cache
+from inspect import cleandoc
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    NewType,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
+from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, RootModel, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
 from acp_tui.cli import ExitCode
@@ -20,7 +42,11 @@ from acp_tui.cli.arguments import Args, nearest
 from acp_tui.cli.command import UsageError
 from acp_tui.client.agents.catalogue import EntrySource
 from acp_tui.client.doctor import Verdict
-from acp_tui.client.export.jsonl import SCHEMA
+from acp_tui.client.export.jsonl import LEFT_OUT, SCHEMA, TYPES
+from acp_tui.conversation import UNSET, UnsetType, content, entries, facts, tool_calls
+from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.tool_calls import HunkStart
+from acp_tui.conversation.updates import Role
 
 T = TypeVar("T")
 NoneIfBlank: Final = BeforeValidator(lambda value: value or None)
@@ -224,160 +250,51 @@ class Check(Model):
     """The worst first."""
 
 
-# The lines of `acp-tui exec --format ndjson`, and of a session exported as .jsonl
-
-Meta: TypeAlias = dict[str, Any] | None
-
-
-class Annotations(Model):
-    audience: list[str] | None = None
-    last_modified: str | None = None
-    priority: float | None = None
-    meta: Meta = None
+# The lines of `acp-tui exec --format ndjson`, and of a session exported as .jsonl. `jsonl.plain` writes the values of a
+# conversation as they are, so their models are made of them.
 
 
-class Described(Model):
-    annotations: Annotations | None = None
-    meta: Meta = None
+@cache
+def _model(kind: type, base: Any = Model) -> Any:
+    """Return the model of a dataclass as `plain` writes it, with what `base` has."""
+    hints, about = get_type_hints(kind), _docs(kind.__module__).get(kind.__name__, {})
+    parts: dict[str, Any] = {"type": (Literal[TYPES[kind]], ...)} if kind in TYPES else {}
+    for field in fields(kind):
+        if field.name not in LEFT_OUT.get(kind, ()):
+            is_omitted = NoneType in get_args(hints[field.name]) or field.default is UNSET
+            shape = Field(default=None if is_omitted else ..., description=about.get(field.name))
+            parts[field.name] = (_written(hints[field.name]), shape)
+    return create_model(kind.__name__, __base__=base, **parts)
 
 
-class TextBlock(Described):
-    type: Literal["text"]
-    text: str
+def _written(hint: Any) -> Any:
+    """Return the type of what `plain` makes of a value of this type."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is TextBuffer:
+        return _model(content.Text)
+    if hint is HunkStart:
+        return tuple[int, int, int, int]
+    if isinstance(hint, NewType):
+        return _written(hint.__supertype__)
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _model(hint)
+    if origin in (Union, UnionType):
+        return Union[tuple(_written(part) for part in parts if part is not UnsetType)]  # noqa: UP007 - made here
+    return list[_written(parts[0])] if origin in (list, tuple) else hint
 
 
-class MediaBlock(Described):
-    type: Literal["image", "audio"]
-    data: str
-    """In base64."""
-    mime_type: str
-    uri: str | None = None
+@cache
+def _docs(module: str) -> dict[str, dict[str, str]]:
+    """Return what the strings below the fields of a module's classes say."""
+    tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text("utf-8"))
+    return {node.name: dict(_docs_in(node)) for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
-class ResourceLinkBlock(Described):
-    type: Literal["resource_link"]
-    uri: str
-    name: str
-    title: str | None = None
-    description: str | None = None
-    mime_type: str | None = None
-    size: int | None = None
-
-
-class Resource(Described):
-    uri: str
-    mime_type: str | None = None
-    resource_meta: Meta = None
-
-
-class TextResourceBlock(Resource):
-    type: Literal["text_resource"]
-    text: str
-
-
-class BlobResourceBlock(Resource):
-    type: Literal["blob_resource"]
-    blob: str
-    """In base64."""
-
-
-class UnknownBlock(Model):
-    type: Literal["unknown_block"]
-    kind: str
-    raw: Any
-
-
-Block: TypeAlias = Annotated[
-    TextBlock | MediaBlock | ResourceLinkBlock | TextResourceBlock | BlobResourceBlock | UnknownBlock,
-    Field(discriminator="type"),
-]
-
-
-class BlockContent(Model):
-    type: Literal["block"]
-    block: Block
-    meta: Meta = None
-
-
-class DiffContent(Model):
-    type: Literal["diff"]
-    path: str
-    new_text: str
-    old_text: str | None = None
-    """Omitted if the file is new."""
-    hunks: list[tuple[int, int, int, int]]
-    """Where each part begins: line of old_text from 0, of the old file from 1, of new_text, of the new file."""
-    meta: Meta = None
-
-
-class FileChangeContent(Model):
-    type: Literal["file_change"]
-    operation: str
-    """add, modify, delete, move, copy, or the agent's own word."""
-    path: str
-    old_path: str | None = None
-    file_type: str | None = None
-    meta: Meta = None
-
-
-class TerminalContent(Model):
-    type: Literal["terminal_ref"]
-    terminal_id: str
-    meta: Meta = None
-
-
-class UnknownContent(Model):
-    type: Literal["unknown_content"]
-    kind: str
-    raw: Any
-
-
-class Location(Model):
-    path: str
-    line: int | None = None
-    """From 1."""
-    meta: Meta = None
-
-
-class ToolCall(Model):
-    tool_call_id: str
-    title: str
-    kind: str
-    status: str
-    content: list[
-        Annotated[
-            BlockContent | DiffContent | FileChangeContent | TerminalContent | UnknownContent,
-            Field(discriminator="type"),
-        ]
-    ]
-    locations: list[Location]
-    raw_input: Any = None
-    raw_output: Any = None
-    name: str | None = None
-    is_cancellable: bool
-    meta: dict[str, Any]
-
-
-class Decision(Model):
-    option_name: str | None = None
-    """The agent's name for the answer; omitted if its question was canceled."""
-    option_kind: str | None = None
-    at: float | None = None
-    """In seconds since the epoch."""
-    rule: str | None = None
-    """Your rule that refused it; omitted if you answered."""
-    is_withdrawn: bool
-
-
-class ErrorFacts(Model):
-    reason: str | None = None
-    scope: str | None = None
-    correlation_id: str | None = None
-    retry_after_s: float | None = None
-    retry_at: float | None = None
-    """In seconds since the epoch."""
-    auth_methods: list[str]
-    """The IDs of logins that help."""
+def _docs_in(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, doc in pairwise(node.body):
+        match field, doc:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(text))):
+                yield name, cleandoc(text)
 
 
 class AgentTitle(Model):
@@ -401,112 +318,24 @@ class SessionLine(Model):
 
 class Entry(Model):
     entry: int
-    """Its place in the conversation, from 0. A later line with the same place replaces it, except for message_chunk."""
+    """Its place in the conversation, from 0. A later line with the same place replaces it, except for chunks."""
     subagent: str | None = None
     """The session ID of the subagent in whose conversation it is."""
-
-
-class Message(Entry):
-    type: Literal["message"]
-    role: Literal["user", "agent", "thought"]
-    parts: list[Block]
-    notes: list[str]
 
 
 class MessageChunk(Entry):
     """More text of a message, at its end; in `exec` only."""
 
     type: Literal["message_chunk"]
-    role: Literal["user", "agent", "thought"]
+    role: Role
     text: str
 
 
-class ToolCallLine(Entry):
-    type: Literal["tool_call"]
-    call: ToolCall
-    decisions: list[Decision]
-    """How permission requests about it ended."""
-    waiting: int
-    """How many permission requests about it wait for you."""
+class ToolCallChunk(Entry):
+    """More content of a tool call, at its end; in `exec` only."""
 
-
-class FieldAnswer(Model):
-    name: str
-    value: str
-    """In words; a secret as "***"."""
-
-
-class Question(Entry):
-    """A form or page that the agent asked for."""
-
-    type: Literal["question"]
-    message: str
-    action: Literal["accept", "decline", "cancel"]
-    url: str | None = None
-    values: list[FieldAnswer]
-    at: float | None = None
-
-
-class OwnCommand(Entry):
-    """A command that the user ran."""
-
-    type: Literal["own_command"]
-    line: str
-    terminal_id: str
-
-
-class Compaction(Entry):
-    type: Literal["compaction"]
-    compaction_id: str
-    status: str
-    summary: list[Block]
-    error: str | None = None
-
-
-class Subagent(Entry):
-    """Where a subagent began."""
-
-    type: Literal["subagent"]
-    session_id: str
-
-
-class TurnEnd(Entry):
-    """A turn ended without being done."""
-
-    type: Literal["turn_end"]
-    stop_reason: str
-
-
-class Failure(Entry):
-    type: Literal["failure"]
-    message: str
-    detail: str | None = None
-    stderr_tail: str
-    said: ErrorFacts | None = None
-
-
-class Restart(Entry):
-    """From here on, another process or connection speaks for the agent."""
-
-    type: Literal["restart"]
-    remembers: bool
-    is_loaded: bool
-    why: str
-    forked_from: str
-    is_same: bool
-
-
-class Remark(Entry):
-    """acp-tui's own words."""
-
-    type: Literal["remark"]
-    text: str
-
-
-class Unknown(Entry):
-    type: Literal["unknown"]
-    kind: str
-    raw: Any
+    type: Literal["tool_call_chunk"]
+    content: list[_written(tool_calls.ToolCallContent)]
 
 
 class Terminal(Model):
@@ -527,53 +356,9 @@ class Terminal(Model):
     seconds: float | None = None
 
 
-class PlanStep(Model):
-    content: str
-    priority: str
-    status: str
-    meta: Meta = None
-
-
-class Plan(Model):
-    type: Literal["plan"]
+class PlanPlace(Model):
     subagent: str | None = None
     plan_id: str
-    steps: list[PlanStep]
-
-
-class Usage(Model):
-    """The context, in tokens, and the session's cost, as last reported."""
-
-    type: Literal["usage"]
-    used: int
-    size: int
-    cost_amount: float | None = None
-    cost_currency: str | None = None
-
-
-class Tokens(Model):
-    """The tokens of a turn, or of all turns."""
-
-    type: Literal["tokens"]
-    total: int
-    input: int
-    output: int
-    thought: int | None = None
-    cached_read: int | None = None
-    cached_write: int | None = None
-
-
-class Turn(Model):
-    type: Literal["turn"]
-    start: int | None = None
-    """The entry that began it."""
-    end: int
-    """How many entries there were when it ended."""
-    usage: Tokens | None = None
-    cost: float | None = None
-    currency: str | None = None
-    stop_reason: str | None = None
-    """Omitted if it failed."""
 
 
 class SubagentState(Model):
@@ -582,8 +367,8 @@ class SubagentState(Model):
     title: str | None = None
     description: str | None = None
     state: str | None = None
-    usage: Usage | None = None
-    tokens: Tokens | None = None
+    usage: _model(facts.Usage) | None = None
+    tokens: _model(facts.TurnUsage) | None = None
 
 
 class Frame(Model):
@@ -598,7 +383,7 @@ class Error(Model):
     kind: str
     message: str
     detail: str | None = None
-    said: ErrorFacts | None = None
+    said: _model(facts.ErrorFacts) | None = None
 
 
 class Result(Model):
@@ -609,19 +394,22 @@ class Result(Model):
     error: Error | None = None
     """Why the turn couldn't start or finish."""
     stop_reason: str | None = None
-    turn: Turn | None = None
+    turn: _model(facts.TurnSpent) | None = None
     """This turn alone, as far as the agent reports it."""
-    usage: Usage | None = None
-    tokens: Tokens | None = None
+    usage: _model(facts.Usage) | None = None
+    tokens: _model(facts.TurnUsage) | None = None
 
 
-_Entry: TypeAlias = (
-    Message | MessageChunk | ToolCallLine | Question | OwnCommand | Compaction | Subagent | TurnEnd | Failure
+_LINES: Final = (
+    SessionLine,
+    *(_model(kind, Entry) for kind in get_args(entries.Entry)),
+    *(MessageChunk, ToolCallChunk, Terminal, _model(facts.Plan, PlanPlace), SubagentState),
+    *map(_model, (facts.Usage, facts.TurnUsage, facts.TurnSpent)),
+    *(Frame, Result),
 )
-_Other: TypeAlias = Restart | Remark | Unknown | Terminal | Plan | Usage | Tokens | Turn | SubagentState
 
 
-class Line(RootModel[Annotated[SessionLine | _Entry | _Other | Frame | Result, Field(discriminator="type")]]):
+class Line(RootModel[Annotated[Union[_LINES], Field(discriminator="type")]]):  # noqa: UP007
     """A line, by its type."""
 
 

@@ -167,6 +167,13 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def clock(seconds: float) -> str:
+    """Format a time that goes on: "0:05", "12:40", "1:02:03". It's as wide from one second to the next."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 def error_words(said: ErrorFacts | None) -> list[str]:
     """Return the lines of all that an agent says of its error."""
     return [*facts_words(said), *filter(None, [retry_words(said)])] if said is not None else []

@@ -70,7 +70,9 @@ def test_a_topic_is_laid_out_for_a_terminal_and_is_markdown_in_a_pipe(
     topic: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     assert main(["help", topic]) == 0
-    assert capfd.readouterr().out.startswith("# ")
+    page = capfd.readouterr().out
+    assert page.startswith("# ")
+    assert re.findall(r"\]\((?!https:)", page) == []
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr("acp_tui.cli.reference.sys.stdout.isatty", lambda: True)
     assert main(["help", topic]) == 0

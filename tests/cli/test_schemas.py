@@ -12,9 +12,10 @@ import pytest
 
 from acp_tui.cli.commands import COMMANDS, SCHEMAS
 from acp_tui.cli.main import main
-from acp_tui.cli.schemas import MODELS
+from acp_tui.cli.schemas import MODELS, schema_of
 from acp_tui.client.settings.location import settings_file
 from support.printed_json import data_of, lines_of, problems_of
+from support.schema_lines import schema_lines
 
 LIMIT_S = 60
 
@@ -49,6 +50,14 @@ def test_every_command_with_json_has_a_schema_and_shells_offer_it() -> None:
     }
     assert list(MODELS) == list(SCHEMAS)
     assert printing | {"check", "rules"} == {*SCHEMAS}
+
+
+def test_the_interface_is_as_it_was() -> None:
+    """Add new keys to the file. A line that is changed or gone needs a new version in the name of its schema."""
+    now = [line for name in SCHEMAS for line in schema_lines(schema_of(name))]
+    kept = (Path(__file__).parents[1] / "data/json_interface.txt").read_text().splitlines()
+    assert sorted(set(kept) - set(now)) == []
+    assert sorted(set(now) - set(kept)) == []
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import subagent_state
 
 SCHEMA: Final = "acp-tui/conversation/1"
-_TYPES: Final[Mapping[type, str]] = {
+TYPES: Final[Mapping[type, str]] = {
     entries.Message: "message",
     entries.ToolCallEntry: "tool_call",
     entries.Question: "question",
@@ -56,6 +56,11 @@ _TYPES: Final[Mapping[type, str]] = {
     TurnSpent: "turn",
 }
 """Written out, so that renaming a class doesn't require a new version of the format."""
+LEFT_OUT: Final[Mapping[type, tuple[str, ...]]] = {
+    entries.Message: ("message_id",),  # "entry" identifies it in both versions of the protocol
+    tool_calls.ToolCall: ("places",),  # the diffs say their places
+}
+"""Fields that aren't written."""
 
 _TERMINAL_FIELDS: Final = (
     *("terminal_id", "command", "cwd", "is_ours", "columns", "rows"),
@@ -85,8 +90,8 @@ def to_jsonl(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
 class ChangedLines:
     """The lines for what changes in a conversation, in ASCII, and without newlines.
 
-    A line replaces an earlier one about the same entry, terminal, plan, or subagent. Only the text that a message
-    grows by comes as a `message_chunk`.
+    A line replaces an earlier one about the same entry, terminal, plan, or subagent. Only what is added to the end of
+    a message, or of a tool call's content, comes as a chunk.
     """
 
     def __init__(self, conversation: Conversation, subagent: SessionId | None = None) -> None:
@@ -96,8 +101,10 @@ class ChangedLines:
         self._below: dict[SessionId, ChangedLines] = {}
         self._parts: dict[int, tuple[list[Any], int, int]] = {}
         """For each message, its parts, their number, and the length of the last one, as printed."""
+        self._calls: dict[int, tuple[int, tuple[Any, ...]]] = {}
+        """For each tool call, the hash of all but its content, and the content, as printed."""
         self._printed: dict[object, int] = {}
-        """The hash of the last line about each thing."""
+        """The hash of the last line about each thing that has had no chunk since."""
         self._plans: dict[str, Plan] = {}
         """An empty plan for each that was printed, which replaces it once it's gone."""
 
@@ -105,12 +112,12 @@ class ChangedLines:
         said = self._conversation
         for at in change.entries:
             entry = said.entries[at]
-            more = self._grown(at, entry) if isinstance(entry, entries.Message) else None
-            if isinstance(entry, entries.Message) and more:
-                place = _place(at, self._subagent)
-                yield ascii_line({"type": "message_chunk", **place, "role": entry.role, "text": more})
-            elif more is None:
+            chunk = self._chunk(at, entry)
+            if chunk is None:
                 yield from self._changed(at, _entry(at, entry, self._subagent))
+            elif chunk:
+                self._printed.pop(at, None)
+                yield ascii_line({"type": chunk.pop("type"), **_place(at, self._subagent), **chunk})
         if Fact.PLAN in change.facts:
             for plan_id, plan in {**self._plans, **said.plans}.items():
                 self._plans[plan_id] = Plan(())
@@ -125,15 +132,29 @@ class ChangedLines:
             yield from self._changed(("subagent", session_id), _subagent_state(subagent))
             yield from self._below.setdefault(session_id, ChangedLines(subagent.conversation, session_id)).of(its)
 
-    def _grown(self, at: int, message: entries.Message) -> str | None:
-        """Return what was added to a message's last text, if nothing else changed; None if it did."""
-        last = message.parts[-1] if message.parts else None
-        length = last.length if isinstance(last, TextBuffer) else 0
-        parts, count, before = self._parts.get(at, ([], 0, 0))
-        self._parts[at] = (message.parts, len(message.parts), length)
-        if parts is not message.parts or count != len(message.parts) or length < before:
-            return None
-        return last.since(before) if isinstance(last, TextBuffer) else ""
+    def _chunk(self, at: int, entry: entries.Entry) -> dict[str, Any] | None:
+        """Return what was added to an entry, {} for nothing; None if it is new, or something else changed."""
+        match entry:
+            case entries.Message(role=role, parts=parts):
+                last = parts[-1] if parts else None
+                length = last.length if isinstance(last, TextBuffer) else 0
+                old, count, before = self._parts.get(at, ([], 0, 0))
+                self._parts[at] = (parts, len(parts), length)
+                if old is not parts or count != len(parts) or length < before:
+                    return None
+                text = last.since(before) if isinstance(last, TextBuffer) else ""
+                return {"type": "message_chunk", "role": role, "text": text} if text else {}
+            case entries.ToolCallEntry(call=call):
+                content = call.shown_content
+                rest = hash(_line(plain(replace(entry, call=replace(call, content=(), places={})))))
+                same, shown = self._calls.get(at, (None, ()))
+                self._calls[at] = (rest, content)
+                if rest != same or content[: len(shown)] != shown:
+                    return None
+                added = content[len(shown) :]
+                return {"type": "tool_call_chunk", "content": plain(added)} if added else {}
+            case _:
+                return None
 
     def _changed(self, place: object, value: dict[str, Any]) -> Iterator[str]:
         line = ascii_line(value)
@@ -218,13 +239,11 @@ def plain(value: Any) -> Any:
 
 
 def _object(value: Any) -> dict[str, Any]:
-    name = _TYPES.get(type(value))
-    values = {field.name: getattr(value, field.name) for field in fields(value)}
-    if isinstance(value, tool_calls.ToolCall):  # the diffs say their places
+    name = TYPES.get(type(value))
+    left_out = LEFT_OUT.get(type(value), ())
+    values = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in left_out}
+    if isinstance(value, tool_calls.ToolCall):
         values["content"] = value.shown_content
-        del values["places"]
-    elif isinstance(value, entries.Message):  # "entry" identifies it in both versions of the protocol
-        del values["message_id"]
     shown = {key: plain(item) for key, item in without_nulls(values).items()}
     return shown if name is None else {"type": name, **shown}
 

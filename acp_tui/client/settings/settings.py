@@ -57,7 +57,7 @@ READ_ELSEWHERE: Final[Mapping[str, str]] = {
 """Sections of the same file that other modules read."""
 
 
-StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes", "command", "host"]
+StatusPart: TypeAlias = Literal["background", "pages", "changes", "tokens", "command", "host", "mode", "model"]
 STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
 
 
@@ -92,10 +92,10 @@ class Appearance:
     )
     status: tuple[StatusPart, ...] = setting(
         STATUS_PARTS,
-        "What the status line shows on its right, in this order: the agent's mode and model, tokens"
-        " and cost, work in the background, pages you opened for the agent, changed files, what"
-        " `status_command` prints, and, if a host keeps the session, that and who else is attached."
-        " If there isn't room for all, the first are left out, but the mode last.",
+        "What the status line shows on its right, in this order: work in the background, pages you"
+        " opened for the agent, changed files, tokens and cost, what `status_command` prints, if a"
+        " host keeps the session, that and who else is attached, and the agent's mode and model. If"
+        " there isn't room for all, the first are left out, but the mode last.",
     )
     status_command: tuple[str, ...] = setting(
         (),
@@ -316,6 +316,19 @@ class RecordingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowSettings:
+    """What shows the files that agents work on."""
+
+    command: tuple[str, ...] = setting(
+        (),
+        "A program and its arguments, run without a shell in the session's folder when a tool call of the session in"
+        " front names a file there: `{path}` and `{line}` in it stand for the place. At most twice a second, and only"
+        " for the latest place. It is stopped after 5 seconds.",
+        runs_program=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSettings:
     """What becomes of sessions without the terminal."""
 
@@ -398,6 +411,7 @@ class Settings:
     recordings: RecordingSettings = setting(
         RecordingSettings(), "Recordings of what agents and acp-tui say to each other."
     )
+    follow: FollowSettings = setting(FollowSettings(), "Your editor follows the agent.")
     sessions: SessionSettings = setting(SessionSettings(), "What becomes of sessions without the terminal.")
     refuse: tuple[RefusalRule, ...] = setting(
         (),

@@ -333,14 +333,10 @@ class TurnMoments:
         if self._changes.misses_some:
             await self._changes.rescan()
 
-    async def changed_by(self, prompt: EntryId) -> Mapping[str, FileChange]:
-        """The changes from that prompt to the next one, or to now. Raises ChangesError."""
-        later = (moment for other, moment in self._moments.items() if other > prompt)
+    async def changed(self, prompt: EntryId, *, until_next: bool = False) -> Mapping[str, FileChange]:
+        """The changes since that prompt, or until the next one. Raises ChangesError."""
+        later = (moment for other, moment in self._moments.items() if until_next and other > prompt)
         return await self._changes.changes_since(self._moments[prompt], next(later, None))
-
-    async def changed_since(self, prompt: EntryId) -> Mapping[str, FileChange]:
-        """Raises ChangesError."""
-        return await self._changes.changes_since(self._moments[prompt])
 
     def since(self, prompt: EntryId, name: str) -> ChangesSince:
         return ChangesSince(self._changes, self._moments[prompt], name)

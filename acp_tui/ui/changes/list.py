@@ -43,7 +43,10 @@ class ChangeList(RowList, can_focus=True):
     """A row for each changed file, sorted by path."""
 
     PLACE: ClassVar[Place] = "list"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
+    ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        *MOVING, "next_change", "previous_change", "next_file", "previous_file", place=PLACE
+    )
 
     class Moved(Message):
         """Another row is under the cursor."""
@@ -77,6 +80,12 @@ class ChangeList(RowList, can_focus=True):
     def action_move(self, step: int) -> None:
         self.move(step)
         self.post_message(self.Moved())
+
+    def action_go_to_file(self, step: int) -> None:
+        self.action_move(step)
+
+    def action_go_to_change(self, step: int) -> None:
+        self.action_move(step)
 
     def action_go_to_end(self, direction: int) -> None:
         self.action_move(direction * len(self.rows))
@@ -172,9 +181,6 @@ class ChangesScreen(ModalScreen[None]):
     def on_screen_resume(self) -> None:
         """Show the effects of the review."""
         self._show_list(self._reviewed)
-
-    def action_next(self, step: int) -> None:
-        self._list.action_move(step)
 
     # What the user changes
 

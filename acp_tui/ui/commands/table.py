@@ -30,8 +30,8 @@ def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, fo
 # fmt: off
 REPLAY_COMMANDS: Final = (
     _replay("play", "space", "toggle_playing", "Play or pause"),
-    _replay("next", "right,full_stop", "step(1)", "Next event"),
-    _replay("previous", "left,comma", "step(-1)", "Previous event"),
+    _replay("next", "right,j", "step(1)", "Next event"),
+    _replay("previous", "left,k", "step(-1)", "Previous event"),
     _replay("prompt_below", "right_square_bracket", "to_prompt(1)", "Next prompt"),
     _replay("prompt_above", "left_square_bracket", "to_prompt(-1)", "Previous prompt"),
     _replay("faster", "plus,equals_sign", "change_speed(1)", "Faster"),
@@ -106,7 +106,7 @@ def _of_a_tab() -> tuple[Command, ...]:
         _anywhere("begin_session", "ctrl+n", lambda do, _: do.begin_session(), "Start another session",
                   "with this agent, in a new tab", typed="new", when=lambda do: do.tab.link.can_start),
         Command("go_back", "", lambda do, shortcut: do.go_back(shortcut), "Go back to a prompt",
-                "edit it and go on: here, in a fork, in a new session, or with another agent; put the files back",
+                "edit it, fork, hand over, or put the files back; Esc Esc in an empty prompt",
                 shortcuts=(
                     ("undo", "Put back the files as they were at a prompt, and go on from there"),
                     ("fork", "Go on in a fork of the session, which stays as it is"),
@@ -319,8 +319,6 @@ COMMANDS: Final = (
     own("board", "board_archived", "alt+v", "switch_archived", "Show or hide tabs of archived sessions",
         has_priority=True),
     own("board", "board_close", "alt+w", "close_tab", "Close the tab", has_priority=True),
-    own("changes", "changes_next", "j,right_square_bracket", "next(1)", "Next file"),
-    own("changes", "changes_previous", "k,left_square_bracket", "next(-1)", "Previous file"),
     own("changes", "changes_revert", "x", "revert", "Revert the file", "press it twice"),
     own("changes", "changes_revert_all", "X", "revert_all", "Revert all files", "press it twice"),
     own("changes", "changes_undo", "u", "undo", "Undo the last revert"),

@@ -230,12 +230,7 @@ class Picker(Dialog[V | None], Generic[V]):
         """The rows to choose from."""
 
     def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), self.keys, self.rows)
-
-    @property
-    def keys(self) -> str:
-        """What the frame says of the keys."""
-        return PICKER_KEYS
+        yield Frame(shown_line(self._heading), PICKER_KEYS, self.rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)

@@ -59,6 +59,7 @@ def _print_rules(output_format: str) -> int:
         return ExitCode.DONE
     for rule in RULES.values():
         print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}")
+    print(f"\n{wrapped('A- is a rule for agents, A2- one of version 2 of ACP alone.', '')}")
     return ExitCode.DONE
 
 
@@ -171,3 +172,4 @@ def _summary(report: CheckReport) -> Iterator[str]:
     if unseen:
         names = " ".join(rule.rule_id for rule in unseen)
         yield wrapped(f"Not checked, since they never applied: {names}", "")
+        yield "For what each rule says: acp-tui check --rules"

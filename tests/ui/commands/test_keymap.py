@@ -20,7 +20,6 @@ from acp_tui.ui.commands.table import BASIC, COMMANDS, FIRST, LATER, bindings
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
-from acp_tui.ui.dialogs.going_back import GoBackDialog
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
@@ -40,6 +39,7 @@ from acp_tui.ui.session.sidebar import Sidebar
 from acp_tui.ui.session.status_line import STATES
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab import queue_lines
+from acp_tui.ui.tab.going_back import GoBackDialog
 from acp_tui.ui.tab.queue_lines import QueueLines
 from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
 
@@ -91,7 +91,7 @@ def test_every_command_has_a_name_of_its_own() -> None:
 
 
 def test_what_comes_first_exists() -> None:
-    assert {*BASIC, *FIRST, *LATER} <= {*BY_ID}
+    assert {*BASIC, *FIRST, *LATER} <= {*BY_ID, "inspect"}  # which the workbench brings
 
 
 def test_the_widgets_of_all_places_are_known_here() -> None:

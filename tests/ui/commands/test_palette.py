@@ -72,7 +72,11 @@ async def test_it_begins_with_what_fits_the_moment_and_a_space_shows_the_rest(op
         await desk.press("ctrl+p")
         common = desk.rows
         suggested = [row.label for row in common if row.group == SUGGESTED]
-        assert suggested == ["Show what has changed in the workspace", "Go back to a prompt", "Copy the agent's last reply"]
+        assert suggested == [
+            "Show what has changed in the workspace",
+            "Go back to a prompt",
+            "Copy the agent's last reply",
+        ]
         await desk.press("space")
         assert {row.label for row in desk.rows} > {row.label for row in common}
         assert "Go to the end of the conversation" in {row.label for row in desk.rows}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anyio
 import pytest
@@ -24,11 +24,11 @@ from acp_tui.ui.dialogs.agent_offers import (
     LoginMethod,
     OptionsDialog,
 )
-from acp_tui.ui.dialogs.going_back import GoBackDialog, SentPrompt, Way
 from acp_tui.ui.dialogs.installing import InstallQuestion
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
+from acp_tui.ui.tab.going_back import GoBackDialog, GoingBack, SentPrompt, Way
 from support.dialogs import SIZE, DialogApp, DialogPage
 from support.session_sources import SampleSessions
 
@@ -108,18 +108,12 @@ class _Prompts:
     async def catch_up(self) -> None:
         pass
 
-    async def changed_by(self, prompt: SentPrompt) -> str:
-        return {2: "2 files +14 -3", 1: "1 file +5 -2"}.get(prompt.number, "")
-
-    async def changed_since(self, prompt: SentPrompt) -> str | None:
-        return "2 files +19 -5"
-
-    async def put_back(self, prompt: SentPrompt) -> bool:
-        return False
+    async def changed(self, prompt: SentPrompt, *, until_next: bool = False) -> str:
+        return {3: "", 2: "2 files +14 -3", 1: "1 file +5 -2"}[prompt.number] if until_next else "2 files +19 -5"
 
 
 def _going_back() -> Screen[Any]:
-    return GoBackDialog(_Prompts(), "here", _Prompts.prompts[0])
+    return GoBackDialog(cast("GoingBack", _Prompts()), "here", _Prompts.prompts[0])
 
 
 DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {

@@ -120,9 +120,9 @@ async def test_keys_lead_from_prompt_to_prompt_and_from_event_to_event(tmp_path:
         await replay.press("[")
         assert "Fix it" in replay.text
         assert "I look" not in replay.text
-        await replay.press("right", "right")
+        await replay.press("right", "j")
         assert "I look at it." in replay.text
-        await replay.press("left")
+        await replay.press("k")
         assert "I look at it." not in replay.text
         await replay.press("end")
         assert "You are welcome." in replay.text

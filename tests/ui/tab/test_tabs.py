@@ -98,6 +98,41 @@ async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(
         assert desk.answers() == []
 
 
+async def test_tabs_and_the_status_line_go_on_under_a_dialog(open_desk: OpenDesk) -> None:
+    script = 'expect("session/prompt")\n' + TWO + 'expect("session/prompt")\nexpect("_go_on")\n'
+    async with open_desk(SESSION, script + 'ask("allow_once", "reject_once")\nserve_until_closed()') as desk:
+        await desk.has_session()
+        await desk.send("Tidy up")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "1 ◐ scripted: Tidy up" in tab_line(desk))
+        await desk.has_session()
+        await desk.send("Count")
+        await desk.press("f4")
+        await desk.shows("Protocol")
+        before = desk.status
+        await desk.until(lambda: desk.status != before)  # the time
+        desk.let_go_on()
+        await desk.until(lambda: "1 ▲ scripted: Tidy up" in tab_line(desk))
+        await desk.until(lambda: "tab 1 needs you" in desk.status)
+        assert "Protocol" in desk.text
+
+
+async def test_under_a_dialog_nothing_is_drawn_without_a_change(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("f4")
+        await desk.shows("Protocol")
+        drawn: list[object] = []
+        monkeypatch.setattr(desk.pilot.app.screen, "refresh", lambda *regions, **_: drawn.extend(regions))
+        desk.pilot.app.tabs.tell()
+        assert drawn == []
+
+
 @pytest.mark.parametrize(("width", "shown"), [(80, True), (48, True), (40, True), (24, False)])
 def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
     status = Status(agent="Agent", facts=("mode: Ask", "12k/200k"), elsewhere="tab 2 needs you · Alt+N")

@@ -53,6 +53,7 @@ def test_a_broken_rule_is_told_with_its_frame_and_advice(capsys: pytest.CaptureF
     assert "Write banners, warnings, and logs to stderr" in out
     assert "https://agentclientprotocol.com/protocol/v1/transports\n" in out
     assert "1 error, 0 warnings, 0 notes." in out
+    assert out.endswith("For what each rule says: acp-tui check --rules\n")
     assert "\x1b" not in out
     assert "abc12345" not in out
 
