@@ -10,7 +10,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -93,7 +93,7 @@ async def _played(turn: DemoTurn, step: Step) -> Outcome:
             sys.stderr.write(turn.fill(step.value) + "\n")
             sys.stderr.flush()
         case "fault":
-            return await FAULTS[step.value](turn, step)
+            return await _misbehave(turn, step)
         case _:
             turn.send(turn.fill(UPDATES[step.kind](step.value)))
     return None
@@ -185,101 +185,51 @@ FLOOD_FLUSH: Final = 64
 JUNK: Final = ("npm warn deprecated left-pad@1.3.0: use String.prototype.padStart()", "[]", "null", "{not json")
 
 
-async def _auth_required(turn: DemoTurn, fault: Step) -> Ending:
-    """Answer the prompt as if the login had expired."""
-    return RequestFailed(AUTH_REQUIRED, "Authentication required")
-
-
-async def _bad_frame(turn: DemoTurn, fault: Step) -> Ending:
-    """Send one line as given; by default, a notification of the wrong shape."""
-    default = json.dumps(_notification(turn, {"sessionUpdate": "agent_message_chunk", "content": 5}))
-    await turn.client.send_raw(str(fault.get("frame", default)).encode())
-    return None
-
-
-async def _error(turn: DemoTurn, fault: Step) -> Ending:
-    details = fault.get("details")
-    return RequestFailed(
-        fault.get("code", int(ErrorCode.INTERNAL_ERROR)),
-        fault.get("message", "Internal error"),
-        None if details is None else {"details": details},
-    )
-
-
-async def _exit(turn: DemoTurn, fault: Step) -> Ending:
-    """Exit immediately like a crash, without cleanup."""
-    await turn.client.peer.flush()
-    sys.stderr.write(turn.fill(fault.get("last_words", "")))
-    sys.stderr.flush()
-    os._exit(fault.get("code", 1))
-
-
-async def _flood(turn: DemoTurn, fault: Step) -> Ending:
-    """Send many chunks as fast as the client reads them."""
-    text = fault.get("text", "word **word** `code`\n")
-    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
-    for number in range(1, fault.get("count", 10_000) + 1):
-        turn.send(chunk)
-        if number % FLOOD_FLUSH == 0:
+async def _misbehave(turn: DemoTurn, fault: Step) -> Ending:
+    match fault.value:
+        case "auth_required":
+            return RequestFailed(AUTH_REQUIRED, "Authentication required")
+        case "bad_frame":
+            default = json.dumps(_notification(turn, {"sessionUpdate": "agent_message_chunk", "content": 5}))
+            await turn.client.send_raw(str(fault.get("frame", default)).encode())
+        case "error":
+            code, message = fault.get("code", int(ErrorCode.INTERNAL_ERROR)), fault.get("message", "Internal error")
+            details = fault.get("details")
+            return RequestFailed(code, message, None if details is None else {"details": details})
+        case "exit":
             await turn.client.peer.flush()
-    await turn.client.peer.flush()
-    return None
-
-
-async def _hang(turn: DemoTurn, fault: Step) -> Ending:
-    """Hang. With `deaf`, ignore cancellation too."""
-    turn.deaf = fault.get("deaf", False)
-    await anyio.sleep_forever()
-    return None
-
-
-async def _huge_line(turn: DemoTurn, fault: Step) -> Ending:
-    """Send a chunk of many bytes as one line, which is legal."""
-    size = fault.get("bytes", 1 << 20)
-    line = "All of this is one line of the protocol. "
-    text = (line * (size // len(line) + 1))[:size]
-    turn.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
-    await turn.client.peer.flush()
-    return None
-
-
-async def _junk(turn: DemoTurn, fault: Step) -> Ending:
-    """Print lines on stdout that aren't messages."""
-    for line in fault.get("lines", JUNK):
-        await turn.client.send_raw(str(line).encode())
-    return None
-
-
-async def _late_update(turn: DemoTurn, fault: Step) -> Ending:
-    """Keep steps to play after the turn is answered."""
-    turn.late += fault.branch("late")
-    return None
-
-
-async def _unknown_update(turn: DemoTurn, fault: Step) -> Ending:
-    """Send an update of a kind that no protocol version defines."""
-    update = fault.get("update", {"sessionUpdate": "telepathy", "strength": 9})
-    await turn.client.send_raw(json.dumps(_notification(turn, update)).encode())
+            sys.stderr.write(turn.fill(fault.get("last_words", "")))
+            sys.stderr.flush()
+            os._exit(fault.get("code", 1))
+        case "flood":
+            for number in range(1, fault.get("count", 10_000) + 1):
+                turn.say(fault.get("text", "word **word** `code`\n"))
+                if number % FLOOD_FLUSH == 0:
+                    await turn.client.peer.flush()
+            await turn.client.peer.flush()
+        case "hang":
+            turn.deaf = fault.get("deaf", False)
+            await anyio.sleep_forever()
+        case "huge_line":
+            size, line = fault.get("bytes", 1 << 20), "All of this is one line of the protocol. "
+            turn.say((line * (size // len(line) + 1))[:size])
+            await turn.client.peer.flush()
+        case "junk":
+            for line in fault.get("lines", JUNK):
+                await turn.client.send_raw(str(line).encode())
+        case "late_update":
+            turn.late += fault.branch("late")
+        case "unknown_update":
+            update = fault.get("update", {"sessionUpdate": "telepathy", "strength": 9})
+            await turn.client.send_raw(json.dumps(_notification(turn, update)).encode())
+        case kind:
+            raise AssertionError(kind)
     return None
 
 
 def _notification(turn: DemoTurn, update: Mapping[str, Any]) -> dict[str, Any]:
     params = {"sessionId": turn.session.id, "update": update}
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
-
-
-FAULTS: Final[dict[str, Callable[[DemoTurn, Step], Awaitable[Ending]]]] = {
-    "auth_required": _auth_required,
-    "bad_frame": _bad_frame,
-    "error": _error,
-    "exit": _exit,
-    "flood": _flood,
-    "hang": _hang,
-    "huge_line": _huge_line,
-    "junk": _junk,
-    "late_update": _late_update,
-    "unknown_update": _unknown_update,
-}
 
 
 CREATE_S: Final = 5.0

@@ -115,8 +115,6 @@ class StoredSessions:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One scripted agent."""
-
     name: str
     description: str
     turns: tuple[ScriptedTurn, ...]
@@ -126,8 +124,6 @@ class Scenario:
     keeping: StoredSessions = field(default_factory=StoredSessions)
     texts: Mapping[str, str] = field(default_factory=dict)
     """Long texts by name, for `{name}` in any step."""
-    include: tuple[str, ...] = ()
-    """The names of other scenarios whose first turns are prepended as one turn."""
 
     @property
     def unmatched(self) -> Sequence[ScriptedTurn]:

@@ -190,8 +190,6 @@ class VersionTwoCalls(ClientCalls):
 
 
 class _Command:
-    """A command that the agent runs."""
-
     def __init__(self, name: str, process: Process, limit: int | None) -> None:
         self.name = name
         self.process = process

@@ -218,8 +218,6 @@ SOON_S: Final = 5.0
 
 
 class TurnCheck(Check):
-    """Tracks each session's turn."""
-
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._active: set[int] = set()

@@ -21,8 +21,6 @@ MAX_DEPTH: Final = 100
 
 
 class Role(Enum):
-    """The role of a piece of a line."""
-
     KEY = "key"
     TEXT = "text"
     NUMBER = "number"
@@ -53,8 +51,6 @@ class _Lines(list[str]):
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A value in the JSON."""
-
     name: str | None
     """Its key; None in a list."""
     value: Any

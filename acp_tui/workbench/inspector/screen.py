@@ -336,8 +336,6 @@ class InspectorScreen(Screen[None]):
 
 
 class InspectApp(BaseApp):
-    """Shows one recording, frame by frame."""
-
     TITLE = "acp-tui inspect"
 
     def __init__(
