@@ -322,7 +322,6 @@ class WorkspaceFiles:
 
     @property
     def is_read(self) -> bool:
-        """Whether there is anything to search."""
         return self._index is not None
 
     @property
