@@ -279,7 +279,6 @@ class Connection(ABC):
         """Return the params for a session's folders and servers."""
 
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
-        """Return a page of the sessions the agent knows, in one folder or in all."""
         return await self.request("session/list", list_sessions(cwd, cursor), read_session_page)
 
     async def session_status(self, session_id: SessionId) -> SessionStatus:

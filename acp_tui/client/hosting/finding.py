@@ -351,7 +351,7 @@ async def _named_places(name: str | None) -> list[HostPaths]:
     return wanted
 
 
-async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
+async def stopped(name: str | None) -> list[str]:
     """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
     wanted = await _named_places(name)
     for place in wanted:

@@ -377,7 +377,6 @@ class Agent:
         await self._ended.wait()
 
     async def ended(self) -> None:
-        """Wait until the agent has ended, for whatever reason."""
         await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:

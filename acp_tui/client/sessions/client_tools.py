@@ -406,20 +406,14 @@ class ClientTools:
         if self._terminals is None:
             self._terminals = Terminals(
                 self._roots[0],
-                on_output=self._on_terminal_output,
+                on_output=lambda name, data: self._apply(updates.TerminalOutput(TerminalId(name), data)),
                 on_exit=self._on_terminal_exit,
-                on_waiting=self._on_terminal_waiting,
+                on_waiting=lambda name, waits: self._apply(updates.TerminalWaiting(TerminalId(name), waits)),
             )
         return self._terminals
 
-    def _on_terminal_output(self, terminal_id: str, data: bytes) -> None:
-        self._apply(updates.TerminalOutput(TerminalId(terminal_id), data))
-
     def _on_terminal_exit(self, terminal_id: str, status: ExitStatus) -> None:
         self._apply(updates.TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
-
-    def _on_terminal_waiting(self, terminal_id: str, is_waiting: bool) -> None:
-        self._apply(updates.TerminalWaiting(TerminalId(terminal_id), is_waiting))
 
     # The user's input to terminals
 

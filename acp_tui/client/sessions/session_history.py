@@ -203,15 +203,9 @@ def sandboxed_as_before(command: AgentCommand, past: PastSession, wanted: str = 
 def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
     """For each ID, a prefix that no other ID shares."""
     ids = sorted(set(session_ids))
-    common = [_common(*pair) for pair in pairwise(ids)]
+    common = [len(os.path.commonprefix(pair)) for pair in pairwise(ids)]  # noqa: RUF071 - no paths
     needed = (max(before, after) + 1 for before, after in zip([0, *common], [*common, 0], strict=True))
     return {one: one[: max(length, SHORTEST)] for one, length in zip(ids, needed, strict=False)}
-
-
-def _common(one: str, other: str) -> int:
-    """The number of characters in their common prefix."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
 
 
 def merged(listed: Iterable[SessionSummary], agent: str, recorded: Iterable[PastSession]) -> list[PastSession]:
@@ -243,11 +237,7 @@ def _with_told(past: PastSession, info: SessionSummary) -> PastSession:
 def _seconds(told: str | None) -> float | None:
     try:
         return datetime.fromisoformat(told or "").timestamp()
-    except (
-        ValueError,
-        OverflowError,
-        OSError,
-    ):  # OverflowError and OSError: years that the system clock can't represent
+    except (ValueError, OverflowError, OSError):  # the last two: years that the system clock can't represent
         return None
 
 
