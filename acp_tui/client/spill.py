@@ -15,7 +15,7 @@ from typing import IO, Final
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.updates import SessionUpdate
+from acp_tui.conversation.updates import MessageUpdate, SessionUpdate, WorkUpdate
 
 
 class Copies:
@@ -114,6 +114,11 @@ class EarlyUpdates:
             self._bytes += size
             self._updates.setdefault(session_id, []).append(update)
 
-    def take(self, session_id: SessionId) -> list[SessionUpdate]:
-        """Remove and return the updates of a session that is now known."""
-        return self._updates.pop(session_id, [])
+    def take(self, session_id: SessionId, *, is_fork: bool = False) -> list[SessionUpdate]:
+        """Remove and return the updates of a session that is now known.
+
+        Nothing can have been said in a fork yet. Agents such as opencode repeat what was said in its source, which the
+        fork shows already.
+        """
+        taken = self._updates.pop(session_id, [])
+        return [one for one in taken if not isinstance(one, MessageUpdate | WorkUpdate)] if is_fork else taken

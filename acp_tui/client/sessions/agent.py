@@ -568,7 +568,7 @@ class Agent:
         def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
             session = self._session(session_id, workplace, attend=None, conversation=snapshot(source.conversation))
             session.apply(Reconnected(remembers=True, forked_from=title))
-            return self._table.add(session, state)
+            return self._table.add(session, state, is_fork=True)
 
         return await self._opened(workplace, self.connection.new_session(workplace, register, source.session_id))
 

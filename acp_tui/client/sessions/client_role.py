@@ -47,11 +47,11 @@ class SessionTable(Routes[Session]):
         finally:
             self.early.end_awaiting()
 
-    def add(self, session: Session, state: Sequence[SessionUpdate]) -> Session:
+    def add(self, session: Session, state: Sequence[SessionUpdate], *, is_fork: bool = False) -> Session:
         """Add a new session. Applies the updates that came before the response, then those in it (R-CFG-9)."""
         replaced = self.open.get(session.session_id)
         self.open[session.session_id] = session
-        for update in (*self.early.take(session.session_id), *state):
+        for update in (*self.early.take(session.session_id, is_fork=is_fork), *state):
             self.hear(session, update)
         self._retire(replaced)
         return session

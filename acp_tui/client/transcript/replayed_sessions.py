@@ -136,7 +136,7 @@ class ReplayedSessions(Routes[ReplayedSession]):
         if forked_from is not None:
             session.conversation = snapshot(forked_from.conversation)
         self.touched.append(Touch(session_id, session.conversation, Change()))
-        heard = (*self.early.take(session_id), *state)
+        heard = (*self.early.take(session_id, is_fork=forked_from is not None), *state)
         session.begun_with = tuple(update for update in heard if isinstance(update, Declaration))
         for update in heard:
             self.hear(session, update)

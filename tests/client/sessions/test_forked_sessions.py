@@ -30,6 +30,8 @@ FORKING = dedent("""
     answer(prompt, stopReason="end_turn")
     fork = expect("session/fork")
     assert fork["params"]["sessionId"] == "s1"
+    update("agent_message_chunk", session="s2", content={"type": "text", "text": "the answer, again"})
+    update("tool_call", session="s2", toolCallId="c1", title="Look", status="completed")
     answer(fork, sessionId="s2", configOptions=[{
         "id": "model", "name": "Model", "type": "select", "category": "model", "currentValue": "a",
         "options": [{"value": "a", "name": "A"}]}])
@@ -84,7 +86,9 @@ async def test_an_agent_that_does_not_offer_it_is_not_asked(tmp_path: Path) -> N
             assert list(agent.sessions) == ["s1"]
 
 
-@pytest.mark.parametrize(("deleted", "left"), [("s1", ["in the fork?", "in the fork"]), ("s2", None)])
+@pytest.mark.parametrize(
+    ("deleted", "left"), [("s1", ["the answer, again", "in the fork?", "in the fork"]), ("s2", None)]
+)
 async def test_a_fork_and_its_source_are_deleted_from_a_recording_one_by_one(
     tmp_path: Path, deleted: str, left: list[str] | None
 ) -> None:
