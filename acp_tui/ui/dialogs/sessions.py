@@ -326,19 +326,22 @@ class SessionsDialog(Dialog[Act | None]):
         if next((row.group for row in in_order(self._source.in_tabs())), "") == NEEDS_YOU:
             self._list.action_move(-len(self._source.in_tabs()))
         self._source.listeners.append(self._show)
-        self.run_worker(self._look_around())
+        self.run_worker(self._look_at_hosts())
+        self.run_worker(self._ask_agents())
         self._begin()
 
-    def on_unmount(self) -> None:
+    def _on_prune(self) -> None:
+        """Hear nothing more while everything is still here."""
         self._source.listeners.remove(self._show)
         if self._asking is not None:
             self._asking.card.mirror = None
 
-    async def _look_around(self) -> None:
-        """Find what takes a moment: branches, and sessions elsewhere."""
+    async def _look_at_hosts(self) -> None:
         await self._source.find_branches()
         self._hosted = await self._source.in_hosts()
         self._show()
+
+    async def _ask_agents(self) -> None:
         self._in_agents = await self._source.in_agents()
         self._show()
 
@@ -539,12 +542,13 @@ class SessionsDialog(Dialog[Act | None]):
 
     def on_filtered_list_moved(self) -> None:
         """Show what its agent asks, and the line that matches the search."""
-        row = self._row
-        self._mirror(self._source.panel_asking(row.key) if row is not None else None)
+        self._show_question()
         self._show_line()
 
-    def _mirror(self, panel: SessionPanel | None) -> None:
-        """Show the request that this panel shows, and its changes, until another panel is shown."""
+    def _show_question(self) -> None:
+        """Show the request that the panel of its tab shows, and its changes."""
+        row = self._row
+        panel = self._source.panel_asking(row.key) if row is not None else None
         if panel is self._asking:
             return
         if self._asking is not None:
@@ -557,10 +561,13 @@ class SessionsDialog(Dialog[Act | None]):
 
     def action_answer(self) -> None:
         """Go to the question, or leave the search."""
+        self._show_question()  # the key may have overtaken the message that the cursor has moved
         if self._card.display:
             self._card.enter()
         elif self._list.is_searching:
             self._list.end_search()
+        elif (row := self._row) is not None and row.group == NEEDS_YOU:
+            self._say(Content(keys_in_force(self).hint("{list_choose} opens it; answer there")))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         """On the question, no key acts on the list."""

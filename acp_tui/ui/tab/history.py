@@ -145,8 +145,8 @@ class HistoryController:
 
     async def find_branches(self) -> None:
         """Find out the branches of the tabs' folders."""
-        folders = {tab.cwd for tab in self._tab.app.tabs}
-        self._branches = await self._in_thread(lambda: {folder: branch_of(folder) for folder in folders})
+        for folder in {tab.cwd for tab in self._tab.app.tabs}:
+            self._branches[folder] = await to_thread.run_sync(branch_of, folder, abandon_on_cancel=True)
 
     async def in_hosts(self) -> Sequence[SessionRow]:
         """The sessions that hosts keep and no tab shows."""

@@ -96,7 +96,7 @@ async def test_rejecting_with_a_reason_leads_to_the_sessions_own_prompt(open_des
 
 
 @pytest.mark.parametrize("first", ["h", "z"])
-async def test_text_goes_to_the_sessions_own_draft_also_if_a_letter_means_something_in_the_list(
+async def test_text_goes_to_the_sessions_own_draft_whatever_it_means_in_the_list(
     open_desk: OpenDesk, first: str
 ) -> None:
     async with asking(open_desk, ONE) as desk:
