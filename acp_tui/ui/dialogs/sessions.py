@@ -239,8 +239,10 @@ ARCHIVED: Final = {False: "with archived", True: "without archived"}
 """What the key does that shows and hides archived sessions, by whether they are shown."""
 MARK_CELLS: Final = 2
 NOWHERE: Final = Content()
+MOST_LINES: Final = 40
+"""Of the dialog with a question; the stylesheet says it, too."""
 LIST_SHARE: Final = 4
-"""Above a question, one in so many lines of the screen is the list's, but not fewer than three."""
+"""Above a question, one in so many lines of the dialog is the list's, but not fewer than three."""
 LINES_AROUND: Final = 5
 """Around the list and the question: the frame, the title, and what is said."""
 NO_TAB: Final = "It has no tab."
@@ -437,8 +439,9 @@ class SessionsDialog(Dialog[Act | None]):
         self._rows = {row.key: row for row in shown}
         drawn = self._draw(shown)
         self._drawn = {row.value: row for row in drawn}
-        self.set_class(any(row.is_tab and row.group == NEEDS_YOU for row in shown), "-asking")
-        self._card.fit(self.size.height - LINES_AROUND - self._frame.key_lines - max(self.size.height // LIST_SHARE, 3))
+        self.set_class(any(row.is_tab and row.group == NEEDS_YOU for row in shown), "-needed")
+        height = min(self.size.height, MOST_LINES)
+        self._card.fit(height - LINES_AROUND - self._frame.key_lines - max(height // LIST_SHARE, 3))
         self._list.show_rows(drawn, empty=self._nothing(), stays=self.focused is self._card)
         self._show_found()
         self._say_how_it_stands()

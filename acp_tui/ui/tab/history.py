@@ -156,10 +156,13 @@ class HistoryController:
         return [_hosted_row(key, one) for key, one in self._hosted.items()]
 
     async def close(self, key: str) -> None:
-        """Close this tab, after confirmation."""
-        tab = self._tab_at(key)
+        """Close this tab, after confirmation, and come back."""
+        tab, app = self._tab_at(key), self._tab.app
         if tab is not None:
-            await self._tab.app.close_tab(tab)
+            await app.tabs.go_to(tab)  # its questions are above it
+            await app.close_tab(tab)
+            if self._tab in app.tabs:
+                await app.tabs.go_to(self._tab)
 
     def move(self, key: str, direction: int) -> None:
         """Move this tab by one place."""
