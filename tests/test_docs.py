@@ -15,7 +15,10 @@ from platformdirs.unix import Unix
 from acp_tui import __version__
 from acp_tui.cli.commands import command_named
 from acp_tui.cli.plain import COMMANDS as LINE_COMMANDS
+from acp_tui.client.settings.reader import interpret
+from acp_tui.client.settings.wording import documented, value_in_force
 from acp_tui.docs import topics
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP
 from acp_tui.ui.commands.table import COMMANDS
 
 ROOT: Final = Path(__file__).parents[1]
@@ -149,10 +152,34 @@ def test_the_page_on_settings_names_every_environment_variable_that_is_read() ->
     assert [name for name in sorted(read - UNLISTED_VARIABLES) if f"`{name}`" not in page] == []
 
 
+def test_every_line_of_the_example_settings_is_valid_and_changes_a_default() -> None:
+    page = (ROOT / "acp_tui/docs/settings.md").read_text()
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    tables = tomllib.loads(example)
+    read = interpret(tables, "the example", {"HOME": "/home/ada", "TRACEPARENT": "00-1"})
+    written = {f"{name}.{key}" for name, table in tables.items() if isinstance(table, dict) for key in table}
+    unchanged = {one.key for one in documented() if value_in_force(one, read.settings) == one.default is not None}
+    assert (read.problems, read.warnings) == ((), ())
+    assert len(written) > 30
+    assert written & unchanged == set()
+
+
+@pytest.mark.parametrize(("heading", "places"), [("the settings", ("settings", "setting")), ("a replay", ("replay",))])
+def test_the_page_on_keys_has_the_first_key_of_every_command_there(heading: str, places: tuple[str, ...]) -> None:
+    section = (ROOT / "acp_tui/docs/keys.md").read_text().partition(f"## In {heading}\n")[2].partition("\n## ")[0]
+    told = {
+        key for cell in re.findall(r"^\| ([^|]+) \|", section, re.MULTILINE) for key in re.findall(r"[^\s`,()]+", cell)
+    }
+    its = [command.id for command in COMMANDS if command.where in places and DEFAULT_KEYMAP.keys[command.id]]
+    assert len(its) > 5
+    assert [id_ for id_ in its if DEFAULT_KEYMAP.shown(id_) not in told] == []
+
+
 def test_the_page_on_keys_has_every_slash_command() -> None:
     page = (ROOT / "acp_tui/docs/keys.md").read_text()
     rows = [(each.typed, each.title, each.help) for each in COMMANDS if each.typed]
     own = [f"| `/{typed}` | {title}{about and f' ({about})'} |" for typed, title, about in rows]
+    own += [f"| `/{name}` | {title} |" for each in COMMANDS for name, title in each.shortcuts]
     in_lines = page.partition("`--plain` has its own")[2]
     assert [row for row in own if row not in page] == []
     assert [each.name for each in LINE_COMMANDS if f"`/{each.name}`" not in in_lines] == []

@@ -15,8 +15,9 @@ PACKAGE: Final = ROOT / "acp_tui"
 
 DOOR: Final = "client/files.py"
 OTHERS: Final = {
-    "cli/exec.py: os.O_WRONLY": "the null device",
+    "cli/exec_output.py: os.O_WRONLY": "the null device",
     "cli/terminal.py: os.O_RDWR": "the terminal itself",
+    "cli/screen.py: open": "the same, by its descriptor",
     "cli/main.py: os.O_WRONLY": "the null device",
     "cli/main.py: open": "the same, as a standard stream",
     "cli/replay.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",

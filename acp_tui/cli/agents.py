@@ -1,27 +1,19 @@
-"""`acp-tui agents`: which agents can run here, what they run, and what the others lack, as text or JSON.
-
-The JSON is one object: `agents`, `registry` (`fetched_at` as ISO 8601 or null, `problems`), and `problems` of the
-user's file. An agent has `name`, `title`, `description`, `version`, `source` (user, known, registry, or demo),
-`command` (a list), `env` (the user's own values are masked), `can_run`, `asks_first`, `why_not`, `install`,
-`can_install`, `installed` (null, or `version`, `source`, and `sha256` of what acp-tui has installed), `archive` (null,
-or `url` and `sha256`), and `is_recent`.
-"""
+"""`acp-tui agents`: which agents can run here, what they run, and what the others lack, as text or JSON."""
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.installing import install_asking
-from acp_tui.cli.output import say
+from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, find_agent, read_catalogue
 from acp_tui.client.agents.configured_agents import config_file
@@ -51,10 +43,12 @@ def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool
     """Print the agents, with `update` after fetching the registry. Returns the exit status."""
     status = _update() if update else ExitCode.DONE
     catalogue = read_catalogue()
+    notes = (*catalogue.notes, *(catalogue.registry_notes if is_verbose else ()))
     if as_json:
-        print(json.dumps(_as_json(catalogue), indent=2))
+        data = {"agents": list(map(_agent_as_json, catalogue.agents)), "fetched_at": catalogue.fetched_at}
+        print_json("agents", data, notes)
         return status
-    for note in (*catalogue.notes, *(catalogue.registry_notes if is_verbose else ())):
+    for note in notes:
         say(note)
     print("\n".join(_lines(catalogue, is_verbose)))
     return status
@@ -162,36 +156,24 @@ def _registry_line(catalogue: Catalogue) -> str:
     return f"The agent registry is from {fetched}. To update it: acp-tui agents --update"
 
 
-def _as_json(catalogue: Catalogue) -> dict[str, object]:
-    fetched = catalogue.fetched_at
-    return {
-        "agents": [_agent_as_json(agent) for agent in catalogue.agents],
-        "registry": {
-            "fetched_at": fetched and datetime.fromtimestamp(fetched, UTC).isoformat(),
-            "problems": catalogue.registry_notes,
-        },
-        "problems": catalogue.notes,
-    }
-
-
 def _agent_as_json(agent: ListedAgent) -> dict[str, object]:
-    command, archive, kept = agent.command, agent.archive, agent.installed
+    command = agent.command
     is_open = command.package is not None  # the registry has no secrets
     return {
         "name": agent.name,
         "title": agent.title,
         "description": agent.description,
-        "version": agent.version or None,
-        "source": agent.source.value,
+        "version": agent.version,
+        "source": agent.source,
         "command": command.argv,
         "proxies": command.proxies,
         "env": {name: value if is_open else mask(value) for name, value in command.env.items()},
         "can_run": not agent.obstacle,
         "asks_first": not agent.obstacle and command.package is not None,
-        "why_not": agent.obstacle or None,
-        "install": agent.remedy or None,
+        "why_not": agent.obstacle,
+        "install": agent.remedy,
         "can_install": agent.offer is not None,
-        "installed": kept and {"version": kept.version, "source": kept.source, "sha256": kept.sha256 or None},
-        "archive": archive and {"url": archive.url, "sha256": archive.sha256 or None},
+        "installed": agent.installed,
+        "archive": agent.archive,
         "is_recent": agent.is_recent,
     }

@@ -47,7 +47,8 @@ def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
     """Parse `argv` (without the program's name). Raises SystemExit for --help, --version, and errors."""
     words, agent_argv = _split_off_agent(argv)
     command, rest = split_command(words)
-    parser = _Parser(command)
+    is_bare = not command.name and agent_argv is None and all(word.startswith("-") for word in rest)
+    parser = _Parser(command, is_overview=is_bare)
     joined = {option.flags[0]: option.value_when_bare for option in command.options if option.is_joined}
     args, left = parser.parse_known_args([f"{word}={joined[word]}" if word in joined else word for word in rest])
     if left:
@@ -69,9 +70,10 @@ def say_wrong_use(command: CliCommand, message: str) -> ExitCode:
 class _Parser(argparse.ArgumentParser):
     """Prints our own help, and errors in one line."""
 
-    def __init__(self, command: CliCommand) -> None:
+    def __init__(self, command: CliCommand, *, is_overview: bool) -> None:
+        """With `is_overview`, its help is that of acp-tui itself."""
         super().__init__(prog="acp-tui", allow_abbrev=False)
-        self._command = command
+        self._command, self._is_overview = command, is_overview
         self.add_argument("--version", "-V", action="version", version=f"acp-tui {__version__}")
         if command.word is not None:  # because `-- COMMAND` can replace it
             self.add_argument("word", metavar=command.word.name, nargs="?", **_reading(command.word))
@@ -91,7 +93,11 @@ class _Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         from acp_tui.cli.help_text import help_of, overview  # most runs don't print help
 
-        return help_of(self._command) if self._command.name else overview()
+        return overview() if self._is_overview else help_of(self._command)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print the help or the version. argparse's own swallows that nothing can be written."""
+        (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
         raise SystemExit(say_wrong_use(self._command, message))
@@ -260,6 +266,7 @@ _READERS: Final[dict[ValueKind, Callable[[str], object]]] = {
     ValueKind.SIZE: _size,
     ValueKind.SOURCE: _source,
     ValueKind.FILE: Path,
+    ValueKind.RECORDING: Path,
     ValueKind.NEW_FILE: _new_file,
     ValueKind.FOLDER: _folder,
 }

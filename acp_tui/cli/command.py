@@ -25,8 +25,15 @@ class ValueKind(Enum):
     """Columns and rows, as in 120x40."""
     AGENT = "agent"
     SCENARIO = "scenario"
+    RECORDING = "recording"
+    """A recording's file, or the ID of a recorded session."""
     SOURCE = "source"
-    """A recording, or a scenario as demo:NAME."""
+    """The same, or a scenario as demo:NAME."""
+    SESSION = "session"
+    """The ID of a recorded session, or its beginning."""
+    HOST = "host"
+    HOSTED = "hosted"
+    """A host's name, or the ID of a session that it keeps."""
     FILE = "file"
     NEW_FILE = "new file"
     """The file must not exist, and its folder must."""
@@ -90,9 +97,9 @@ class Late:
     def __getattr__(self, name: str) -> Late:
         return Late(f"{self._name}.{name}")
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Any:
         module, _, function = self._name.rpartition(".")
-        return getattr(import_module(module), function)(*args)
+        return getattr(import_module(module), function)(*args, **named)
 
 
 class CliCommand(NamedTuple):
@@ -106,6 +113,8 @@ class CliCommand(NamedTuple):
     needs: str = ""
     """What the error names if the word or a required option is missing; "" if the word is optional."""
     options: tuple[Option, ...] = ()
+    examples: tuple[str, ...] = ()
+    """Command lines to copy, at least two."""
     notes: str = ""
     """Paragraphs after the options in the command's help. Indented lines aren't wrapped."""
     takes_prompt: bool = False

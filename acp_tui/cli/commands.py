@@ -44,12 +44,14 @@ if TYPE_CHECKING:
     import acp_tui.cli.hosts
     import acp_tui.cli.reference
     import acp_tui.cli.replay
+    import acp_tui.cli.schemas
     import acp_tui.cli.sessions
     import acp_tui.cli.start
     import acp_tui.cli.start_turn
 else:
     acp_tui = Late("acp_tui")
 
+SCHEMAS: Final = ("agents", "check", "demo", "doctor", "exec", "hosts", "keys", "rules", "sessions", "settings")
 SHELLS: Final = ("bash", "zsh", "fish")
 DOCTORS_PROMPT: Final = "Reply with the one word: ready. Use no tools."
 
@@ -60,9 +62,17 @@ _PROTOCOL_OF_DEMO = Option(
 )
 _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
 _WEB = Option(("--web",), "show it in a browser on this machine", Value("PORT", ValueKind.NUMBER), value_when_bare="0")
-_RESUME = Option(("--resume",), "reopen this folder's last session, or the one named", Value("ID"), value_when_bare="")
+_RESUME = Option(
+    ("--resume",),
+    "reopen this folder's last session, or the one named",
+    Value("ID", ValueKind.SESSION),
+    value_when_bare="",
+)
 _CONTINUE = Option(
-    ("--resume",), "continue the agent's last session in this folder, or the one named", Value("ID"), value_when_bare=""
+    ("--resume",),
+    "continue the agent's last session in this folder, or the one named",
+    Value("ID", ValueKind.SESSION),
+    value_when_bare="",
 )
 _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
 _RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
@@ -100,13 +110,7 @@ _MOMENTS = """\
 MOMENT is a number of events (120), a time (12.5s, 1:05), or "question": the first permission request.
 """
 _COMPLETION_NOTES = """\
-Add a line to ~/.bashrc, to ~/.zshrc after compinit, or to config.fish:
-
-  eval "$(acp-tui completion bash)"
-  eval "$(acp-tui completion zsh)"
-  acp-tui completion fish | source
-
-The scripts call `acp-tui completion agents` and `acp-tui completion scenarios` to complete names.
+Add the line of your shell to ~/.bashrc, to ~/.zshrc after compinit, or to config.fish.
 """
 
 _WORK: Final = "Work with an agent"
@@ -114,7 +118,14 @@ _LOOK_UP: Final = "Look things up"
 
 COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
-        "", "work with an agent", acp_tui.cli.start.run, AGENT, options=_RUN_OPTIONS, takes_prompt=True, group=_WORK
+        "",
+        "work with an agent",
+        acp_tui.cli.start.run,
+        AGENT,
+        options=_RUN_OPTIONS,
+        examples=('acp-tui claude "Fix the tests"', "acp-tui -- npx -y @google/gemini-cli --acp"),
+        takes_prompt=True,
+        group=_WORK,
     ),
     CliCommand(
         "run",
@@ -123,6 +134,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         AGENT,
         _NEEDS_AGENT,
         _RUN_OPTIONS,
+        examples=("acp-tui run claude --sandbox", 'acp-tui run check "Say hello"'),
         takes_prompt=True,
         group=_WORK,
     ),
@@ -135,7 +147,8 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             _CWD,
             Option(("--prompt", "-p"), "the prompt (default: read stdin)", Value("TEXT")),
-            output_format("text", "ndjson", about="the agent's message, or every update as a line of JSON"),
+            output_format("text", "ndjson", about="the agent's message, or everything that happens as lines of JSON"),
+            Option(("--raw",), "with ndjson, also print each message of the agent's as received"),
             Option(
                 ("--allow-unasked",),
                 "let the agent do this in the folder without asking: write, run, or write,run",
@@ -147,6 +160,10 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             SANDBOX,
             PROTOCOL,
             *RECORDING,
+        ),
+        examples=(
+            'acp-tui exec claude --prompt "What does this project do?"',
+            'git diff | acp-tui exec gemini -p "Review this change"',
         ),
         notes=_EXEC_NOTES,
         group=_WORK,
@@ -161,12 +178,18 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             _CONTINUE,
             SYSTEM_PROMPT,
             SANDBOX,
-            Option(("--stop",), "stop the host with this name, or all hosts", Value("NAME"), value_when_bare=""),
+            Option(
+                ("--stop",),
+                "stop the host with this name, or all hosts",
+                Value("NAME", ValueKind.HOST),
+                value_when_bare="",
+            ),
             Option(("--listen",), "listen on TCP, too; clients need a token", Value("HOST:PORT")),
             Option(("--tls-cert",), "the certificate, in PEM format", Value("FILE", ValueKind.FILE)),
             Option(("--tls-key",), "the certificate's key", Value("FILE", ValueKind.FILE)),
             Option(("--foreground",), "stay in the foreground"),
         ),
+        examples=("acp-tui host claude", "acp-tui host --stop claude"),
         notes=_HOST_NOTES,
         group=_WORK,
     ),
@@ -174,8 +197,9 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "attach",
         "show a session that a host keeps",
         acp_tui.cli.attach.run,
-        Value("ID"),
+        Value("ID", ValueKind.HOSTED),
         options=(_CWD, Option(("--read-only",), "only watch: you can't prompt, answer, or change anything")),
+        examples=("acp-tui attach", "acp-tui attach claude --read-only"),
         notes=_ATTACH_NOTES,
         group=_WORK,
     ),
@@ -187,17 +211,18 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(
                 ("--share",),
                 "print how others can watch the sessions of this host, or of all, with a QR code",
-                Value("NAME"),
+                Value("NAME", ValueKind.HOST),
                 value_when_bare="",
             ),
             Option(
                 ("--revoke",),
                 "replace the tokens of this host, or of all, and disconnect who used them",
-                Value("NAME"),
+                Value("NAME", ValueKind.HOST),
                 value_when_bare="",
             ),
             output_format("text", "json"),
         ),
+        examples=("acp-tui hosts --format json", "acp-tui hosts --share claude"),
         group=_WORK,
     ),
     CliCommand(
@@ -215,6 +240,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--verbose",), "show every detail, and problems in the registry"),
             output_format("text", "json"),
         ),
+        examples=("acp-tui agents --verbose", "acp-tui agents --update gemini"),
         group=_WORK,
     ),
     CliCommand(
@@ -231,6 +257,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             SANDBOX,
             _PROTOCOL_OF_DEMO,
         ),
+        examples=("acp-tui demo", "acp-tui demo permissions --speed 2"),
         group=_WORK,
     ),
     CliCommand(
@@ -241,9 +268,10 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             _CWD,
             Option(("--all",), "include every folder"),
-            Option(("--export",), "write a session to FILE: --export ID FILE", Value("ID")),
+            Option(("--export",), "write a session to FILE: --export ID FILE", Value("ID", ValueKind.SESSION)),
             output_format("text", "json"),
         ),
+        examples=('acp-tui sessions "parser bug" --all', "acp-tui sessions --export 0199 talk.md"),
         notes=_SESSIONS_NOTES,
         group=LOOK_BACK,
     ),
@@ -259,6 +287,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--until",), "where to pause", Value("MOMENT")),
             Option(("--follow",), "start at the end and show what is being recorded"),
         ),
+        examples=("acp-tui replay demo:coding", "acp-tui replay run.jsonl --speed 4 --until question"),
         notes=SOURCE_NOTE + _MOMENTS,
         group=LOOK_BACK,
     ),
@@ -293,6 +322,10 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--speed",), "times as fast, for an animation (default: 1)", Value("X", ValueKind.NUMBER), 1.0),
             _MAX_WAIT,
         ),
+        examples=(
+            "acp-tui render run.jsonl --at 1:05 -o moment.svg",
+            "acp-tui render demo:coding -o demo.svg --animate",
+        ),
         notes=SOURCE_NOTE + _MOMENTS,
         group=LOOK_BACK,
     ),
@@ -314,6 +347,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             PROTOCOL,
             output_format("text", "json"),
         ),
+        examples=("acp-tui doctor", "acp-tui doctor claude --turn"),
         notes=_DOCTOR_NOTES,
         group=_LOOK_UP,
     ),
@@ -322,13 +356,26 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "show every setting and its value",
         acp_tui.cli.reference.print_settings,
         options=(_CWD, output_format("text", "json", "markdown")),
+        examples=("acp-tui settings", "acp-tui settings --format json"),
         group=_LOOK_UP,
     ),
     CliCommand(
         "keys",
         "show every key and what it does",
         acp_tui.cli.reference.print_keys,
-        options=(output_format("text", "json", "markdown"),),
+        options=(
+            Option(("--all",), "also those that few need; other formats always have all"),
+            output_format("text", "json", "markdown"),
+        ),
+        examples=("acp-tui keys --all", "acp-tui keys --format markdown"),
+        group=_LOOK_UP,
+    ),
+    CliCommand(
+        "schema",
+        "print the JSON Schema of a command's output",
+        acp_tui.cli.schemas.run,
+        Value("COMMAND", choices=SCHEMAS, is_closed=False),
+        examples=("acp-tui schema", "acp-tui schema exec"),
         group=_LOOK_UP,
     ),
     CliCommand(
@@ -337,6 +384,11 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.completion.run,
         Value("SHELL", choices=SHELLS, is_closed=False),
         needs="a shell: bash, zsh, or fish",
+        examples=(
+            'eval "$(acp-tui completion bash)"',
+            'eval "$(acp-tui completion zsh)"',
+            "acp-tui completion fish | source",
+        ),
         notes=_COMPLETION_NOTES,
         group=_LOOK_UP,
     ),
@@ -346,6 +398,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.reference.print_help,
         Value("TOPIC", ValueKind.TOPIC),
         options=(output_format("text", "man", about="text, or the man page"),),
+        examples=("acp-tui help permissions", "acp-tui help --format man | man -l -"),
         group=_LOOK_UP,
     ),
 )

@@ -1,25 +1,29 @@
 """`acp-tui completion`: what a shell offers for the typed words, and the script with which each shell asks.
 
 At each Tab, a shell calls `acp-tui completion SHELL -- WORD...` with the words after `acp-tui`, the one before the
-cursor last. The answer has one offer per line, or is `:files`, `:folders`, or `:behind N`: the last N words are a
-command line of their own, the agent's. The user waits for it, so it only loads the command table. Users install the
-script themselves.
+cursor last. The answer has one offer per line, after `:files` in addition to files; or it is `:folders`, or
+`:behind N`: the last N words are a command line of their own, the agent's. The user waits for it, so it only loads the
+command table. Users install the script themselves.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from acp_tui.cli.command import CliCommand, Option, UsageError, Value, ValueKind
+from acp_tui.cli.command import CliCommand, Late, Option, UsageError, Value, ValueKind
 from acp_tui.cli.commands import ALWAYS, COMMANDS, NAMELESS, SHELLS, command_named, split_command
 
 if TYPE_CHECKING:
+    import acp_tui.cli.hosts
+    import acp_tui.cli.sessions
+    import acp_tui.client.agents.catalogue
+    import acp_tui.demo
     from acp_tui.cli.arguments import Args
+else:
+    acp_tui = Late("acp_tui")
 
-LISTS: Final = {"agents": ValueKind.AGENT, "scenarios": ValueKind.SCENARIO}
-"""The kinds of names that can be listed."""
 PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+@-]*")
 """Shells expand what they're offered, so only plain names are offered."""
 FILES: Final = ":files"
@@ -38,7 +42,7 @@ _acp_tui() {
             COMPREPLY=($(compgen -c -- "$current")) ;;
         :*)
             compopt -o filenames 2>/dev/null
-            COMPREPLY=($(compgen -f -- "$current")) ;;
+            COMPREPLY=($(compgen -f -- "$current") $(compgen -W "${COMPREPLY[*]:1}" -- "$current")) ;;
         *)
             COMPREPLY=($(compgen -W "${COMPREPLY[*]}" -- "$current")) ;;
     esac
@@ -58,7 +62,10 @@ _acp_tui() {
     fi
     [[ $PREFIX != --*=* ]] || compset -P '*='
     case $offers[1] in
-        :files) _files ;;
+        :files)
+            _files
+            offers=("${(@)offers[2,-1]}")
+            (( $#offers )) && _describe acp-tui offers ;;
         :folders) _files -/ ;;
         ?*) _describe acp-tui offers ;;
     esac
@@ -76,6 +83,9 @@ function __acp_tui
     switch "$offers[1]"
         case :files
             __fish_complete_path "$words[-1]"
+            for offer in $offers[2..-1]
+                echo $offer
+            end
         case :folders
             __fish_complete_directories "$words[-1]"
         case ':behind *'
@@ -93,13 +103,10 @@ SCRIPTS: Final = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
 def run(args: Args) -> int:
-    """Print the script for a shell, or the names of the agents or scenarios, one per line."""
-    if args.word in SCRIPTS:
-        print(SCRIPTS[args.word])
-    elif args.word in LISTS:
-        print("\n".join(_plain_names(LISTS[args.word])))
-    else:
+    """Print the script for a shell."""
+    if args.word not in SCRIPTS:
         raise UsageError(f"no completion for {args.word}: choose bash, zsh, or fish")
+    print(SCRIPTS[args.word])
     return 0
 
 
@@ -169,10 +176,11 @@ def _of_value(value: Value | None) -> Iterator[Offer]:
     match value.kind:
         case _ if value.choices:
             yield from map(Offer, value.choices)
-        case ValueKind.AGENT | ValueKind.SCENARIO:
-            yield from map(Offer, _plain_names(value.kind))
-        case ValueKind.FILE | ValueKind.NEW_FILE | ValueKind.SOURCE:
+        case ValueKind.FILE | ValueKind.NEW_FILE:
             yield Offer(FILES)
+        case ValueKind.RECORDING | ValueKind.SOURCE:
+            yield Offer(FILES)
+            yield from _plain_names(ValueKind.SESSION)
         case ValueKind.FOLDER:
             yield Offer(FOLDERS)
         case ValueKind.TOPIC:
@@ -180,21 +188,28 @@ def _of_value(value: Value | None) -> Iterator[Offer]:
 
             yield from (Offer(each.name, each.about) for each in COMMANDS if each.name)
             yield from (Offer(name, title) for name, title in topics().items() if not command_named(name))
+        case _:
+            yield from _plain_names(value.kind)
 
 
-def _plain_names(kind: ValueKind) -> list[str]:
-    return [name for name in names_of(kind) if PLAIN_NAME.fullmatch(name)]
+def _plain_names(kind: ValueKind) -> list[Offer]:
+    return [Offer(name, about) for name, about in names_of(kind).items() if PLAIN_NAME.fullmatch(name)]
 
 
-def names_of(kind: ValueKind) -> Iterable[str]:
-    # Loaded on demand.
-    if kind is ValueKind.SCENARIO:
-        from acp_tui import demo as shipped
-
-        return shipped.names()
-    from acp_tui.client.agents.catalogue import read_catalogue
-
-    return [agent.name for agent in read_catalogue().agents if agent.offer or not agent.obstacle]
+def names_of(kind: ValueKind) -> Mapping[str, str]:
+    """Return the names of this kind that there are on this machine, and what each is."""
+    match kind:
+        case ValueKind.AGENT:
+            agents = acp_tui.client.agents.catalogue.read_catalogue().agents
+            return {agent.name: agent.title for agent in agents if agent.offer or not agent.obstacle}
+        case ValueKind.SCENARIO:
+            return dict.fromkeys(acp_tui.demo.names(), "")
+        case ValueKind.SESSION:
+            return acp_tui.cli.sessions.names()
+        case ValueKind.HOST | ValueKind.HOSTED:
+            return acp_tui.cli.hosts.names(with_sessions=kind is ValueKind.HOSTED)
+        case _:
+            return {}
 
 
 _BEFORE_ABOUT: Final = {"zsh": ":", "fish": "\t"}

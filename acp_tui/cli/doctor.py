@@ -1,13 +1,7 @@
-"""`acp-tui doctor`: reports whether this machine and an agent are ready, in a form you can share.
-
-The JSON format is one object: `version` (1), `ready`, `status` (the exit status), and `findings`, in the order of the
-report. Each has `about` ("machine", "terminal", or "agent"), `topic`, `verdict` ("ok", "note", or "wrong"), `text`,
-`hint` ("" if there's nothing to do), and `lines` (a list of quoted output). New keys may come in any version.
-"""
+"""`acp-tui doctor`: reports whether this machine and an agent are ready, in a form you can share."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import select
@@ -26,7 +20,7 @@ import anyio
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
-from acp_tui.cli.output import Clean, make_cleaner, wrapped
+from acp_tui.cli.output import Clean, make_cleaner, print_json, wrapped
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
@@ -75,8 +69,11 @@ def run(args: Args) -> int:
     is_ready = all(finding.verdict is not Verdict.WRONG for _, findings in sections for finding in findings)
     code = ExitCode.DONE if is_ready else code_of(failure) or ExitCode.ERROR
     clean = make_cleaner(command.env if command is not None else {})
-    text = _as_json(sections, code, clean) if args.format == "json" else _as_text(sections, is_ready, clean)
-    print(text)
+    if args.format == "json":
+        data = {"ready": is_ready, "status": int(code), "findings": list(_as_json(sections, clean))}
+        print_json("doctor", data)
+    else:
+        print(_as_text(sections, is_ready, clean))
     return code
 
 
@@ -106,21 +103,17 @@ async def _examine(
     return (*check.findings, *(note("Settings", each) for each in notes)), check.failure
 
 
-def _as_json(sections: Sequence[Section], code: ExitCode, clean: Clean) -> str:
-    findings = [
-        {
-            "about": about,
-            "topic": finding.topic,
-            "verdict": finding.verdict.value,
-            "text": clean(finding.text),
-            "hint": clean(finding.hint),
-            "lines": [clean(line) for line in finding.lines],
-        }
-        for about, found in sections
-        for finding in found
-    ]
-    report = {"version": 1, "ready": code is ExitCode.DONE, "status": int(code), "findings": findings}
-    return json.dumps(report, ensure_ascii=True, indent=2)
+def _as_json(sections: Sequence[Section], clean: Clean) -> Iterator[dict[str, object]]:
+    for about, found in sections:
+        for finding in found:
+            yield {
+                "about": about,
+                "topic": finding.topic,
+                "verdict": finding.verdict,
+                "text": clean(finding.text),
+                "hint": clean(finding.hint),
+                "lines": [clean(line) for line in finding.lines],
+            }
 
 
 def _as_text(sections: Sequence[Section], is_ready: bool, clean: Clean) -> str:

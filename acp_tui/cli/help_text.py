@@ -13,7 +13,7 @@ from typing import Final
 
 import acp_tui
 from acp_tui.cli.command import CliCommand, Option
-from acp_tui.cli.commands import ALWAYS, COMMANDS
+from acp_tui.cli.commands import ALWAYS, COMMANDS, NAMELESS
 from acp_tui.docs import topics
 
 MAX_COLUMNS: Final = 80
@@ -21,26 +21,33 @@ MIN_COLUMNS: Final = 40
 MIN_ROOM: Final = 28
 """The least columns for a description next to a name. With fewer, it goes below."""
 AGENT: Final = "AGENT is a name from `acp-tui agents`, or -- and any command that speaks ACP on its stdio."
-EXAMPLE: Final = "  acp-tui -- npx -y @google/gemini-cli --acp\n"
 
 
 def overview() -> str:
-    usage = "usage: acp-tui [AGENT] [OPTIONS]\n       acp-tui COMMAND [OPTIONS]\n"
+    usage = f"usage: acp-tui {NAMELESS.shown} [OPTIONS]\n       acp-tui COMMAND [OPTIONS]\n"
     width = max(len(command.name) for command in COMMANDS)
     parts = [usage]
     for group, commands in _groups():
         rows = [(command.name or "AGENT", command.about) for command in commands]
         parts.append(f"{group}:\n{_table(rows, width)}")
+    parts.append(f"Options:\n{_options(NAMELESS)}")
     more = f"Topics: {', '.join(topics())}.\n\nFor more on a command or topic: acp-tui help NAME\n"
-    return "\n".join((*parts, _paragraphs(AGENT), EXAMPLE, _paragraphs(more)))
+    return "\n".join((*parts, _paragraphs(AGENT), _examples(NAMELESS), _paragraphs(more)))
 
 
 def help_of(command: CliCommand) -> str:
-    usage = f"usage: acp-tui {command.shown}{' [OPTIONS]' if command.options else ''}\n"
-    options = _table([(option.shown, option.about) for option in command.options])
+    usage = f"usage: acp-tui {command.shown} [OPTIONS]\n"
     agent = _paragraphs(AGENT) if command.takes_agent else ""
-    parts = (usage, _paragraphs(_sentence(command.about)), options, agent, _paragraphs(command.notes))
-    return "\n".join(part for part in parts if part)
+    about, notes = _paragraphs(_sentence(command.about)), _paragraphs(command.notes)
+    return "\n".join(part for part in (usage, about, _options(command), agent, notes, _examples(command)) if part)
+
+
+def _options(command: CliCommand) -> str:
+    return _table([(option.shown, option.about) for option in (*command.options, *ALWAYS)])
+
+
+def _examples(command: CliCommand) -> str:
+    return "Examples:\n" + "".join(f"  {line}\n" for line in command.examples)
 
 
 def _groups() -> Iterator[tuple[str, Iterable[CliCommand]]]:
@@ -101,6 +108,7 @@ def man_page() -> str:
             parts += [f".SS {_roff(f'acp-tui {command.shown}')}", _roff(_sentence(command.about))]
             parts += map(_roff_option, command.options)
             parts += (_roff_note(note) for note in command.notes.rstrip().split("\n\n") if note)
+            parts.append(_roff_note("\n".join(f"  {line}" for line in command.examples)))
     parts += [".SH SEE ALSO", _roff(f"acp-tui help TOPIC, where TOPIC is one of {', '.join(topics())}.")]
     return "\n".join(parts) + "\n"
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import anyio
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
-from acp_tui.cli.output import say
+from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.client.extras import command_to_add
 from acp_tui.client.hosting import finding
-from acp_tui.client.hosting.finding import HostedSession
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
+from acp_tui.conversation.visible import make_visible_line
 
 
 def run(args: Args) -> int:
@@ -26,12 +25,19 @@ def run(args: Args) -> int:
             return _revoke(args.revoke or None)
     sessions = anyio.run(finding.hosted_sessions)
     if args.format == "json":
-        print(json.dumps([_as_json(one) for one in sessions], indent=2))
+        print_json("hosts", sessions)
     elif sessions:
         print("\n".join(finding.described(sessions)))
     else:
         print("No hosted sessions. To host one: acp-tui host AGENT")
     return ExitCode.DONE
+
+
+def names(*, with_sessions: bool) -> dict[str, str]:
+    """Return the names of hosts, on request also the IDs of their sessions, and what each is, for shell completion."""
+    sessions = anyio.run(finding.hosted_sessions)
+    kept = {str(one.session_id): make_visible_line(f"{one.agent}: {one.title}") for one in sessions if with_sessions}
+    return {**{one.host: make_visible_line(one.agent) for one in sessions}, **kept}
 
 
 def _share(name: str | None) -> int:
@@ -71,17 +77,3 @@ def _revoke(name: str | None) -> int:
     if not names:
         print("No host has tokens.")
     return ExitCode.DONE
-
-
-def _as_json(one: HostedSession) -> dict[str, object]:
-    return {
-        "host": one.host,
-        "agent": one.agent,
-        "session_id": one.session_id,
-        "cwd": str(one.cwd),
-        "title": one.title,
-        "turn": one.turn,
-        "waiting": one.waiting,
-        "attached": one.attached,
-        "opened_at": one.opened_at,
-    }

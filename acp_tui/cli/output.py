@@ -10,12 +10,18 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from acp_tui.cli.command import Late
 from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.conversation.visible import make_visible, make_visible_line
+
+if TYPE_CHECKING:
+    import acp_tui.cli.schemas
+else:
+    acp_tui = Late("acp_tui")
 
 Clean: TypeAlias = Callable[[str], str]
 """Cleans a line from an agent by removing secrets and the user's home folder."""
@@ -40,6 +46,11 @@ def show_step(what: str) -> None:
 
 def say_error(error: ClientError) -> None:
     sys.stderr.write(f"{error_text(error)}\n")
+
+
+def print_json(name: str, data: object, problems: Sequence[str] = ()) -> None:
+    """Print data in the envelope of the schema with this name."""
+    print(acp_tui.cli.schemas.json_text(name, data, problems))
 
 
 def error_text(error: ClientError) -> str:

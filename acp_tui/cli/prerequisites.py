@@ -85,7 +85,8 @@ def _command_of(choice: ChosenAgent) -> AgentCommand:
     except ClientError as error:
         is_unknown = isinstance(error, AgentNotFound)
         if is_unknown and (near := nearest(choice.name, (command.name for command in COMMANDS))):
-            error.hint = f"did you mean acp-tui {near}?\n{error.hint}"
+            _agents, _, others = error.hint.partition("\n")
+            error.hint = f"did you mean acp-tui {near}?\n{others}"
         raise exit_after(error, ExitCode.NOT_FOUND if is_unknown else ExitCode.USAGE) from None
 
 

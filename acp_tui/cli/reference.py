@@ -1,12 +1,7 @@
-"""Prints the reference: help and its topics, all settings, and all keys, with the values in effect.
-
-As JSON, a setting has `key`, `value` and `default` (as in the file; null if there isn't one), `allowed`, and `about`.
-A command has `where`, `name`, `keys`, `title`, and `about`.
-"""
+"""Prints the reference: help and its topics, all settings, and all keys, with the values in effect."""
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import textwrap
@@ -20,14 +15,15 @@ from acp_tui.cli.arguments import Args, nearest
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.commands import COMMANDS, command_named
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
-from acp_tui.cli.output import say
+from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import notes_of, settings_in
-from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented, value_in_force
-from acp_tui.docs import for_terminals, markdown_of, topics
+from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented, shown_setting, value_in_force
+from acp_tui.docs import for_terminals, topics
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.settings import Settings
     from acp_tui.ui.commands.command import Command
+    from acp_tui.ui.commands.keymap import Keymap
 
 
 MAX_COLUMNS: Final = 100
@@ -41,20 +37,21 @@ def print_settings(args: Args) -> int:
     """Print every setting with its value. Problems go to stderr."""
     read = settings_in(args.cwd)
     if args.format == "json":
-        print(json.dumps([_as_json(one, read.settings) for one in documented()], indent=2))
-    elif args.format == "markdown":
+        print_json("settings", [_as_json(one, read.settings) for one in documented()], notes_of(read))
+        return ExitCode.DONE
+    if args.format == "markdown":
         print(as_markdown(read.settings), end="")
     else:
         for one in documented():
-            print("\n".join(_about(one, value_in_force(one, read.settings))))
+            print("\n".join(_about(one, shown_setting(value_in_force(one, read.settings)))))
     return _done(notes_of(read))
 
 
-def _as_json(one: SettingDoc, settings: Settings) -> dict[str, str | None]:
+def _as_json(one: SettingDoc, settings: Settings) -> dict[str, object]:
     return {
         "key": one.key,
-        "value": value_in_force(one, settings) or None,
-        "default": one.default or None,
+        "value": value_in_force(one, settings),
+        "default": one.default,
         "allowed": one.allowed,
         "about": one.doc,
     }
@@ -63,7 +60,8 @@ def _as_json(one: SettingDoc, settings: Settings) -> dict[str, str | None]:
 def _about(one: SettingDoc, value: str) -> Iterator[str]:
     is_table = not value and "." not in one.key
     yield f"\n[{one.key}]" if is_table else f"{one.key} = {value}" if value else one.key
-    default = f" Default: {one.default}." if value != one.default else ""
+    usual = shown_setting(one.default)
+    default = f" Default: {usual}." if value != usual else ""
     yield _indented(one.doc if is_table else f"{one.doc} Allowed: {one.allowed}.{default}")
 
 
@@ -77,21 +75,30 @@ def print_keys(args: Args) -> int:
     from acp_tui.ui.commands import help, keymap  # noqa: A004 - loads Textual
 
     keys_in_force = keymap.keymap_of(settings_in(Path.cwd()).settings.keys)
-    rows = [(row.value, row.aside, row.group, row.description) for row in help.help_rows(keys_in_force)]
+    found = list(help.help_rows(keys_in_force))
+    shown = [row for row in found if args.all or args.format != "text" or not row.is_rare]
+    rows = [(row.value, row.aside, row.group, row.description) for row in shown]
     if args.format == "json":
-        told = [
-            {"where": where, "name": it.id, "keys": keys, "title": it.title, "about": about}
-            for it, keys, where, about in rows
+        data = [
+            {"where": where, "name": it.id, "keys": _written(it, keys_in_force), "title": it.title, "about": about}
+            for it, _, where, about in rows
         ]
-        print(json.dumps(told, indent=2))
-    elif args.format == "markdown":
+        print_json("keys", data, keys_in_force.notes)
+        return ExitCode.DONE
+    if args.format == "markdown":
         cells = [("Where", "Name", "Keys", ""), ("---",) * 4]
         cells += [(where, f"`{it.id}`", keys, _sentence(it.title, about)) for it, keys, where, about in rows]
         for row in cells:
             print(f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |")
     else:
         print("\n".join(_plain(rows)))
+        if len(shown) < len(found):
+            print(f"\nThese are the {len(shown)} basic ones. All {len(found)}: acp-tui keys --all")
     return _done(keys_in_force.notes)
+
+
+def _written(command: Command, keys_in_force: Keymap) -> list[str]:
+    return [command.fixed_characters] if command.fixed_characters else list(keys_in_force.keys[command.id])
 
 
 def _plain(rows: Iterable[tuple[Command, str, str, str]]) -> Iterator[str]:
@@ -145,7 +152,7 @@ def _text(name: str | None) -> str:
 def _page(topic: str) -> str:
     """Return a page laid out for the terminal, or as Markdown for a pipe."""
     if not sys.stdout.isatty():
-        return markdown_of(topic)
+        return for_terminals(topic)
     # These take a tenth of a second to load, and the help of a command doesn't need them.
     from rich import console, markdown
 

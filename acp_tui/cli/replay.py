@@ -26,9 +26,9 @@ from acp_tui.client.files import replacing
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.lines import open_recording
+from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit.themes import DARK
-from acp_tui.ui.replay.bar import clock
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo
 from acp_tui.ui.replay.formats import CannotRender
 from acp_tui.ui.replay.player import Pace, Spot, read_spot

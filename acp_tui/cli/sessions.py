@@ -1,24 +1,19 @@
-"""Recorded sessions: `acp-tui sessions` lists them and writes one to a file; `--resume` continues one.
-
-The JSON is a list, the last used first: `session_id`, `agent` (the name of its command), `command`, `cwd`, `title`,
-`first_at` and `last_at` (ISO 8601), `prompts`, and `why_not_again` (why its agent can't open it, or null).
-"""
+"""Recorded sessions: `acp-tui sessions` lists them and writes one to a file; `--resume` continues one."""
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args, absolute
 from acp_tui.cli.command import UsageError
-from acp_tui.cli.output import say
+from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.address import is_address
@@ -68,7 +63,7 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
         everywhere = recorded_sessions(index, None)
         elsewhere = everywhere if found or not words else recorded_sessions(index, None, words)
     if as_json:
-        print(json.dumps([_as_json(past) for past in found], indent=2))
+        print_json("sessions", found)
     elif found:
         for line in _lines(found, short_ids(past.session_id for past in (*everywhere, *found)), words):
             print(line)  # with words, each recording is read for its line, and the first lines come at once
@@ -107,24 +102,11 @@ def _line_with(past: PastSession, words: str) -> str:
     return ""
 
 
-def _as_json(past: PastSession) -> dict[str, object]:
-    recorded = past.recorded
-    assert recorded is not None
-    return {
-        "session_id": past.session_id,
-        "agent": past.agent,
-        "command": past.command,
-        "cwd": str(past.cwd),
-        "title": past.title,
-        "first_at": _iso(recorded.first_at),
-        "last_at": _iso(recorded.last_at),
-        "prompts": recorded.prompts,
-        "why_not_again": past.why_not_again or None,
-    }
-
-
-def _iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+def names() -> dict[str, str]:
+    """Return the IDs of recorded sessions, as short as they can be typed, and what each is, for shell completion."""
+    past = recorded_sessions(recordings_index(), None)
+    short = short_ids(one.session_id for one in past)
+    return {short[one.session_id]: make_visible_line(f"{one.agent}: {one.title}") for one in past}
 
 
 def _how_to_redact(recording: Path, file: Path) -> str:

@@ -1,12 +1,8 @@
-"""The less common modes (browser, `--resume`, `--worktree`, `--plain`) and printed lists; imported only when needed.
-
-`acp-tui demo --list --format json` prints a list of objects with `name` and `description`.
-"""
+"""The less common modes (browser, `--resume`, `--worktree`, `--plain`) and printed lists; imported only when needed."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +11,7 @@ from acp_tui.cli.agents import list_agents
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
-from acp_tui.cli.output import say
+from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, exit_after, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
@@ -103,8 +99,7 @@ def demo(args: Args, play: Callable[[str, Args], int]) -> int:
 def _list_scenarios(form: str) -> int:
     scenarios = available()
     if form == "json":
-        told = [{"name": name, "description": text} for name, text in scenarios.items()]
-        print(json.dumps(told, indent=2))
+        print_json("demo", [{"name": name, "description": text} for name, text in scenarios.items()])
         return ExitCode.DONE
     width = max(map(len, scenarios))
     for name, description in scenarios.items():

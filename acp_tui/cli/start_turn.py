@@ -27,6 +27,8 @@ STDIN_LIMIT_S: Final = 3.0
 
 
 def run(args: Args) -> int:
+    if args.raw and args.format != "ndjson":
+        raise UsageError("--raw adds lines to --format ndjson, so it needs that")
     args.allow_unasked = _kinds_in(args.allow_unasked)
     command = command_of(args.agent)
     args.session_id = None

@@ -9,11 +9,9 @@ ClientError
 │   └── UnsupportedProtocol     it uses a protocol version that we don't support
 ├── AuthenticationRequired      it requires a login first (-32000)
 ├── AgentRefused                it answered with another error
-│   └── StaleCursor             a page of its sessions is no longer available
 ├── Unsupported                 it doesn't offer that
 ├── PromptInProgress            one prompt per session at a time
 ├── OpeningInProgress           one opening per session at a time
-├── CommandFailed               a command of the user's own can't be run
 ├── SessionNotOpened            the agent doesn't open an old session that the user named
 ├── SessionClosed               the session was closed, or replaced when it was loaded again
 └── SettingsError               a settings file that can't be used
@@ -103,10 +101,6 @@ class AuthenticationRequired(ClientError):
         self.said = said
 
 
-class StaleCursor(AgentRefused):
-    """The agent doesn't know the cursor, or no longer does: list its sessions from the first page (R-SESS-9)."""
-
-
 class Unsupported(ClientError):
     """The agent doesn't offer what the message names. Nothing was sent."""
 
@@ -117,10 +111,6 @@ class PromptInProgress(ClientError):
 
 class OpeningInProgress(ClientError):
     """A session can only be loaded or resumed once at a time."""
-
-
-class CommandFailed(ClientError):
-    """A command of the user's own couldn't be started. The message says why."""
 
 
 class SessionClosed(ClientError):

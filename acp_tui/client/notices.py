@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acp_tui.client.programs import run_program
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.wording import duration
+from acp_tui.conversation.wording import duration, stop_words
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _of_end(stop_reason: str | None, seconds: float) -> News | None:
         case "end_turn":
             return News("done", f"done after {duration(seconds)}", seconds)
         case other:
-            return News("done", f"the turn ended: {other}", seconds)
+            return News("done", stop_words(other), seconds)
 
 
 def plain(text: str) -> str:

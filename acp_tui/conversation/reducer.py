@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
-from typing import Final, TypeAlias, assert_never
+from typing import Final, assert_never
 
 from acp_tui.conversation import UNSET, or_else, tool_calls, updates
 from acp_tui.conversation.buffers import ByteRing
@@ -131,19 +131,8 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
             return apply_terminal(conversation, update)
         case updates.CompactionChanged() | updates.CompactionChunk():
             return _compaction(conversation, update)
-        case (
-            updates.PlanReplaced()
-            | updates.CommandsReplaced()
-            | updates.OptionsReplaced()
-            | updates.OptionChanged()
-            | updates.InfoChanged()
-            | updates.Renamed()
-            | updates.UsageReported()
-            | updates.NoticeShown()
-        ):
-            return Change(facts=(_fact(conversation, update),))
         case _:
-            assert_never(update)
+            return Change(facts=(_fact(conversation, update),))
 
 
 def _append(conversation: Conversation, entry: Entry) -> EntryId:
@@ -155,7 +144,7 @@ def _append(conversation: Conversation, entry: Entry) -> EntryId:
 # Messages
 
 
-def _message(conversation: Conversation, said: updates.MessageChunk | updates.MessageReplaced) -> Change:
+def _message(conversation: Conversation, said: updates.MessageUpdate) -> Change:
     if said.role == "user" and said.message_id is not None:
         if (echo := conversation.echoes.get(said.message_id)) is not None:
             return _own_message(conversation, echo, said)
@@ -180,9 +169,7 @@ def _replace_message(
     return Change((entry_id,))
 
 
-def _own_message(
-    conversation: Conversation, echo: Echo, said: updates.MessageChunk | updates.MessageReplaced
-) -> Change:
+def _own_message(conversation: Conversation, echo: Echo, said: updates.MessageUpdate) -> Change:
     """Handle the agent's repetition of the user's prompt: keep the prompt as typed, unless the agent changed it."""
     if isinstance(said, updates.MessageReplaced):
         echo.matched = 0
@@ -559,9 +546,7 @@ def _show_terminal(conversation: Conversation, terminal_id: TerminalId, entry_id
         conversation.terminal_entries[terminal_id] = (*shown, entry_id)
 
 
-def _permission(
-    conversation: Conversation, update: updates.PermissionAsked | updates.PermissionAnswered | updates.PermissionNoted
-) -> Change:
+def _permission(conversation: Conversation, update: updates.PermissionUpdate) -> Change:
     if isinstance(update, updates.PermissionAsked):
         entry_id = _report_tool_call(conversation, update.patch)
         request = update.request
@@ -662,7 +647,7 @@ def _mirror_call(conversation: Conversation, call_id: ToolCallId) -> SubagentSta
     return subagent
 
 
-def _compaction(conversation: Conversation, update: updates.CompactionChanged | updates.CompactionChunk) -> Change:
+def _compaction(conversation: Conversation, update: updates.CompactionUpdate) -> Change:
     entry_id = conversation.compaction_entries.get(update.compaction_id)
     if entry_id is None:
         entry_id = _append(conversation, Compaction(update.compaction_id))
@@ -681,17 +666,7 @@ def _compaction(conversation: Conversation, update: updates.CompactionChanged | 
 # Facts
 
 
-def _fact(
-    conversation: Conversation,
-    update: updates.PlanReplaced
-    | updates.CommandsReplaced
-    | updates.OptionsReplaced
-    | updates.OptionChanged
-    | updates.InfoChanged
-    | updates.Renamed
-    | updates.UsageReported
-    | updates.NoticeShown,
-) -> Fact:
+def _fact(conversation: Conversation, update: updates.FactUpdate) -> Fact:
     match update:
         case updates.PlanReplaced(steps, plan_id):
             conversation.open_message = None
@@ -754,17 +729,8 @@ def _with_value(option: ConfigOption, change: updates.OptionChanged) -> ConfigOp
 KEPT_OF_EARLIER: Final = ((50, 16 << 10), (1_000, 0))
 """How many terminals were opened after a terminal, and how many bytes of its output stay then."""
 
-TerminalUpdate: TypeAlias = (
-    updates.TerminalOpened
-    | updates.TerminalOutput
-    | updates.TerminalReported
-    | updates.TerminalWaiting
-    | updates.TerminalExited
-    | updates.TerminalResized
-)
 
-
-def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change:
+def apply_terminal(conversation: Conversation, update: updates.TerminalUpdate) -> Change:
     if isinstance(update, updates.TerminalResized):
         return _resize(conversation, update)
     state = conversation.terminals.get(update.terminal_id)
@@ -830,10 +796,7 @@ def _change(conversation: Conversation, terminal_id: TerminalId) -> Change:
 CHANGED: Final = Change(facts=(Fact.ELICITATIONS,))
 
 
-def apply_elicitation(
-    conversation: Conversation,
-    update: updates.ElicitationAsked | updates.ElicitationAnswered | updates.ElicitationCompleted,
-) -> Change:
+def apply_elicitation(conversation: Conversation, update: updates.ElicitationUpdate) -> Change:
     """Apply an update about a form or page. Ignores unknown and already answered ones."""
     match update:
         case updates.ElicitationAsked(elicitation):

@@ -423,47 +423,24 @@ class UnknownUpdate:
     raw: Any
 
 
+PromptUpdate: TypeAlias = PromptSent | PromptAccepted | PromptRefused | PromptJoined
+TurnUpdate: TypeAlias = CancelRequested | TurnEnded | TurnFailed | StateReported
+MessageUpdate: TypeAlias = MessageChunk | MessageReplaced
+OptionUpdate: TypeAlias = OptionsReplaced | OptionChanged
+FactUpdate: TypeAlias = (
+    PlanReplaced | CommandsReplaced | OptionUpdate | InfoChanged | Renamed | UsageReported | NoticeShown
+)
+CompactionUpdate: TypeAlias = CompactionChanged | CompactionChunk
+WorkUpdate: TypeAlias = (
+    ToolCallReported | DiffsPlaced | ToolCallContentAdded | CompactionUpdate | SubagentReported | SubagentSaid
+)
+PermissionUpdate: TypeAlias = PermissionAsked | PermissionAnswered | PermissionNoted
+ElicitationUpdate: TypeAlias = ElicitationAsked | ElicitationAnswered | ElicitationCompleted
+TerminalUpdate: TypeAlias = (
+    TerminalOpened | TerminalOutput | TerminalExited | TerminalReported | TerminalWaiting | TerminalResized
+)
+QuestionUpdate: TypeAlias = PermissionUpdate | ElicitationUpdate
+EntryUpdate: TypeAlias = CommandRun | Disconnected | Reconnected | ClientRemark | UnknownUpdate
 SessionUpdate: TypeAlias = (
-    PromptSent
-    | PromptAccepted
-    | PromptRefused
-    | PromptJoined
-    | CancelRequested
-    | TurnEnded
-    | TurnFailed
-    | StateReported
-    | MessageChunk
-    | MessageReplaced
-    | ToolCallReported
-    | DiffsPlaced
-    | ToolCallContentAdded
-    | PlanReplaced
-    | CommandsReplaced
-    | OptionsReplaced
-    | OptionChanged
-    | InfoChanged
-    | Renamed
-    | UsageReported
-    | NoticeShown
-    | CompactionChanged
-    | CompactionChunk
-    | SubagentReported
-    | SubagentSaid
-    | PermissionAsked
-    | PermissionAnswered
-    | PermissionNoted
-    | ElicitationAsked
-    | ElicitationAnswered
-    | ElicitationCompleted
-    | CommandRun
-    | TerminalOpened
-    | TerminalOutput
-    | TerminalExited
-    | TerminalReported
-    | TerminalWaiting
-    | TerminalResized
-    | Disconnected
-    | Reconnected
-    | ClientRemark
-    | UnknownUpdate
+    PromptUpdate | TurnUpdate | MessageUpdate | WorkUpdate | FactUpdate | QuestionUpdate | TerminalUpdate | EntryUpdate
 )

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from acp_tui.conversation.conversation import Conversation, SubagentState
     from acp_tui.conversation.entries import Question, TerminalState
 
-STOP_REASONS: Final = {
+_STOP_REASONS: Final = {
     "cancelled": "canceled",
     "refusal": "refused: the agent drops this prompt and everything after it from its context",
     "max_tokens": "stopped: token limit reached",
     "max_turn_requests": "stopped: reached the limit of requests in one turn",
 }
-"""Why a turn ended without being done. Agents may send others."""
+
+
+def stop_words(stop_reason: str) -> str:
+    """Return how a turn ended that isn't done. An agent's own reason stays as is."""
+    return _STOP_REASONS.get(stop_reason, stop_reason)
 
 
 def value_name(option: ConfigOption) -> str:
@@ -161,6 +165,13 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def clock(seconds: float) -> str:
+    """Format a time that goes on: "0:05", "12:40", "1:02:03". It's as wide from one second to the next."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def error_words(said: ErrorFacts | None) -> list[str]:

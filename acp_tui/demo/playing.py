@@ -12,16 +12,28 @@ import shlex
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 import anyio
 
-from acp_tui.demo import script
-from acp_tui.demo.session import DemoTurn, Ending, Outcome
+from acp_tui.demo.script import Step, Wire
+from acp_tui.demo.session import CHUNK_S, DemoTurn, Ending, Outcome
 from acp_tui.rpc import ErrorCode, RequestFailed, RpcError
 
+TEXTS: Final = {"say": "agent_message_chunk", "think": "agent_thought_chunk", "user": "user_message_chunk"}
+"""The updates that stream the texts of these steps."""
+UPDATES: Final[dict[str, Callable[[Any], Wire]]] = {
+    "block": lambda block: {"sessionUpdate": "agent_message_chunk", "content": block},
+    "plan": lambda entries: {"sessionUpdate": "plan", "entries": entries},
+    "usage": lambda usage: {"sessionUpdate": "usage_update", **usage},
+    "title": lambda title: {"sessionUpdate": "session_info_update", "title": title},
+    "info": lambda info: {"sessionUpdate": "session_info_update", **info},
+    "commands": lambda commands: {"sessionUpdate": "available_commands_update", "availableCommands": commands},
+}
+"""The steps that send one update with fixed content."""
 
-async def play(turn: DemoTurn, steps: Sequence[script.Step]) -> Ending:
+
+async def play(turn: DemoTurn, steps: Sequence[Step]) -> Ending:
     """Play steps in order until one ends the turn."""
     for step in steps:
         ending = await _play(turn, step)
@@ -30,67 +42,74 @@ async def play(turn: DemoTurn, steps: Sequence[script.Step]) -> Ending:
     return None
 
 
-async def _play(turn: DemoTurn, step: script.Step) -> Ending:
+async def _play(turn: DemoTurn, step: Step) -> Ending:
     outcome = await _played(turn, step)
     return await play(turn, outcome) if isinstance(outcome, tuple) else outcome
 
 
-async def _played(turn: DemoTurn, step: script.Step) -> Outcome:
-    match step:
-        case script.Say(update="user_message_chunk") if turn.is_echoed:
+async def _played(turn: DemoTurn, step: Step) -> Outcome:
+    match step.kind:
+        case "user" if turn.is_echoed:
             pass  # a chunk would be appended to the echoed message
-        case script.Say():
-            await turn.stream(step)
-        case script.Tool():
-            turn.send({"sessionUpdate": step.update} | turn.tool_call(step))
-        case script.Read():
+        case "say" | "think" | "user":
+            await _stream(turn, step)
+        case "tool":
+            turn.send({"sessionUpdate": "tool_call"} | turn.tool_call(step.value))
+        case "update":
+            turn.send({"sessionUpdate": "tool_call_update"} | turn.tool_call(step.value))
+        case "read":
             return await read(turn, step)
-        case script.Write():
+        case "write":
             await write(turn, step)
-        case script.Permission():
+        case "permission":
             return await ask(turn, step)
-        case script.Run():
+        case "run":
             return await run(turn, step)
-        case script.Elicit():
+        case "form" | "visit":
             return await elicit(turn, step)
-        case script.Complete(name):
-            complete(turn, name)
-        case script.CallExtension():
+        case "complete":
+            complete(turn, step.value)
+        case "request":
             return await call_extension(turn, step)
-        case script.NotifyExtension(method, params):
-            turn.client.peer.notify(method, turn.fill(params))
-        case script.SendNotice(fields):
-            _notify(turn, fields)
-        case script.Compact():
-            await _compact(turn, step)
-        case script.Wait(seconds):
-            await turn.pace.wait(seconds)
-        case script.SendUpdate(update):
-            turn.send(turn.fill(update))
-        case script.SwitchMode(mode_id):
-            _switch_mode(turn, mode_id)
-        case script.ChangeConfig(values):
-            _change_config(turn, values)
-        case script.Together(steps):
-            return await _play_together(turn, steps)
-        case script.StartSubagent():
+        case "notify":
+            turn.client.peer.notify(step.value["method"], turn.fill(step.value["params"]))
+        case "notice":
+            _notify(turn, step.value)
+        case "compact":
+            await _compact(turn, step.value)
+        case "wait_s":
+            await turn.pace.wait(step.value)
+        case "mode":
+            _switch_mode(turn, step.value)
+        case "config":
+            _change_config(turn, step.value)
+        case "together":
+            return await _play_together(turn, step.value)
+        case "subagent":
             return await _subagent(turn, step)
-        case script.Stop(reason):
-            return reason
-        case script.PrintStderr(text):
-            sys.stderr.write(turn.fill(text) + "\n")
+        case "stop":
+            return str(step.value)
+        case "stderr":
+            sys.stderr.write(turn.fill(step.value) + "\n")
             sys.stderr.flush()
-        case script.Fault():
-            return await FAULTS[step.kind](turn, step)
+        case "fault":
+            return await FAULTS[step.value](turn, step)
         case _:
-            assert_never(step)
+            turn.send(turn.fill(UPDATES[step.kind](step.value)))
     return None
 
 
-async def _play_together(turn: DemoTurn, steps: Sequence[script.Step]) -> Ending:
+async def _stream(turn: DemoTurn, step: Step) -> None:
+    update = {"sessionUpdate": TEXTS[step.kind]}
+    if (name := step.get("id")) is not None:
+        update["messageId"] = turn.id_of("message", name)
+    await turn.stream(update, turn.fill(step.value), step.get("repeat", 1), step.get("chunk_s", CHUNK_S))
+
+
+async def _play_together(turn: DemoTurn, steps: Sequence[Step]) -> Ending:
     endings: list[Ending] = [None] * len(steps)
 
-    async def play(index: int, step: script.Step) -> None:
+    async def play(index: int, step: Step) -> None:
         endings[index] = await _play(turn, step)
 
     async with anyio.create_task_group() as tasks:
@@ -99,25 +118,26 @@ async def _play_together(turn: DemoTurn, steps: Sequence[script.Step]) -> Ending
     return next((ending for ending in endings if ending is not None), None)
 
 
-async def _subagent(turn: DemoTurn, step: script.StartSubagent) -> Ending:
+async def _subagent(turn: DemoTurn, step: Step) -> Ending:
     """Report a subagent, play its steps in its own session, and report its end, which doesn't end the turn."""
+    title, steps = step.value["title"], step.branch("does")
     if not turn.client.takes_subagents:
-        turn.lack("subagents", f"“{step.title}” ran without one")
-        return await play(turn, step.does)
+        turn.lack("subagents", f"“{title}” ran without one")
+        return await play(turn, steps)
     work = turn.of_subagent(turn.session.begin_subagent())
 
     def tell(state: Mapping[str, Any], **more: Any) -> None:
         update = {"sessionUpdate": "subagent_update", "sessionId": work.session.id, "state": state}
         turn.send(update | turn.fill(more))
 
-    described: dict[str, Any] = {} if step.description is None else {"description": step.description}
-    offered: dict[str, Any] = {"capabilities": {"cancel": {}}} if step.cancel else {}
-    tell({"state": "running"}, title=step.title, **described, **offered)
+    described = {key: text for key, text in step.value.items() if key in ("title", "description")}
+    offered: dict[str, Any] = {"capabilities": {"cancel": {}}} if step.value.get("cancel") else {}
+    tell({"state": "running"}, **described, **offered)
     work.session.cancel_turn = work.cancel
     reason = "cancelled"
     try:
         with work.scope:
-            ending = await play(work, step.does)
+            ending = await play(work, steps)
             reason = "refusal" if isinstance(ending, RequestFailed) else ending or "end_turn"
     finally:
         work.session.cancel_turn = None
@@ -126,7 +146,7 @@ async def _subagent(turn: DemoTurn, step: script.StartSubagent) -> Ending:
     return None
 
 
-def _notify(turn: DemoTurn, fields: script.Wire) -> None:
+def _notify(turn: DemoTurn, fields: Wire) -> None:
     if turn.client.takes_notices:
         # Bypass the session's history: a notice isn't part of it.
         turn.client.update(turn.session.id, {"sessionUpdate": "notice"} | turn.fill(fields))
@@ -134,7 +154,7 @@ def _notify(turn: DemoTurn, fields: script.Wire) -> None:
         turn.lack("notices", f"“{fields['title']}” wasn't shown")
 
 
-async def _compact(turn: DemoTurn, step: script.Compact) -> None:
+async def _compact(turn: DemoTurn, fields: Wire) -> None:
     if not turn.client.takes_compaction:
         turn.lack("compaction", "the context was shortened without telling you")
         return
@@ -142,8 +162,9 @@ async def _compact(turn: DemoTurn, step: script.Compact) -> None:
     update = {"sessionUpdate": "compaction_update"} | named
     turn.send(update | {"status": "in_progress"})
     chunk = {"sessionUpdate": "compaction_summary_chunk"} | named
-    await turn.stream_text(chunk, turn.fill(step.summary), 1, step.chunk_s)
-    ending = {"status": "failed", "error": step.error} if step.error else {"status": "completed"}
+    await turn.stream(chunk, turn.fill(fields["summary"]), chunk_s=fields.get("chunk_s", CHUNK_S))
+    error = fields.get("error")
+    ending = {"status": "failed", "error": error} if error else {"status": "completed"}
     turn.send(update | ending)
 
 
@@ -164,41 +185,40 @@ FLOOD_FLUSH: Final = 64
 JUNK: Final = ("npm warn deprecated left-pad@1.3.0: use String.prototype.padStart()", "[]", "null", "{not json")
 
 
-async def _auth_required(turn: DemoTurn, fault: script.Fault) -> Ending:
+async def _auth_required(turn: DemoTurn, fault: Step) -> Ending:
     """Answer the prompt as if the login had expired."""
     return RequestFailed(AUTH_REQUIRED, "Authentication required")
 
 
-async def _bad_frame(turn: DemoTurn, fault: script.Fault) -> Ending:
+async def _bad_frame(turn: DemoTurn, fault: Step) -> Ending:
     """Send one line as given; by default, a notification of the wrong shape."""
     default = json.dumps(_notification(turn, {"sessionUpdate": "agent_message_chunk", "content": 5}))
-    await turn.client.send_raw(str(fault.parameters.get("frame", default)).encode())
+    await turn.client.send_raw(str(fault.get("frame", default)).encode())
     return None
 
 
-async def _error(turn: DemoTurn, fault: script.Fault) -> Ending:
-    parameters = fault.parameters
-    details = parameters.get("details")
+async def _error(turn: DemoTurn, fault: Step) -> Ending:
+    details = fault.get("details")
     return RequestFailed(
-        parameters.get("code", int(ErrorCode.INTERNAL_ERROR)),
-        parameters.get("message", "Internal error"),
+        fault.get("code", int(ErrorCode.INTERNAL_ERROR)),
+        fault.get("message", "Internal error"),
         None if details is None else {"details": details},
     )
 
 
-async def _exit(turn: DemoTurn, fault: script.Fault) -> Ending:
+async def _exit(turn: DemoTurn, fault: Step) -> Ending:
     """Exit immediately like a crash, without cleanup."""
     await turn.client.peer.flush()
-    sys.stderr.write(turn.fill(fault.parameters.get("last_words", "")))
+    sys.stderr.write(turn.fill(fault.get("last_words", "")))
     sys.stderr.flush()
-    os._exit(fault.parameters.get("code", 1))
+    os._exit(fault.get("code", 1))
 
 
-async def _flood(turn: DemoTurn, fault: script.Fault) -> Ending:
+async def _flood(turn: DemoTurn, fault: Step) -> Ending:
     """Send many chunks as fast as the client reads them."""
-    text = fault.parameters.get("text", "word **word** `code`\n")
+    text = fault.get("text", "word **word** `code`\n")
     chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
-    for number in range(1, fault.parameters.get("count", 10_000) + 1):
+    for number in range(1, fault.get("count", 10_000) + 1):
         turn.send(chunk)
         if number % FLOOD_FLUSH == 0:
             await turn.client.peer.flush()
@@ -206,16 +226,16 @@ async def _flood(turn: DemoTurn, fault: script.Fault) -> Ending:
     return None
 
 
-async def _hang(turn: DemoTurn, fault: script.Fault) -> Ending:
+async def _hang(turn: DemoTurn, fault: Step) -> Ending:
     """Hang. With `deaf`, ignore cancellation too."""
-    turn.deaf = fault.parameters.get("deaf", False)
+    turn.deaf = fault.get("deaf", False)
     await anyio.sleep_forever()
     return None
 
 
-async def _huge_line(turn: DemoTurn, fault: script.Fault) -> Ending:
+async def _huge_line(turn: DemoTurn, fault: Step) -> Ending:
     """Send a chunk of many bytes as one line, which is legal."""
-    size = fault.parameters.get("bytes", 1 << 20)
+    size = fault.get("bytes", 1 << 20)
     line = "All of this is one line of the protocol. "
     text = (line * (size // len(line) + 1))[:size]
     turn.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
@@ -223,22 +243,22 @@ async def _huge_line(turn: DemoTurn, fault: script.Fault) -> Ending:
     return None
 
 
-async def _junk(turn: DemoTurn, fault: script.Fault) -> Ending:
+async def _junk(turn: DemoTurn, fault: Step) -> Ending:
     """Print lines on stdout that aren't messages."""
-    for line in fault.parameters.get("lines", JUNK):
+    for line in fault.get("lines", JUNK):
         await turn.client.send_raw(str(line).encode())
     return None
 
 
-async def _late_update(turn: DemoTurn, fault: script.Fault) -> Ending:
+async def _late_update(turn: DemoTurn, fault: Step) -> Ending:
     """Keep steps to play after the turn is answered."""
-    turn.late += fault.late
+    turn.late += fault.branch("late")
     return None
 
 
-async def _unknown_update(turn: DemoTurn, fault: script.Fault) -> Ending:
+async def _unknown_update(turn: DemoTurn, fault: Step) -> Ending:
     """Send an update of a kind that no protocol version defines."""
-    update = fault.parameters.get("update", {"sessionUpdate": "telepathy", "strength": 9})
+    update = fault.get("update", {"sessionUpdate": "telepathy", "strength": 9})
     await turn.client.send_raw(json.dumps(_notification(turn, update)).encode())
     return None
 
@@ -248,7 +268,7 @@ def _notification(turn: DemoTurn, update: Mapping[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
 
-FAULTS: Final[dict[str, Callable[[DemoTurn, script.Fault], Awaitable[Ending]]]] = {
+FAULTS: Final[dict[str, Callable[[DemoTurn, Step], Awaitable[Ending]]]] = {
     "auth_required": _auth_required,
     "bad_frame": _bad_frame,
     "error": _error,
@@ -266,102 +286,115 @@ CREATE_S: Final = 5.0
 CLEANUP_S: Final = 1.0
 
 
-async def read(turn: DemoTurn, step: script.Read) -> Outcome:
+async def read(turn: DemoTurn, step: Step) -> Outcome:
     """Read a file, and remember its content for diffs that follow."""
-    path = turn.path(turn.fill(step.path))
-    call = _begin(turn, step.id, f"Read {step.path}", "read", locations=[{"path": path}])
+    asked = step.value
+    name, path = asked["path"], turn.path(turn.fill(asked["path"]))
+    call = _begin(turn, asked.get("id"), f"Read {name}", "read", locations=[{"path": path}])
     if not turn.client.can_read:
-        _refuse(turn, call, f"The client can't read files, so `{step.path}` wasn't read.")
+        _refuse(turn, call, f"The client can't read files, so `{name}` wasn't read.")
         return None
     try:
-        text = await turn.client.read_text_file(turn.session.id, path, step.line, step.limit)
+        text = await turn.client.read_text_file(turn.session.id, path, asked.get("line"), asked.get("limit"))
     except RequestFailed as error:
-        _refuse(turn, call, f"`{step.path}` couldn't be read: {_why(error)}.", silent=bool(step.missing))
-        return step.missing
+        missing = step.branch("missing")
+        _refuse(turn, call, f"`{name}` couldn't be read: {_why(error)}.", silent=bool(missing))
+        return missing
     turn.session.files_read[path] = text
     language = path.rpartition(".")[2]
     _settle(turn, call, "completed", content=[_text(f"```{language}\n{text}\n```")])
     return None
 
 
-async def write(turn: DemoTurn, step: script.Write) -> None:
-    path, content = turn.path(turn.fill(step.path)), turn.fill(step.content)
-    call = _begin(turn, step.id, f"Write {step.path}", "edit", locations=[{"path": path}])
+async def write(turn: DemoTurn, step: Step) -> None:
+    name, content = step.value["path"], turn.fill(step.value["content"])
+    path = turn.path(turn.fill(name))
+    call = _begin(turn, step.value.get("id"), f"Write {name}", "edit", locations=[{"path": path}])
     if not turn.client.can_write:
-        _refuse(turn, call, f"The client can't write files, so `{step.path}` wasn't written.")
+        _refuse(turn, call, f"The client can't write files, so `{name}` wasn't written.")
         return
     try:
         await turn.client.write_text_file(turn.session.id, path, content)
     except RequestFailed as error:
-        _refuse(turn, call, f"`{step.path}` couldn't be written: {_why(error)}.")
+        _refuse(turn, call, f"`{name}` couldn't be written: {_why(error)}.")
         return
     turn.session.files_read[path] = content
     _settle(turn, call, "completed")
 
 
-async def ask(turn: DemoTurn, step: script.Permission) -> Outcome:
+USUAL_OPTIONS: Final[tuple[Wire, ...]] = (
+    {"optionId": "allow", "name": "Allow once", "kind": "allow_once"},
+    {"optionId": "always", "name": "Allow always", "kind": "allow_always"},
+    {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
+)
+
+
+async def ask(turn: DemoTurn, step: Step) -> Outcome:
     """Ask for permission. The kind of the chosen option decides the branch."""
-    tool_call, options = turn.tool_call(step.tool), turn.fill(step.options)
+    tool_call = turn.tool_call(step.value)
+    options = tool_call.pop("options", USUAL_OPTIONS)
     try:
         chosen = await turn.client.request_permission(turn.session.id, tool_call, options)
     except RequestFailed as error:
         _refuse(turn, tool_call["toolCallId"], f"The client couldn't ask for permission: {error.message}.")
-        return step.rejected
+        return step.branch("rejected")
     if chosen is None:
         return "cancelled"
     kinds = {option["optionId"]: option["kind"] for option in options}
     if kinds.get(chosen, "reject_once").startswith("allow"):
         _settle(turn, tool_call["toolCallId"], "in_progress")
-        return step.allowed
+        return step.branch("allowed")
     _settle(turn, tool_call["toolCallId"], "failed")
-    return step.rejected
+    return step.branch("rejected")
 
 
-async def run(turn: DemoTurn, step: script.Run) -> Outcome:
+async def run(turn: DemoTurn, step: Step) -> Outcome:
     """Run a command to its end in a terminal shown live."""
-    argv = turn.fill((step.command, *step.args))
+    fields = step.value
+    argv = turn.fill((fields["command"], *fields.get("args", ())))
     line = shlex.join(argv)
-    call = _begin(turn, step.id, turn.fill(step.title) or line, "execute", rawInput={"command": line})
+    call = _begin(turn, fields.get("id"), turn.fill(fields.get("title")) or line, "execute", rawInput={"command": line})
     if not turn.client.can_run:
         _refuse(turn, call, f"The client has no terminal, so `{line}` wasn't run.")
         return None
     try:
-        exit_code = await _run_in_terminal(turn, step, call, argv)
+        exit_code = await _run_in_terminal(turn, fields, call, argv)
     except RequestFailed as error:
         _refuse(turn, call, f"`{line}` couldn't be run: {_why(error)}.")
-        return step.failed
-    return step.succeeded if _succeeded(step, exit_code) else step.failed
+        return step.branch("failed")
+    return step.branch("succeeded" if _succeeded(fields, exit_code) else "failed")
 
 
-async def _run_in_terminal(turn: DemoTurn, step: script.Run, call: str, argv: list[str]) -> int | None:
+async def _run_in_terminal(turn: DemoTurn, fields: Wire, call: str, argv: list[str]) -> int | None:
     session_id, client = turn.session.id, turn.client
-    terminal_id = await _create_terminal(turn, step, argv)
+    terminal_id = await _create_terminal(turn, fields, argv)
     ended = False
     try:
         _settle(turn, call, "in_progress", content=[{"type": "terminal", "terminalId": terminal_id}])
-        if step.kill_after_s is not None:
-            await turn.pace.wait(step.kill_after_s)
+        if (kill_after_s := fields.get("kill_after_s")) is not None:
+            await turn.pace.wait(kill_after_s)
             await client.kill_terminal(session_id, terminal_id)
         exit_code = await client.wait_for_terminal_exit(session_id, terminal_id)
         ended = True
         output = await client.terminal_output(session_id, terminal_id)
     finally:
         await _end_terminal(turn, terminal_id, kill=not ended)
-    status = "completed" if _succeeded(step, exit_code) else "failed"
+    status = "completed" if _succeeded(fields, exit_code) else "failed"
     _settle(turn, call, status, rawOutput={"exitCode": exit_code, "outputCharacters": len(output)})
     return exit_code
 
 
-def _succeeded(step: script.Run, exit_code: int | None) -> bool:
-    return exit_code == 0 or step.kill_after_s is not None
+def _succeeded(fields: Wire, exit_code: int | None) -> bool:
+    return exit_code == 0 or "kill_after_s" in fields  # then being killed is what is wanted
 
 
-async def _create_terminal(turn: DemoTurn, step: script.Run, argv: list[str]) -> str:
-    env, cwd = turn.fill(step.env), turn.path(turn.fill(step.cwd or ""))
+async def _create_terminal(turn: DemoTurn, fields: Wire, argv: list[str]) -> str:
+    env, cwd = turn.fill(fields.get("env", {})), turn.path(turn.fill(fields.get("cwd", "")))
+    limit_bytes = fields.get("output_limit_bytes")
     try:
         # Shielded: a terminal with an unknown ID couldn't be released.
         with anyio.fail_after(CREATE_S, shield=True):
-            return await turn.client.create_terminal(turn.session.id, argv, env, cwd, step.output_limit_bytes)
+            return await turn.client.create_terminal(turn.session.id, argv, env, cwd, limit_bytes)
     except TimeoutError as error:
         message = f"the client made no terminal within {CREATE_S:g} s"
         raise RequestFailed(ErrorCode.INTERNAL_ERROR, message) from error
@@ -399,7 +432,7 @@ def _refuse(turn: DemoTurn, call: str, why: str, *, silent: bool = False) -> Non
         turn.say(f"*{why}*\n\n")
 
 
-def _text(text: str) -> script.Wire:
+def _text(text: str) -> Wire:
     return {"type": "content", "content": {"type": "text", "text": text}}
 
 
@@ -408,33 +441,32 @@ def _why(error: RequestFailed) -> str:
     return error.message.removesuffix(".")
 
 
-async def elicit(turn: DemoTurn, step: script.Elicit) -> Outcome:
+async def elicit(turn: DemoTurn, step: Step) -> Outcome:
     """Show a form or ask to visit a page. The values of a form become `{answer.FIELD}`."""
-    is_form = step.question["mode"] == "form"
+    is_form, question = step.kind == "form", step.value["question"]
     if not (turn.client.takes_forms if is_form else turn.client.takes_pages):
-        turn.lack("forms" if is_form else "pages to visit", f"“{turn.fill(step.question['message'])}” wasn't asked")
+        turn.lack("forms" if is_form else "pages to visit", f"“{turn.fill(question['message'])}” wasn't asked")
         return None
     try:
-        action, content = await turn.client.elicit(_request(turn, step))
+        action, content = await turn.client.elicit(_request(turn, step.value))
     except RequestFailed as error:
         turn.say(f"*The client couldn't ask: {error.message}.*\n\n")
         return None
     if action == "accept" and is_form:
-        turn.learn(_answers(step.question["requestedSchema"], content))
-    branches = {"accept": step.accepted, "decline": step.declined}
-    return branches.get(action, step.cancelled)
+        turn.learn(_answers(question["requestedSchema"], content))
+    return step.branch({"accept": "accepted", "decline": "declined"}.get(action, "cancelled"))
 
 
-def _request(turn: DemoTurn, step: script.Elicit) -> script.Wire:
-    request: dict[str, Any] = turn.fill(step.question)
-    if step.scope == "request" and turn.request_id is not None:
+def _request(turn: DemoTurn, asked: Wire) -> Wire:
+    request: dict[str, Any] = turn.fill(asked["question"])
+    if asked.get("scope") == "request" and turn.request_id is not None:
         request["requestId"] = turn.request_id
     else:
         request["sessionId"] = turn.session.id
-        if step.tool_call is not None:
-            request["toolCallId"] = turn.call_id(step.tool_call)
+        if "tool_call" in asked:
+            request["toolCallId"] = turn.call_id(asked["tool_call"])
     if request["mode"] == "url":
-        request["elicitationId"] = _visit_id(turn, step.id)
+        request["elicitationId"] = _visit_id(turn, asked.get("id"))
     return request
 
 
@@ -443,7 +475,7 @@ def _visit_id(turn: DemoTurn, name: str | None) -> str:
     return f"{turn.session.id}-{turn.id_of('visit', name)}"
 
 
-def _answers(schema: script.Wire, content: Mapping[str, Any]) -> dict[str, str]:
+def _answers(schema: Wire, content: Mapping[str, Any]) -> dict[str, str]:
     return {f"answer.{name}": _in_words(content.get(name)) for name in schema["properties"]}
 
 
@@ -464,12 +496,12 @@ def complete(turn: DemoTurn, name: str) -> None:
         turn.client.complete_elicitation(_visit_id(turn, name))
 
 
-async def call_extension(turn: DemoTurn, step: script.CallExtension) -> Outcome:
+async def call_extension(turn: DemoTurn, step: Step) -> Outcome:
     """Send an extension request. `{answer}` becomes its result, or why it was refused."""
     try:
-        answer: Any = await turn.client.peer.request(step.method, turn.fill(step.params))
+        answer: Any = await turn.client.peer.request(step.value["method"], turn.fill(step.value["params"]))
     except RequestFailed as error:
         turn.learn({"answer": error.message})
-        return step.refused
+        return step.branch("refused")
     turn.learn({"answer": json.dumps(answer, ensure_ascii=False)})
-    return step.answered
+    return step.branch("answered")

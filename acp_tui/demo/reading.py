@@ -56,18 +56,18 @@ def _modes(current: str, available: Any = ()) -> script.Wire:
 
 
 def _method(values: dict[str, Any], place: ValuePath) -> script.Wire:
-    keys = {"type?": ("agent", "terminal"), **NAMED.keys}
+    keys = {"type?": ("agent", "terminal"), **NAMED}
     if values.get("type") == "terminal":
         keys |= {"args?": [str], "env?": each_key(str)}
-    method: dict[str, Any] = read(TableShape(keys), values, place)
+    method: dict[str, Any] = read(keys, values, place)
     if method.get("type") == "terminal":
         return {"args": [], "env": {}} | method
     return {key: value for key, value in method.items() if key != "type"}
 
 
-NAMED: Final = TableShape({"id": str, "name": str, "description?": str})
+NAMED: Final[dict[str, Kind]] = {"id": str, "name": str, "description?": str}
 COMMANDS: Final = [TableShape({"name": str, "description": str, "hint?": str}, _command)]
-VALUE: Final = TableShape({"value": str, "name": str, "description?": str})
+VALUE: Final[dict[str, Kind]] = {"value": str, "name": str, "description?": str}
 OPTION: Final = TableShape(
     {"id": str, "name": str, "description?": str, "category?": str, "current": object, "options?": [VALUE]}, _option
 )
@@ -96,8 +96,8 @@ def _diff(path: str, new: str, old: str | None = None) -> script.Wire:
     return {"path": path, "newText": new} | ({} if old is None else {"oldText": old})
 
 
-def _tool(id: str | None = None, **fields: Any) -> script.Tool:  # noqa: A002 - the key in the file
-    return script.Tool(id, {_camel(key): value for key, value in fields.items()})
+def _camel_case(**fields: Any) -> script.Wire:
+    return {_camel(key): value for key, value in fields.items()}
 
 
 CONTENT: Final = TableShape(
@@ -116,7 +116,7 @@ TOOL: Final[dict[str, Kind]] = {
     "kind?": TOOL_KINDS,
     "status?": TOOL_STATUSES,
     "content?": [CONTENT],
-    "locations?": [TableShape({"path": str, "line?": int})],
+    "locations?": [{"path": str, "line?": int}],
     "raw_input?": object,
     "raw_output?": object,
 }
@@ -124,12 +124,6 @@ NEW_TOOL: Final = {"id?": str, "title": str} | {key: kind for key, kind in TOOL.
 PERMISSION_OPTION: Final = TableShape(
     {"id": str, "name": str, "kind": OPTION_KINDS}, lambda **option: {"optionId": option.pop("id"), **option}
 )
-
-
-def _permission(permission: Any, allowed: Any = (), rejected: Any = ()) -> script.Step:
-    options = permission.pop("options", script.DEFAULT_OPTIONS)
-    return script.Permission(_tool(**permission), options, allowed, rejected)
-
 
 # Forms
 
@@ -200,7 +194,7 @@ VISIT: Final = TableShape({"message": str, "url": str, "id?": str, **ASKED}, _vi
 # Steps
 
 
-def _plan(plan: tuple[str, ...]) -> script.Step:
+def _plan(plan: tuple[str, ...]) -> dict[str, Any]:
     entries = []
     for text in plan:
         entry = PLAN_ENTRY.fullmatch(text)
@@ -208,37 +202,23 @@ def _plan(plan: tuple[str, ...]) -> script.Step:
             raise InvalidTable(f'"plan" has {text!r}; allowed: "[ ] text", "[~] text", "[x] high: text"')
         priority, status = entry["priority"] or "medium", PLAN_MARKS[entry["mark"]]
         entries.append({"content": entry["content"], "priority": priority, "status": status})
-    return _sent("plan", entries=entries)
+    return {"plan": entries}
 
 
-def _extension(method: str, params: Any = None) -> tuple[str, script.Wire]:
+def _extension(method: str, params: Any = None) -> script.Wire:
     if not method.startswith("_"):
         raise InvalidTable(f'"method" is {method!r}; names of extensions start with "_"')
-    return method, params or {}
+    return {"method": method, "params": params or {}}
 
 
-def _usage(used: int, size: int, cost: float | None = None, currency: str = "USD") -> script.Step:
+def _usage(used: int, size: int, cost: float | None = None, currency: str = "USD") -> script.Wire:
     priced = {} if cost is None else {"cost": {"amount": cost, "currency": currency}}
-    return _sent("usage_update", used=used, size=size, **priced)
+    return {"used": used, "size": size, **priced}
 
 
-def _info(updated_at: str | None = None, **info: Any) -> script.Step:
-    return _sent("session_info_update", **info, **({} if updated_at is None else {"updatedAt": updated_at}))
-
-
-def _sent(kind: str, **fields: Any) -> script.Step:
-    return script.SendUpdate({"sessionUpdate": kind, **fields})
-
-
-def _fault(values: dict[str, Any], place: ValuePath) -> script.Step:
+def _fault(values: dict[str, Any], place: ValuePath) -> dict[str, Any]:
     kind = read(tuple(FAULTS), values["fault"], place.key("fault"))
-    return read(  # type: ignore[no-any-return]
-        TableShape(
-            {"fault": str} | FAULTS[kind], lambda fault, late=(), **parameters: script.Fault(fault, parameters, late)
-        ),
-        values,
-        place,
-    )
+    return read({"fault": str} | FAULTS[kind], values, place)  # type: ignore[no-any-return]
 
 
 def _read_step(values: dict[str, Any], place: ValuePath) -> script.Step:
@@ -250,7 +230,7 @@ def _read_step(values: dict[str, Any], place: ValuePath) -> script.Step:
     if len(names) != 1:
         found = " and ".join(f'"{key}"' for key in names or values) or "none"
         raise place.error(f"a step needs exactly one of its keys, found {found}; allowed: {listed(STEPS)}")
-    return read(STEPS[names[0]], values, place)  # type: ignore[no-any-return]
+    return script.Step(names[0], read(STEPS[names[0]], values, place))
 
 
 SOME: Final = [_read_step]
@@ -269,78 +249,51 @@ FAULTS: Final[dict[str, dict[str, Kind]]] = {
 }
 """The parameters of each fault. `playing` defines their defaults."""
 EXTENSION: Final = TableShape({"method": str, "params?": dict}, _extension)
-RUN: Final = TableShape(
-    {
-        "command": str,
-        "args?": [str],
-        "env?": each_key(str),
-        "cwd?": str,
-        "title?": str,
-        "id?": str,
-        "output_limit_bytes?": Count,
-        "kill_after_s?": Seconds,
-    }
-)
+RUN: Final[dict[str, Kind]] = {
+    "command": str,
+    "args?": [str],
+    "env?": each_key(str),
+    "cwd?": str,
+    "title?": str,
+    "id?": str,
+    "output_limit_bytes?": Count,
+    "kill_after_s?": Seconds,
+}
 ELICITED: Final[dict[str, Kind]] = {"accepted?": SOME, "declined?": SOME, "cancelled?": SOME}
 STEPS: Final[dict[str, Kind]] = {
-    "say": TableShape({"say": str, **STREAMED}, lambda say, **how: script.Say(say, **how)),
-    "think": TableShape(
-        {"think": str, **STREAMED}, lambda think, **how: script.Say(think, "agent_thought_chunk", **how)
-    ),
-    "user": TableShape({"user": str, **STREAMED}, lambda user, **how: script.Say(user, "user_message_chunk", **how)),
-    "block": TableShape({"block": dict}, lambda block: _sent("agent_message_chunk", content=block)),
+    "say": {"say": str, **STREAMED},
+    "think": {"think": str, **STREAMED},
+    "user": {"user": str, **STREAMED},
+    "block": {"block": dict},
     "plan": TableShape({"plan": [str]}, _plan),
-    "tool": TableShape({"tool": TableShape(NEW_TOOL, _tool)}, lambda tool: replace(tool, update="tool_call")),
-    "update": TableShape({"update": TableShape(TOOL, _tool)}, lambda update: update),
-    "read": TableShape(
-        {"read": TableShape({"path": str, "id?": str, "line?": int, "limit?": int}), "missing?": SOME},
-        lambda read, **branch: script.Read(**read, **branch),
-    ),
-    "write": TableShape(
-        {"write": TableShape({"path": str, "content": str, "id?": str})}, lambda write: script.Write(**write)
-    ),
-    "permission": TableShape(
-        {"permission": TableShape(TOOL | {"options?": [PERMISSION_OPTION]}), "allowed?": SOME, "rejected?": SOME},
-        _permission,
-    ),
-    "run": TableShape(
-        {"run": RUN, "succeeded?": SOME, "failed?": SOME}, lambda run, **branches: script.Run(**run, **branches)
-    ),
-    "form": TableShape({"form": FORM, **ELICITED}, lambda form, **branches: script.Elicit(**form, **branches)),
-    "visit": TableShape({"visit": VISIT, **ELICITED}, lambda visit, **branches: script.Elicit(**visit, **branches)),
-    "complete": TableShape({"complete": str}, lambda complete: script.Complete(complete)),
-    "request": TableShape(
-        {"request": EXTENSION, "answered?": SOME, "refused?": SOME},
-        lambda request, **branches: script.CallExtension(*request, **branches),
-    ),
-    "notify": TableShape({"notify": EXTENSION}, lambda notify: script.NotifyExtension(*notify)),
-    "wait_s": TableShape({"wait_s": Seconds}, lambda wait_s: script.Wait(wait_s)),
-    "usage": TableShape(
-        {"usage": TableShape({"used": Count, "size": Count, "cost?": float, "currency?": str}, _usage)},
-        lambda usage: usage,
-    ),
-    "title": TableShape({"title": str}, lambda title: _sent("session_info_update", title=title)),
-    "info": TableShape({"info": TableShape({"title?": str, "updated_at?": str}, _info)}, lambda info: info),
-    "notice": TableShape(
-        {"notice": TableShape({"severity": SEVERITIES, "title": str, "description?": str})},
-        lambda notice: script.SendNotice(notice),
-    ),
-    "compact": TableShape(
-        {"compact": TableShape({"summary": str, "error?": str, "chunk_s?": Seconds})},
-        lambda compact: script.Compact(**compact),
-    ),
-    "commands": TableShape(
-        {"commands": COMMANDS}, lambda commands: _sent("available_commands_update", availableCommands=list(commands))
-    ),
-    "mode": TableShape({"mode": str}, lambda mode: script.SwitchMode(mode)),
-    "config": TableShape({"config": dict}, lambda config: script.ChangeConfig(config)),
-    "together": TableShape({"together": SOME}, script.Together),
-    "subagent": TableShape(
-        {"subagent": TableShape({"title": str, "description?": str, "cancel?": bool}), "does": SOME},
-        lambda subagent, does: script.StartSubagent(does=does, **subagent),
-    ),
-    "stop": TableShape({"stop": STOP_REASONS}, lambda stop: script.Stop(stop)),
-    "stderr": TableShape({"stderr": str}, lambda stderr: script.PrintStderr(stderr)),
+    "tool": {"tool": TableShape(NEW_TOOL, _camel_case)},
+    "update": {"update": TableShape(TOOL, _camel_case)},
+    "read": {"read": {"path": str, "id?": str, "line?": int, "limit?": int}, "missing?": SOME},
+    "write": {"write": {"path": str, "content": str, "id?": str}},
+    "permission": {
+        "permission": TableShape(TOOL | {"options?": [PERMISSION_OPTION]}, _camel_case),
+        "allowed?": SOME,
+        "rejected?": SOME,
+    },
+    "run": {"run": RUN, "succeeded?": SOME, "failed?": SOME},
+    "form": {"form": FORM, **ELICITED},
+    "visit": {"visit": VISIT, **ELICITED},
+    "complete": {"complete": str},
+    "request": {"request": EXTENSION, "answered?": SOME, "refused?": SOME},
+    "notify": {"notify": EXTENSION},
+    "wait_s": {"wait_s": Seconds},
+    "usage": {"usage": TableShape({"used": Count, "size": Count, "cost?": float, "currency?": str}, _usage)},
+    "title": {"title": str},
+    "info": {"info": TableShape({"title?": str, "updated_at?": str}, _camel_case)},
+    "notice": {"notice": {"severity": SEVERITIES, "title": str, "description?": str}},
+    "compact": {"compact": {"summary": str, "error?": str, "chunk_s?": Seconds}},
+    "commands": {"commands": COMMANDS},
+    "mode": {"mode": str},
+    "config": {"config": dict},
+    "together": {"together": SOME},
+    "subagent": {"subagent": {"title": str, "description?": str, "cancel?": bool}, "does": SOME},
+    "stop": {"stop": STOP_REASONS},
+    "stderr": {"stderr": str},
     "fault": _fault,
 }
 
@@ -358,7 +311,7 @@ def _turn(match: str | None = None, play: str | None = None, step: Any = ()) -> 
 
 
 def _kept(history: Any = (), **session: Any) -> script.KeptSession:
-    if any(isinstance(step, script.ASKING_STEPS) for step in history):
+    if any(step.kind in script.ASKING_KINDS for step in history):
         raise InvalidTable('a "history" can\'t have steps that send requests to the client')
     return script.KeptSession(session.pop("id"), history=history, **session)
 

@@ -1,16 +1,14 @@
-"""Loads scenarios, shipped ones by name and others by path, and checks their references."""
+"""Loads scenarios, shipped ones by name and others by path, with what they include."""
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
-from acp_tui.demo import DEFAULT, SCENARIOS, names, path_of, script
+from acp_tui.demo import DEFAULT, SCENARIOS, names, path_of
 from acp_tui.demo.reading import read_scenario
 from acp_tui.demo.script import Scenario, ScriptedTurn, SessionTerms, Step
 from acp_tui.demo.table import ScenarioError
@@ -38,9 +36,7 @@ def load(name_or_path: str | Path) -> Scenario:
     path = path_of(str(name_or_path))
     written = _read(path, str(name_or_path))
     parts = [_read(path_of(part, path.parent), part) for part in written.include]
-    scenario = _joined(written, parts) if parts else written
-    check_references(written, scenario.session, path)
-    return scenario
+    return _joined(written, parts) if parts else written
 
 
 def _read(path: Path, called: str) -> Scenario:
@@ -90,57 +86,3 @@ def _joined_setup(setups: Sequence[SessionTerms]) -> SessionTerms:
         modes=next((setup.modes for setup in setups if setup.modes is not None), None),
         config=tuple(option for setup in setups for option in setup.config),
     )
-
-
-def check_references(scenario: script.Scenario, setup: script.SessionTerms, file: Path) -> None:
-    """Raises ScenarioError for undefined references; `setup` is what its sessions declare."""
-    for number, turn in enumerate(scenario.turns, 1):
-        place = f"{file.name}, prompt {number}"
-        if turn.play is not None:
-            _check_play(Path(turn.play), file, place)
-        steps = list(_steps(turn.steps, f"{place}, step"))
-        pages = [step.id for _, step in steps if isinstance(step, script.Elicit) and step.id is not None]
-        for step_place, step in steps:
-            _check_step(step, setup, pages, step_place)
-
-
-def _check_play(played: Path, file: Path, place: str) -> None:
-    if not played.is_file():
-        raise ScenarioError(f'{place}: "play" is "{played.name}": there is no such scenario')
-    if played.resolve() == file.resolve():
-        raise ScenarioError(f'{place}: "play" is "{played.name}", the scenario itself')
-
-
-def _steps(steps: Sequence[script.Step], place: str) -> Iterator[tuple[str, script.Step]]:
-    """Each step with its place, including those in branches."""
-    for number, step in enumerate(steps, 1):
-        yield f"{place} {number}", step
-        for field in dataclasses.fields(step):
-            branch = getattr(step, field.name)
-            if isinstance(branch, tuple) and branch and isinstance(branch[0], script.Step):
-                yield from _steps(branch, f"{place} {number}, {field.name}")
-
-
-def _check_step(step: script.Step, setup: script.SessionTerms, pages: Sequence[str], place: str) -> None:
-    match step:
-        case script.SwitchMode(mode_id):
-            modes = [mode["id"] for mode in setup.modes["availableModes"]] if setup.modes else []
-            _check("mode", mode_id, modes, place)
-        case script.ChangeConfig(values):
-            options = {option["id"]: option for option in setup.config}
-            for option_id, value in values.items():
-                _check("config", option_id, options, place)
-                _check(f"config.{option_id}", value, _values(options[option_id]), place)
-        case script.Complete(name):
-            _check("complete", name, pages, place)
-
-
-def _values(option: script.Wire) -> list[Any]:
-    return [True, False] if option["type"] == "boolean" else [each["value"] for each in option["options"]]
-
-
-def _check(key: str, value: Any, allowed: Iterable[Any], place: str) -> None:
-    # Compare types too: 1 equals true in Python, but not in a scenario.
-    if not any(type(value) is type(each) and value == each for each in allowed):
-        listed = ", ".join(str(each).lower() if isinstance(each, bool) else str(each) for each in allowed)
-        raise ScenarioError(f'{place}: "{key}" is {value!r}; allowed: {listed or "nothing (none declared)"}')

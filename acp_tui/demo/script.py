@@ -7,9 +7,9 @@ options) have their wire format; `session` fills in placeholders and absolute pa
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from acp_tui.values import dataclass
 
@@ -19,233 +19,39 @@ STORED_SESSION_METHODS: Final = ("list", "load", "resume", "delete")
 Wire: TypeAlias = Mapping[str, Any]
 """An object in the protocol's own format."""
 
-DEFAULT_CHUNK_S = 0.07
-DEFAULT_OPTIONS: tuple[Wire, ...] = (
-    {"optionId": "allow", "name": "Allow once", "kind": "allow_once"},
-    {"optionId": "always", "name": "Allow always", "kind": "allow_always"},
-    {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
-)
-
 
 @dataclass(frozen=True, slots=True)
-class Say:
-    """Stream Markdown: a message of the agent, a thought, or a message attributed to the user."""
-
-    text: str
-    update: Literal["agent_message_chunk", "agent_thought_chunk", "user_message_chunk"] = "agent_message_chunk"
-    repeat: int = 1
-    chunk_s: float = DEFAULT_CHUNK_S
-    id: str | None = None
-    """The scenario's name for the message. Steps with the same name share one message. None: no message ID."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """Announce a tool call, or change one; the first change creates it, too."""
-
-    id: str | None
-    """The scenario's name for the call. Each turn gives it a new ID. None: a call that isn't mentioned again."""
-    fields: Wire
-    update: Literal["tool_call", "tool_call_update"] = "tool_call_update"
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """Read a file through the client, as a tool call."""
-
-    path: str
-    id: str | None = None
-    line: int | None = None
-    limit: int | None = None
-    missing: tuple[Step, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """Write a file through the client, as a tool call."""
-
-    path: str
-    content: str
-    id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Permission:
-    """Ask for permission, and continue with the branch that the answer chooses."""
-
-    tool: Tool
-    options: tuple[Wire, ...]
-    allowed: tuple[Step, ...] = ()
-    rejected: tuple[Step, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Run a command to its end in a terminal of the client, embedded in a tool call."""
-
-    command: str
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str | None = None
-    title: str | None = None
-    id: str | None = None
-    output_limit_bytes: int | None = None
-    kill_after_s: float | None = None
-    """Kills a command that doesn't end. Being killed then counts as success."""
-    succeeded: tuple[Step, ...] = ()
-    failed: tuple[Step, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Elicit:
-    """Ask the user a question, and continue with the branch for the answer."""
-
-    question: Wire
-    """The question in its wire format: mode, message, and the form's schema or the page's address."""
-    id: str | None = None
-    """The scenario's name for a page, used to complete it."""
-    tool_call: str | None = None
-    scope: Literal["session", "request"] = "session"
-    """What the question belongs to: the session, or the prompt request and so no session."""
-    accepted: tuple[Step, ...] = ()
-    declined: tuple[Step, ...] = ()
-    cancelled: tuple[Step, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Complete:
-    """Report that a page is complete."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallExtension:
-    """Send an extension request, and continue with the branch for the answer."""
-
-    method: str
-    params: Wire
-    answered: tuple[Step, ...] = ()
-    refused: tuple[Step, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NotifyExtension:
-    method: str
-    params: Wire
-
-
-@dataclass(frozen=True, slots=True)
-class SendNotice:
-    """Send a notice, which isn't part of the history."""
-
-    fields: Wire
-
-
-@dataclass(frozen=True, slots=True)
-class Compact:
-    """Compact the context: begin, stream a summary, and end."""
-
-    summary: str
-    error: str | None = None
-    """The error with which it fails; None: it succeeds."""
-    chunk_s: float = DEFAULT_CHUNK_S
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Wait. The speed shortens it."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class SendUpdate:
-    """Send a session update with fixed content: a plan, an image, usage, commands, or a title."""
-
-    update: Wire
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchMode:
-    """Change the session's mode on the agent's initiative."""
-
-    mode_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeConfig:
-    """Change config options on the agent's initiative."""
-
-    values: Mapping[str, str | bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Together:
-    """Play steps at the same time. Done when all are."""
-
-    together: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StartSubagent:
-    """Start a subagent, which plays steps in its own session. Done when it is."""
-
-    title: str
-    does: tuple[Step, ...]
-    description: str | None = None
-    cancel: bool = False
-    """Whether it can be stopped separately."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """End the turn here, for this reason."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class PrintStderr:
-    """Print a line on stderr."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Misbehave on purpose. `playing` defines each kind and its parameters."""
+class Step:
+    """One step: its table in the file, which `reading` has checked. `playing` has the defaults of missing keys."""
 
     kind: str
-    parameters: Mapping[str, Any]
-    late: tuple[Step, ...] = ()
+    """The key that names it, such as "say"."""
+    table: Mapping[str, Any]
+    """Its keys, with that one. Steps within it are tuples, such as the branch "allowed"."""
+
+    @property
+    def value(self) -> Any:
+        return self.table[self.kind]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self.table.get(key, default)
+
+    def branch(self, name: str) -> tuple[Step, ...]:
+        """The steps to continue with; none if the scenario has none."""
+        steps: tuple[Step, ...] = self.table.get(name, ())
+        return steps
 
 
-Step: TypeAlias = (
-    Say
-    | Tool
-    | Read
-    | Write
-    | Permission
-    | Run
-    | Elicit
-    | Complete
-    | CallExtension
-    | NotifyExtension
-    | SendNotice
-    | Compact
-    | Wait
-    | SendUpdate
-    | SwitchMode
-    | ChangeConfig
-    | Together
-    | StartSubagent
-    | Stop
-    | PrintStderr
-    | Fault
-)
+def with_inner(steps: Iterable[Step]) -> Iterator[Step]:
+    """The steps, each followed by those within it."""
+    for step in steps:
+        yield step
+        for value in step.table.values():
+            if isinstance(value, tuple):
+                yield from with_inner(each for each in value if isinstance(each, Step))
 
-ASKING_STEPS: Final = (Read, Write, Permission, Run, Elicit, CallExtension)
+
+ASKING_KINDS: Final = ("read", "write", "permission", "run", "form", "visit", "request")
 """The steps that wait for a response of the client."""
 
 

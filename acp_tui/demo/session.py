@@ -16,7 +16,6 @@ from typing import Any, Final, TypeAlias
 
 import anyio
 
-from acp_tui.demo import script
 from acp_tui.demo.client_calls import ClientCalls
 from acp_tui.demo.script import KeptSession, Scenario, ScriptedTurn, SessionTerms, Step, Wire
 from acp_tui.rpc import ErrorCode, RequestFailed
@@ -264,6 +263,8 @@ def invalid_params(message: str) -> RequestFailed:
     return RequestFailed(ErrorCode.INVALID_PARAMS, message)
 
 
+CHUNK_S: Final = 0.07
+"""The time between two chunks, if the scenario has none."""
 CHUNK_CHARS: Final = 20
 CHUNKS_PER_FLUSH: Final = 64
 PLACEHOLDER: Final = re.compile(r"{([^{}]+)}")
@@ -271,7 +272,7 @@ PROGRAMS: Final = Path(__file__).with_name("programs.py")
 
 Ending: TypeAlias = str | RequestFailed | None
 """How a step ended the turn: a stop reason or an error; None if the turn continues."""
-Outcome: TypeAlias = Ending | tuple[script.Step, ...]
+Outcome: TypeAlias = Ending | tuple[Step, ...]
 """The same, or the branch to play next."""
 
 
@@ -308,7 +309,7 @@ class DemoTurn:
         self.scope = anyio.CancelScope()
         self.is_echoed = False
         self.deaf = False
-        self.late: tuple[script.Step, ...] = ()
+        self.late: tuple[Step, ...] = ()
         self.spoken = 0
         """The number of updates sent. A subagent's reported tokens derive from it."""
         self._ids: dict[tuple[str, str], str] = {}
@@ -325,14 +326,8 @@ class DemoTurn:
         if not self.deaf:
             self.scope.cancel()
 
-    async def stream(self, step: script.Say) -> None:
-        """Stream a text, a few characters at a time."""
-        update: dict[str, Any] = {"sessionUpdate": step.update}
-        if step.id is not None:
-            update["messageId"] = self.id_of("message", step.id)
-        await self.stream_text(update, self.fill(step.text), step.repeat, step.chunk_s)
-
-    async def stream_text(self, update: script.Wire, text: str, repeat: int, chunk_s: float) -> None:
+    async def stream(self, update: Wire, text: str, repeat: int = 1, chunk_s: float = CHUNK_S) -> None:
+        """Stream a text, a few characters at a time, each with this update."""
         chunks = self._whole_places.findall(text)
         for number, chunk in enumerate(chunks * repeat, 1):
             self.send({**update, "content": {"type": "text", "text": chunk}})
@@ -340,11 +335,11 @@ class DemoTurn:
                 await self.client.peer.flush()
             await self.pace.wait(chunk_s)
 
-    def send(self, update: script.Wire) -> None:
+    def send(self, update: Wire) -> None:
         self.spoken += 1
         self.repeat(self.client.worded(self.session, update))
 
-    def repeat(self, update: script.Wire) -> None:
+    def repeat(self, update: Wire) -> None:
         """Send a session update unchanged, such as one from the history."""
         self.session.remember(update)
         self.client.update(self.session.id, update)
@@ -377,9 +372,10 @@ class DemoTurn:
     def is_known(self, name: str | None) -> bool:
         return name is not None and ("call", name) in self._ids
 
-    def tool_call(self, tool: script.Tool) -> dict[str, Any]:
-        """The step in its wire format, with placeholders filled in, an ID, and absolute paths."""
-        fields: dict[str, Any] = {"toolCallId": self.call_id(tool.id)} | self.fill(tool.fields)
+    def tool_call(self, tool: Wire) -> dict[str, Any]:
+        """A tool call in its wire format, with placeholders filled in, an ID, and absolute paths."""
+        fields: dict[str, Any] = {"toolCallId": self.call_id(tool.get("id")), **self.fill(tool)}
+        fields.pop("id", None)
         if "content" in fields:
             fields["content"] = [self._content(item) for item in fields["content"]]
         if "locations" in fields:

@@ -45,7 +45,7 @@ Kind: TypeAlias = Any
 """The kind of a value.
 
 A type of KINDS, `object` for anything, a tuple of the allowed texts, a list with one kind for a list of such values, a
-Shape, or a function that reads a table and its place.
+dict with the kinds of a table's keys, a TableShape, or a function that reads a table and its place.
 """
 
 
@@ -74,17 +74,13 @@ class ValuePath(NamedTuple):
         return ScenarioError(f"{self.inside}: {message}")
 
 
-def _as_it_is(**values: Any) -> dict[str, Any]:
-    return values
-
-
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """The keys of a table and their kinds. An optional key ends with "?"."""
+    """The keys of a table and their kinds, and what it becomes. An optional key ends with "?"."""
 
     keys: Mapping[str, Kind]
-    make: Callable[..., Any] = _as_it_is
-    """Creates the value from the keys present. May raise Wrong."""
+    make: Callable[..., Any] = dict
+    """Creates the value from the keys present. May raise InvalidTable."""
 
 
 def read(kind: Kind, value: Any, place: ValuePath) -> Any:
@@ -104,6 +100,8 @@ def read(kind: Kind, value: Any, place: ValuePath) -> Any:
         items = enumerate(_checked(value, list, place.itself), 1)
         return tuple(read(kind[0], item, place.item(number)) for number, item in items)
     values = _checked(value, dict, place.itself)
+    if isinstance(kind, dict):
+        kind = TableShape(kind)
     return _read_table(kind, values, place) if isinstance(kind, TableShape) else kind(values, place)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -20,10 +21,16 @@ def _title(file: Path) -> str:
 
 
 def for_terminals(topic: str) -> str:
-    """A page without its pictures, as Markdown."""
-    lines = markdown_of(topic).splitlines()
-    return "\n".join(line for line in lines if not line.startswith("![")) + "\n"
+    """A page as Markdown, without pictures. A link to another page says how to read it, and one to a file names it."""
+    page = (PAGES / f"{topic}.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if not line.startswith("![")]
+    return _RELATIVE.sub(_without_link, "\n".join(lines)) + "\n"
 
 
-def markdown_of(topic: str) -> str:
-    return (PAGES / f"{topic}.md").read_text(encoding="utf-8")
+_RELATIVE: Final = re.compile(r"\[([^\]]+)\]\(([^):]+)\)")
+
+
+def _without_link(link: re.Match[str]) -> str:
+    target = Path(link[2].partition("#")[0])
+    is_page = target.parent == Path() and target.stem in topics()
+    return f"{link[1]} (`acp-tui help {target.stem}`)" if is_page else link[1]

@@ -16,21 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import anyio
 from anyio.abc import ByteStream
 
-from acp_tui.rpc import ConnectionLost, Direction, ErrorCode, RequestFailed, RequestId, Wire
-from acp_tui.rpc.messages import (
-    Failure,
-    Key,
-    Malformed,
-    Notification,
-    Recent,
-    Request,
-    Result,
-    decode,
-    encode,
-    key_of,
-    read_value,
-    write_failure,
-)
+from acp_tui.rpc import ConnectionLost, Direction, ErrorCode, RequestFailed, RequestId, Wire, messages
 from acp_tui.rpc.peer import CANCEL_REQUEST, MAX_WAITING_BYTES, UNREAD_LIMIT_S
 
 log = logging.getLogger(__name__)
@@ -79,9 +65,9 @@ class _Link:
         """Whether it was sent the handshake."""
         self.agreement: Mapping[str, Any] | None = None
         """Its answer to the handshake."""
-        self.asked: Recent[int, _Asked] = Recent()
+        self.asked: messages.Recent[int, _Asked] = messages.Recent()
         """By the ID that the conductor chose."""
-        self.under_way: Recent[Key, tuple[_Link, int]] = Recent()
+        self.under_way: messages.Recent[messages.Key, tuple[_Link, int]] = messages.Recent()
         """Where its own requests went, and their IDs there."""
         self.ids = count(1)
         self.ended = anyio.Event()
@@ -165,22 +151,22 @@ class Conductor:
     def _receive(self, link: _Link, line: bytes) -> Wire:
         if not line or line.isspace():
             return link.wire
-        value = decode(line)
-        message = value if isinstance(value, Malformed) else read_value(line, value)
+        value = messages.decode(line)
+        message = value if isinstance(value, messages.Malformed) else messages.read_value(line, value)
         match message:
-            case Malformed(_, _, answer):
+            case messages.Malformed(_, _, answer):
                 self._on_junk(link.position - 1, line)
                 if answer is not None:
                     self._send(link, answer)
                 return link.wire
-            case Result():
+            case messages.Result():
                 return self._answer(link, message, {"result": message.value})
-            case Failure():
+            case messages.Failure():
                 return self._answer(link, message, {"error": value["error"]})
-            case Notification() | Request():
+            case messages.Notification() | messages.Request():
                 return self._pass_on(link, message, value)
 
-    def _pass_on(self, link: _Link, message: Notification | Request, call: dict[str, Any]) -> Wire:
+    def _pass_on(self, link: _Link, message: messages.Notification | messages.Request, call: dict[str, Any]) -> Wire:
         """Pass a call on: from a proxy to its successor if it's wrapped for that, otherwise toward the client."""
         goes_down = link.position == 0
         if 0 < link.position < self._last and message.method in SUCCESSORS:
@@ -191,13 +177,15 @@ class Conductor:
         if method == CANCEL_REQUEST:
             return self._cancel(link, params)
         target = self._links[link.position + (1 if goes_down else -1)]
-        is_first = goes_down and method == INITIALIZE and isinstance(message, Request)
+        is_first = goes_down and method == INITIALIZE and isinstance(message, messages.Request)
         if method in RESERVED:
             return self._refuse(link, message, ErrorCode.METHOD_NOT_FOUND, f"{method} is between conductor and proxy")
         if not (is_first or target.is_begun):
             return self._refuse(link, message, ErrorCode.INVALID_REQUEST, f"{method} came before initialize")
-        if not isinstance(message, Request):
-            self._send(target, encode({"jsonrpc": "2.0", **self._addressed(target, method, params, goes_down)}))
+        if not isinstance(message, messages.Request):
+            self._send(
+                target, messages.encode({"jsonrpc": "2.0", **self._addressed(target, method, params, goes_down)})
+            )
         elif is_first:
             self._begin(target, _Asked(link, message.id, params, is_first))
         else:
@@ -215,10 +203,10 @@ class Conductor:
     def _ask(self, target: _Link, asked: _Asked, call: Mapping[str, Any]) -> None:
         request_id = next(target.ids)
         target.asked[request_id] = asked
-        key = key_of(asked.request_id)
+        key = messages.key_of(asked.request_id)
         if key is not None:
             asked.asker.under_way[key] = target, request_id
-        self._send(target, encode({"jsonrpc": "2.0", "id": request_id, **call}))
+        self._send(target, messages.encode({"jsonrpc": "2.0", "id": request_id, **call}))
 
     def _begin(self, target: _Link, asked: _Asked) -> None:
         """Tell a component what it is: a proxy, or the agent."""
@@ -227,7 +215,7 @@ class Conductor:
         method = target.prefix + PROXY_INITIALIZE if is_proxy else INITIALIZE
         self._ask(target, asked, {"method": method, "params": asked.params})
 
-    def _answer(self, link: _Link, answer: Result | Failure, said: Mapping[str, Any]) -> Wire:
+    def _answer(self, link: _Link, answer: messages.Result | messages.Failure, said: Mapping[str, Any]) -> Wire:
         asked = link.asked.pop(answer.id, None) if isinstance(answer.id, int) else None
         if asked is None:
             log.debug("component %d answered an unknown request %r", link.position - 1, answer.id)
@@ -235,19 +223,19 @@ class Conductor:
         if asked.is_first and self._begins_otherwise(link, answer):
             self._begin(link, asked)
             return link.wire
-        key = key_of(asked.request_id)
+        key = messages.key_of(asked.request_id)
         if key is not None and asked.asker.under_way.get(key) == (link, answer.id):
             del asked.asker.under_way[key]
-        self._send(asked.asker, encode({"jsonrpc": "2.0", "id": asked.request_id, **said}))
+        self._send(asked.asker, messages.encode({"jsonrpc": "2.0", "id": asked.request_id, **said}))
         return asked.asker.wire
 
-    def _begins_otherwise(self, link: _Link, answer: Result | Failure) -> bool:
+    def _begins_otherwise(self, link: _Link, answer: messages.Result | messages.Failure) -> bool:
         """Look at the answer to the handshake. Whether it shows a proxy that knows it by its other name.
 
         Raises BrokeTheChain for a proxy whose answer isn't that of its successor.
         """
         after = self._links[link.position + 1] if link.position < self._last else None
-        if isinstance(answer, Failure):
+        if isinstance(answer, messages.Failure):
             if after is None or after.is_begun or link.prefix or answer.error.code != ErrorCode.METHOD_NOT_FOUND:
                 return False
             link.prefix = RELEASED
@@ -264,7 +252,7 @@ class Conductor:
 
     def _cancel(self, link: _Link, params: Any) -> Wire:
         """Cancel a request where it went. IDs differ on each connection, so the notification itself goes no further."""
-        key = key_of(params.get("requestId")) if isinstance(params, dict) else None
+        key = messages.key_of(params.get("requestId")) if isinstance(params, dict) else None
         went = link.under_way.get(key) if key is not None else None
         if went is None:
             return link.wire
@@ -272,13 +260,15 @@ class Conductor:
         # The Rust crates wrap it as its request was wrapped; the schema never does.
         is_bare = target.prefix != RELEASED or link.position < target.position
         call = self._addressed(target, CANCEL_REQUEST, {**params, "requestId": request_id}, goes_down=is_bare)
-        self._send(target, encode({"jsonrpc": "2.0", **call}))
+        self._send(target, messages.encode({"jsonrpc": "2.0", **call}))
         return target.wire
 
-    def _refuse(self, link: _Link, message: Notification | Request, code: ErrorCode, why: str) -> Wire:
+    def _refuse(
+        self, link: _Link, message: messages.Notification | messages.Request, code: ErrorCode, why: str
+    ) -> Wire:
         """Answer a request with an error. A notification gets no answer."""
-        if isinstance(message, Request):
-            self._send(link, write_failure(message.id, RequestFailed(code, why)))
+        if isinstance(message, messages.Request):
+            self._send(link, messages.write_failure(message.id, RequestFailed(code, why)))
         return link.wire
 
     def _send(self, link: _Link, frame: bytes) -> None:

@@ -33,7 +33,7 @@ from acp_tui.protocol.v1.inbound import (
     with_told,
 )
 from acp_tui.protocol.v1.outbound import content_block, elicitation_answer, list_sessions
-from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, Wire
+from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
 
 log = logging.getLogger(__name__)
 
@@ -197,11 +197,7 @@ class Connection(ABC):
 
     @property
     def is_lost(self) -> bool:
-        return self.peer.is_lost
-
-    @property
-    def wire(self) -> Wire:
-        return self.peer.wire
+        return self.peer.lost is not None
 
     async def until_room(self) -> None:
         """Wait while the agent hasn't read earlier answers. Call it before making a long answer."""

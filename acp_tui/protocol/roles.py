@@ -247,22 +247,27 @@ class ElicitationAnswer:
     """The values a form was accepted with; None for anything else."""
 
 
-class ExitStatus(Protocol):
-    """How a terminal's command ended: only one of the two is set."""
+@dataclass(frozen=True, slots=True)
+class ExitStatus:
+    """How a terminal's command ended. Exactly one of the first two fields is set."""
 
-    @property
-    def exit_code(self) -> int | None: ...
-    @property
-    def signal(self) -> str | None: ...
+    exit_code: int | None
+    signal: str | None
+    """The name of the signal that ended it, such as `SIGKILL`."""
+    seconds: float | None = field(default=None, compare=False)
+    """How long it ran; None if its end couldn't be observed. It doesn't affect equality."""
 
 
-class TerminalSnapshot(Protocol):
-    @property
-    def output(self) -> str: ...
-    @property
-    def truncated(self) -> bool: ...
-    @property
-    def exit_status(self) -> ExitStatus | None: ...
+@dataclass(frozen=True, slots=True)
+class TerminalSnapshot:
+    """What a terminal has printed so far, for an agent."""
+
+    output: str
+    """Plain text: see `plain_text`. Never longer than the limit, in bytes of UTF-8."""
+    truncated: bool
+    """Whether anything was dropped at the start of `output`."""
+    exit_status: ExitStatus | None
+    """None while the command runs."""
 
 
 class FilesAndTerminals(Protocol):

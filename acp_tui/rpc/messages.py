@@ -142,6 +142,7 @@ class Malformed:
 
 MAX_DEPTH: Final = 200
 """Deeper than any meaningful message."""
+TOO_DEEP: Final = f"JSON that is nested more than {MAX_DEPTH} deep"
 MAX_CONTAINERS: Final = 100_000
 """More lists and objects than any meaningful message has. Parsing stops all threads: a line of 57 MiB of empty lists
 stopped them for 12 s, and one of this many stops them for 0.1 s."""
@@ -166,14 +167,20 @@ def read_message(line: bytes) -> Message | None:
 
 def decode(line: bytes) -> Any:
     """Return the line's JSON, or Malformed if it can't be read."""
-    try:
-        return _decode(line)
-    except _NestedTooDeep:
-        return Malformed(line, f"JSON that is nested more than {MAX_DEPTH} deep")
-    except _TooManyValues:
+    if has_too_many_values(line):
         return Malformed(line, f"JSON with more than {MAX_CONTAINERS:,} lists and objects, or {MAX_VALUES:,} values")
+    try:
+        return from_json(line)  # refuses more than 200 levels
+    except ValueError as error:
+        if "recursion limit" in str(error):
+            return Malformed(line, TOO_DEEP)
+    # The fast parser rejects some of what agents send: half a surrogate pair (a JavaScript string that was cut), a
+    # byte order mark, invalid UTF-8 in a string.
+    try:
+        value = json.loads(line.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         return Malformed(line, "not JSON")
+    return Malformed(line, TOO_DEEP) if _nests_deeper(value, MAX_DEPTH) else value
 
 
 def read_value(line: bytes, value: Any) -> Message:
@@ -183,14 +190,6 @@ def read_value(line: bytes, value: Any) -> Message:
     if not isinstance(value, dict):
         return Malformed(line, "JSON, but not an object")
     return _read_object(line, value)
-
-
-class _NestedTooDeep(Exception):
-    """A value nested so deeply that recursive code would fail on it."""
-
-
-class _TooManyValues(Exception):
-    """A line with so many values that parsing it would stop everything."""
 
 
 def has_too_many_values(line: bytes) -> bool:
@@ -204,22 +203,6 @@ def has_too_many_values(line: bytes) -> bool:
         return True
     outside = b"".join(line.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
     return outside.count(b"[") + outside.count(b"{") > MAX_CONTAINERS or outside.count(b",") > MAX_VALUES
-
-
-def _decode(line: bytes) -> Any:
-    if has_too_many_values(line):
-        raise _TooManyValues
-    try:
-        return from_json(line)  # refuses more than 200 levels
-    except ValueError as error:
-        if "recursion limit" in str(error):
-            raise _NestedTooDeep from None
-    # The fast parser rejects some of what agents send: half a surrogate pair (a JavaScript string that was cut), a
-    # byte order mark, invalid UTF-8 in a string.
-    value = json.loads(line.decode("utf-8-sig", "replace"))
-    if _nests_deeper(value, MAX_DEPTH):
-        raise _NestedTooDeep
-    return value
 
 
 def _nests_deeper(value: Any, limit: int) -> bool:

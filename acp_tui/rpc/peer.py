@@ -1,6 +1,6 @@
 """One side of a JSON-RPC connection: one read loop, one writer, requests in both directions.
 
-A `Wire` reads and writes lines, whatever they say; a `Peer` makes messages of them.
+A `Wire` reads and writes lines, whatever they say; a `Peer` is one whose lines are messages.
 
 Notifications, the start of each request, and the reading of each response run inside the read loop, in wire order.
 Only slow work gets a task of its own. Cancellation is the only method this module knows.
@@ -258,8 +258,8 @@ def _as_it_is(result: Any) -> Any:
     return result
 
 
-class Peer:
-    """Serves one connection until the other side ends it or the task running `serve()` is cancelled."""
+class Peer(Wire):
+    """A wire whose lines are messages. When it ends, every pending request fails with ConnectionLost."""
 
     def __init__(
         self,
@@ -271,9 +271,7 @@ class Peer:
         unread_limit_s: float = UNREAD_LIMIT_S,
         tap: Tap | None = None,
     ) -> None:
-        self.handler = handler
-        """Serves from the next message on."""
-        self._wire = Wire(
+        super().__init__(
             stream,
             self._receive,
             self._fail_pending,
@@ -282,25 +280,12 @@ class Peer:
             unread_limit_s=unread_limit_s,
             tap=tap,
         )
+        self.handler = handler
+        """Serves from the next message on."""
         self._ids = count(1)
         self._pending: messages.Pairing[_Pending[Any]] = messages.Pairing()
         self._handling: messages.Pairing[anyio.CancelScope] = messages.Pairing()
         self._under_way = self._under_way_bytes = 0
-
-    @property
-    def wire(self) -> Wire:
-        """Its lines: what passes on messages from elsewhere has to wait for room there."""
-        return self._wire
-
-    @property
-    def waiting_bytes(self) -> int:
-        """How many sent bytes the other side hasn't taken."""
-        return self._wire.waiting_bytes
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the connection has ended or is about to."""
-        return self._wire.lost is not None
 
     # Sending
 
@@ -320,7 +305,7 @@ class Peer:
         """
         request_id = next(self._ids)
         pending = _Pending(read, read_error)
-        self._wire.send(messages.write_request(request_id, method, params))
+        self.send(messages.write_request(request_id, method, params))
         self._pending.ask(messages.Direction.OUT, request_id, pending)
         return self._answer_to(request_id, pending)
 
@@ -337,25 +322,9 @@ class Peer:
 
     def notify(self, method: str, params: Any) -> None:
         """Send a notification, after everything sent before. Raises ConnectionLost."""
-        self._wire.send(messages.write_notification(method, params))
-
-    async def flush(self) -> None:
-        """Wait until the stream took everything sent so far, or the connection is lost."""
-        await self._wire.flush()
-
-    async def until_room(self) -> None:
-        """Wait while too much waits to be written, as `Wire.until_room`. Call it before making a long answer."""
-        await self._wire.until_room()
+        self.send(messages.write_notification(method, params))
 
     # Receiving
-
-    async def serve(self) -> None:
-        """Read until the stream ends. After that, every pending request has failed with ConnectionLost.
-
-        Raises FrameTooLarge for a line over the limit, and AnswersUnread if the other side doesn't read. An ordinary
-        end returns.
-        """
-        await self._wire.serve()
 
     def _receive(self, line: bytes) -> None:
         match messages.read_message(line):
@@ -398,10 +367,10 @@ class Peer:
         # Registered now, so that a cancellation right after the request finds it.
         scope = anyio.CancelScope()
         self._handling.ask(messages.Direction.IN, request.id, scope)
-        assert self._wire.tasks is not None
+        assert self.tasks is not None
         self._under_way += 1
         self._under_way_bytes += size
-        self._wire.tasks.start_soon(self._handle, request, answer, scope, size)
+        self.tasks.start_soon(self._handle, request, answer, scope, size)
 
     def _require_few(self, size: int) -> None:
         """Raise RequestFailed if another request of `size` bytes would exceed the limits."""
@@ -415,7 +384,7 @@ class Peer:
     ) -> None:
         with scope:
             try:
-                await self._wire.until_room()
+                await self.until_room()
                 frame = await self._result(request.id, await answer)
             except Exception as error:  # noqa: BLE001 - the other side must never be left waiting
                 frame = messages.write_failure(request.id, _as_failure(request.method, error))
@@ -434,7 +403,7 @@ class Peer:
         size = sum(len(text) for text in texts if isinstance(text, str))
         if size <= messages.PIECE_CHARACTERS:
             return messages.write_result(request_id, value)
-        self._wire.waiting_bytes += size
+        self.waiting_bytes += size
         try:
             pieces = []
             for piece in messages.result_pieces(request_id, value):
@@ -442,11 +411,11 @@ class Peer:
                 await anyio.sleep(0)
             return b"".join(pieces)
         finally:
-            self._wire.waiting_bytes -= size
+            self.waiting_bytes -= size
 
     def _answer(self, frame: bytes) -> None:
         try:
-            self._wire.send(frame)
+            self.send(frame)
         except messages.ConnectionLost:
             log.debug("the connection was lost before an answer could be sent")
 
@@ -457,10 +426,6 @@ class Peer:
             scope.cancel()
 
     # Ending
-
-    def lose(self, error: messages.ConnectionLost) -> None:
-        """Treat the connection as lost. Only the first reason counts."""
-        self._wire.lose(error)
 
     def _fail_pending(self, lost: messages.ConnectionLost) -> None:
         pending, self._pending = self._pending, messages.Pairing()

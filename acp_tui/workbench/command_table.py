@@ -59,7 +59,7 @@ COMMANDS: tuple[CliCommand, ...] = (
         "redact",
         "make a recording you can share",
         acp_tui.workbench.cli.redact.run,
-        Value("FILE", ValueKind.FILE),
+        Value("FILE", ValueKind.RECORDING),
         needs="a recording and a file to write: acp-tui redact FILE -o FILE",
         options=(
             Option(
@@ -72,6 +72,10 @@ COMMANDS: tuple[CliCommand, ...] = (
             Option(("--drop-contents",), "drop the contents of these files", Value("GLOB"), is_repeated=True),
             Option(("--keep-contents",), "drop the contents of all other files", Value("GLOB"), is_repeated=True),
             Option(("--drop-media",), "drop images and sounds"),
+        ),
+        examples=(
+            "acp-tui redact run.jsonl -o public.jsonl",
+            'acp-tui redact 0199 -o public.jsonl --secret "Project X"',
         ),
         notes=_REDACT_NOTES,
         group=LOOK_BACK,
@@ -90,6 +94,7 @@ COMMANDS: tuple[CliCommand, ...] = (
             Option(("--rules",), "list the rules instead"),
             *RECORDING,
         ),
+        examples=("acp-tui check claude", "acp-tui check --format json -- my-agent --acp"),
         notes=_CHECK_NOTES,
         group=_BUILD,
     ),
@@ -99,6 +104,7 @@ COMMANDS: tuple[CliCommand, ...] = (
         acp_tui.workbench.cli.inspect.run,
         SOURCE,
         needs="a recording or demo:NAME: acp-tui inspect FILE; to list yours: acp-tui sessions",
+        examples=("acp-tui inspect run.jsonl", "acp-tui inspect demo:coding"),
         notes=SOURCE_NOTE,
         group=_BUILD,
     ),
@@ -116,6 +122,7 @@ COMMANDS: tuple[CliCommand, ...] = (
             ),
             Option(("--login",), "log in on this terminal, for scenarios that need it"),
         ),
+        examples=("acp-tui mock demo:coding", "acp-tui mock run.jsonl --speed 0 --strict"),
         notes=_MOCK_NOTES,
         group=_BUILD,
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from acp_tui.cli.arguments import ChosenAgent, absolute
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.main import main
 from support.command_line import given
+from support.printed_json import data_of
 
 HERE = Path.cwd()
 GEMINI = ChosenAgent(name="gemini")
@@ -162,6 +162,7 @@ def test_a_deleted_working_folder_is_said(
         ("exce gemini", "did you mean acp-tui exec?"),
         ("exce --nope", "did you mean acp-tui exec?"),
         ("agnets", "did you mean acp-tui agents?"),
+        ("demoo", "did you mean acp-tui demo?"),
         ("exec gemini --promt hi", "did you mean --prompt?"),
         ("--verson", "did you mean --version?"),
         ("gemini --prompt hi", "--prompt is an option of exec, render, check"),
@@ -194,7 +195,7 @@ def test_the_scenarios_are_listed(capfd: pytest.CaptureFixture[str]):
     assert main(["demo", "--list"]) == 0
     assert capfd.readouterr().out.startswith("coding ")
     assert main(["demo", "--list", "--format", "json"]) == 0
-    assert json.loads(capfd.readouterr().out)[0]["name"] == "coding"
+    assert data_of("demo", capfd.readouterr().out)[0]["name"] == "coding"
 
 
 def test_an_unknown_scenario_is_said(capfd: pytest.CaptureFixture[str]):

@@ -13,6 +13,7 @@ from acp_tui.cli.arguments import ChosenAgent
 from acp_tui.cli.main import main
 from support.agents import scripted_argv
 from support.command_line import given
+from support.printed_json import data_of
 
 
 @pytest.fixture(autouse=True)
@@ -106,8 +107,8 @@ def test_the_json_form_holds_all_and_nothing_hostile_or_secret(tmp_path: Path, c
         "k1",
     ]
     assert main(argv) == 0
-    report = json.loads(capsys.readouterr().out)
-    assert (report["version"], report["ready"], report["status"]) == (1, True, 0)
+    report = data_of("doctor", capsys.readouterr().out)
+    assert (report["ready"], report["status"]) == (True, 0)
     assert {finding["about"] for finding in report["findings"]} == {"machine", "terminal", "agent"}
     by_topic = {finding["topic"]: finding for finding in report["findings"]}
     assert by_topic["Command"]["text"].endswith("--api-key ***")

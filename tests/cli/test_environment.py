@@ -170,9 +170,10 @@ def test_whoever_wants_sessions_in_hosts_is_told_what_is_missing(
 
 
 @pytest.mark.parametrize("where", [">&-", pytest.param(">/dev/full", marks=HAS_FULL)])
-@pytest.mark.parametrize("command", ["keys", "agents", "settings", "help"])
-def test_what_takes_no_output_is_named(command: str, where: str, tmp_path: Path) -> None:
-    status, err = _redirected(f"{command} {where}", tmp_path)
+@pytest.mark.parametrize("command", ["keys", "agents", "settings", "help", "--help", "--version"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_takes_no_output_is_named(command: str, where: str, unbuffered: str, tmp_path: Path) -> None:
+    status, err = _redirected(f"{command} {where}", tmp_path, PYTHONUNBUFFERED=unbuffered)
     assert status == 1
     assert err.startswith("acp-tui: can't write to stdout: ")
     assert "internal error" not in err
@@ -183,7 +184,8 @@ def test_commands_need_neither_stdin_nor_stderr(command: str, tmp_path: Path) ->
     assert _redirected(f"{command} <&- >/dev/null 2>&-", tmp_path) == (0, "")
 
 
-def _redirected(command: str, home: Path) -> tuple[int, str]:
+def _redirected(command: str, home: Path, **environ: str) -> tuple[int, str]:
     line = f"exec {sys.executable} -P -m acp_tui {command}"
-    ended = subprocess.run(["sh", "-c", line], env={"HOME": str(home)}, stderr=subprocess.PIPE, text=True, check=False)
+    environ["HOME"] = str(home)
+    ended = subprocess.run(["sh", "-c", line], env=environ, stderr=subprocess.PIPE, text=True, check=False)
     return ended.returncode, ended.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import select
@@ -22,6 +21,7 @@ import pytest
 from support.agents import scripted_argv
 from support.asking_program import asking
 from support.on_terminal import all_end
+from support.printed_json import lines_of
 from support.waiting import LIMIT_S
 
 ROOT = Path(__file__).parents[2]
@@ -134,10 +134,10 @@ def test_an_error_that_says_when_to_try_again_has_an_exit_code_of_its_own(tmp_pa
 def test_the_result_and_the_recording_have_what_the_agent_said_of_its_error(tmp_path: Path) -> None:
     kept = tmp_path / "kept.ndjson"
     with started(exec_argv(LIMITED, "--format", "ndjson", "--record", str(kept))) as process:
-        *_, result = map(json.loads, process.communicate()[0].splitlines())
-    said = {"reason": "rate_limit", "scope": "team", "correlationId": "r", "retryAfter": 30.0}
-    error = {"kind": "AgentRefused", "message": ANY, "detail": "", **said}
-    assert (result["exitCode"], result["error"]) == (4, error)
+        *_, result = lines_of(process.communicate()[0].splitlines())
+    said = {"reason": "rate_limit", "scope": "team", "correlation_id": "r", "retry_after_s": 30.0}
+    error = {"kind": "AgentRefused", "message": ANY, "said": {**said, "retry_at": ANY, "auth_methods": []}}
+    assert (result["exit_code"], result["error"]) == (4, error)
     subprocess.run(
         [sys.executable, "-m", "acp_tui", "render", str(kept), "-o", str(tmp_path / "kept.txt")],
         cwd=ROOT,
@@ -181,22 +181,22 @@ def test_a_reader_that_leaves_cancels_the_turn(output_format: str):
     """
     with started(exec_argv(script, "--format", output_format)) as process:
         assert process.stdout is not None
-        assert "more" in process.stdout.readline()
+        assert process.stdout.readline()
         process.stdout.close()
         process.stdout = None
         status, _, err = ended(process)
     assert status == 0
-    assert "cancelling" in err
+    assert "canceling" in err
     assert "BrokenPipe" not in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize(("stop_reason", "status"), [("cancelled", 130), ("end_turn", 1)])
-def test_a_full_disk_is_said_and_cancels_the_turn(stop_reason: str, status: int):
+@pytest.mark.parametrize("stop_reason", ["cancelled", "end_turn"])
+def test_a_full_disk_is_an_error_and_cancels_the_turn(stop_reason: str):
     script = f"p = open_session(); say('one'); expect('session/cancel'); end(p, {stop_reason!r}); read()"
     with Path("/dev/full").open("w") as full, started(exec_argv(script), stdout=full.fileno()) as process:
-        ended_with, _, err = ended(process)
-    assert ended_with == status
+        status, _, err = ended(process)
+    assert status == 1
     assert "can't write to stdout: No space left" in err
 
 

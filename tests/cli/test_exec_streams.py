@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.exec import NdjsonOutput, Streams
+from acp_tui.cli.exec_lines import NdjsonOutput
+from acp_tui.cli.exec_output import Streams
 from acp_tui.rpc import Direction
+from support.printed_json import lines_of
 
 
 def never_lost(error: OSError) -> None:
@@ -46,10 +49,13 @@ def test_what_is_held_is_not_lost_with_an_error(capfd: pytest.CaptureFixture[str
 def test_json_is_ascii_so_that_no_terminal_obeys_it_and_no_reader_loses_anything(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    output = NdjsonOutput(Streams(never_lost))
-    params = {"text": "é\x9d0;title\x9c\u202e\ud83d"}
-    frame = {"jsonrpc": "2.0", "method": "session/update", "params": params}
+    output = NdjsonOutput(Streams(never_lost), "agent", Path("/"), is_raw=True)
+    frame = {"text": "é\x9d0;title\x9c\u202e\U0001f600"}
     output.tap(Direction.IN, json.dumps(frame).encode())
+    output.tap(Direction.IN, "Lädt …\x1b[m".encode())
     out = capfd.readouterr().out
     assert out.isascii()
-    assert json.loads(out) == params
+    assert lines_of(out.splitlines()) == [
+        {"type": "frame", "frame": frame},
+        {"type": "frame", "frame": "Lädt …\x1b[m"},
+    ]

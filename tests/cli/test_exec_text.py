@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.exec import Streams, TextOutput
+from acp_tui.cli.exec_output import Streams, TextOutput
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
@@ -29,8 +29,7 @@ def test_between_two_messages_there_is_one_empty_line(
     first, *second = chunks
     conversation, output = Conversation(), TextOutput(Streams(never_lost))
     for update in (agent(first), tool("c", title="make", status="failed"), *map(agent, second)):
-        for entry_id in reducer.apply(conversation, update).entries:
-            output.show(entry_id, conversation.entries[entry_id])
+        output.change(conversation, reducer.apply(conversation, update))
     assert capfd.readouterr().out == "One\n\nTwo"
 
 
@@ -60,8 +59,7 @@ def test_what_is_replaced_is_printed_once_from_where_it_differs(
 ) -> None:
     conversation, output = Conversation(), TextOutput(Streams(never_lost))
     for update in updates:
-        for entry_id in reducer.apply(conversation, update).entries:
-            output.show(entry_id, conversation.entries[entry_id])
+        output.change(conversation, reducer.apply(conversation, update))
     output.finish(None, ExitCode.DONE)
     assert capfd.readouterr().out.rstrip("\n") == printed.rstrip("\n")
 
@@ -69,6 +67,5 @@ def test_what_is_replaced_is_printed_once_from_where_it_differs(
 def test_a_replaced_message_is_final_when_a_tool_call_begins(capfd: pytest.CaptureFixture[str]) -> None:
     conversation, output = Conversation(), TextOutput(Streams(never_lost))
     for update in (chunk("half "), *replaced("whole"), tool("c", title="make"), chunk(" end"), agent("Next", "n")):
-        for entry_id in reducer.apply(conversation, update).entries:
-            output.show(entry_id, conversation.entries[entry_id])
+        output.change(conversation, reducer.apply(conversation, update))
     assert capfd.readouterr().out == "half \n[replaced from “half” on]\nwhole end\n\nNext"

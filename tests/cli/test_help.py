@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.commands import COMMANDS
+from acp_tui.cli.arguments import read_arguments
+from acp_tui.cli.command import CliCommand
+from acp_tui.cli.commands import ALWAYS, COMMANDS, NAMELESS
 from acp_tui.cli.help_text import man_page
 from acp_tui.cli.main import main
 from acp_tui.docs import topics
@@ -33,6 +37,27 @@ def test_the_overview_lists_every_command_and_topic(line: str, capfd: pytest.Cap
     assert [name for name in (*NAMED, *topics()) if name not in words] == []
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=[command.name or "AGENT" for command in COMMANDS])
+def test_every_help_has_all_options_and_two_examples_that_can_be_typed(
+    command: CliCommand, capfd: pytest.CaptureFixture[str]
+):
+    assert main([command.name or "claude", "--help"]) == 0
+    shown = capfd.readouterr().out
+    assert [option.shown for option in (*command.options, *ALWAYS) if f"  {option.shown}" not in shown] == []
+    assert len(command.examples) >= 2
+    for example in command.examples:
+        assert f"\n  {example}\n" in shown
+        argv = re.split(r" \||\)", example[example.index("acp-tui ") :] if " " in example else example)[0]
+        chosen, _ = read_arguments(shlex.split(argv)[1:])
+        assert chosen.name == command.name
+
+
+def test_the_overview_has_the_options_of_the_default_command(capfd: pytest.CaptureFixture[str]):
+    assert main(["--help"]) == 0
+    shown = capfd.readouterr().out
+    assert [option.shown for option in (*NAMELESS.options, *ALWAYS) if f"  {option.shown}" not in shown] == []
+
+
 def test_a_commands_help_is_the_same_by_both_ways(capfd: pytest.CaptureFixture[str]):
     main(["exec", "--help"])
     by_option = capfd.readouterr().out
@@ -45,7 +70,9 @@ def test_a_topic_is_laid_out_for_a_terminal_and_is_markdown_in_a_pipe(
     topic: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     assert main(["help", topic]) == 0
-    assert capfd.readouterr().out.startswith("# ")
+    page = capfd.readouterr().out
+    assert page.startswith("# ")
+    assert re.findall(r"\]\((?!https:)", page) == []
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr("acp_tui.cli.reference.sys.stdout.isatty", lambda: True)
     assert main(["help", topic]) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from acp_tui.cli.main import main
 from acp_tui.client.agents.installed import read_installed
 from support.installers import Installers, installers
 from support.on_terminal import OnTerminal, on_terminal
+from support.printed_json import data_of
 
 __all__ = ["installers"]
 
@@ -44,7 +44,8 @@ def test_an_agent_is_installed_updated_listed_and_removed(
     assert main(["agents"]) == 0
     assert "acp-tui gemini         ready        Gemini CLI 1.3.0, installed by acp-tui" in capfd.readouterr().out
     assert main(["agents", "--format", "json"]) == 0
-    gemini = next(agent for agent in json.loads(capfd.readouterr().out)["agents"] if agent["name"] == "gemini")
+    agents = data_of("agents", capfd.readouterr().out)["agents"]
+    gemini = next(agent for agent in agents if agent["name"] == "gemini")
     assert gemini["installed"] == {"version": "1.3.0", "source": "@google/gemini-cli", "sha256": None}
     assert main(["agents", "--remove", "gemini"]) == 0
     assert capfd.readouterr().err == "acp-tui: gemini 1.3.0 is removed\n"

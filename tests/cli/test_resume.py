@@ -19,6 +19,7 @@ from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.ui.tab.reopening import LeftSession
 from support.command_line import given
+from support.printed_json import data_of
 from support.recordings import demo, play
 
 HERE = Path.cwd()
@@ -145,8 +146,12 @@ async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json
     assert row.endswith("Zebras?")
     assert line.strip() == "Striped horses, I mean"
     assert main(["sessions", "--all", "--format", "json"]) == 0
-    (listed,) = json.loads(capsys.readouterr().out)
+    (listed,) = data_of("sessions", capsys.readouterr().out)
     assert (listed["session_id"], listed["prompts"], listed["cwd"]) == (session_id, 1, str(tmp_path))
+    assert main(["completion", "fish", "--", "claude", "--resume", ""]) == 0
+    offered, _, title = capsys.readouterr().out.rstrip().partition("\t")
+    assert session_id.startswith(offered)
+    assert title.endswith(": Zebras?")
     assert main(["sessions", "lions", "--all"]) == 0
     assert capsys.readouterr().out == "No recorded session contains 'lions'.\n"
 

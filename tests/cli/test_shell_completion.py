@@ -23,7 +23,9 @@ ACP_TUI = f"""\
 #!{sys.executable}
 import sys
 from acp_tui.cli import completion, main
-completion.names_of = lambda kind: {{"agent": ["claude", "gemini"], "scenario": ["coding", "long"]}}[kind.value]
+names = {{"agent": ["claude", "gemini"], "scenario": ["coding", "long"]}}
+names |= {{"session": ["0199a", "02b"], "hosted": ["work"]}}
+completion.names_of = lambda kind: dict.fromkeys(names[kind.value], "its: title")
 sys.exit(main.main())
 """
 """The real completion, except for names, which depend on the machine."""
@@ -44,6 +46,12 @@ CASES = [
     ("acp-tui help secu", {"security"}),
     ("acp-tui doctor --format js", {"json"}),
     ("acp-tui completion f", {"fish"}),
+    ("acp-tui claude --resume 01", {"0199a"}),
+    ("acp-tui sessions --export 0", {"0199a", "02b"}),
+    ("acp-tui attach w", {"work"}),
+    ("acp-tui replay 0", {"0199a", "02b"}),
+    ("acp-tui inspect RE", {"README.md"}),
+    ("acp-tui schema se", {"sessions", "settings"}),
     ("acp-tui exec -- zz-a", {"zz-agent"}),
     ("acp-tui exec -- prog READ", {"README.md"}),
     ("acp-tui run -- check --for", set()),
@@ -152,7 +160,7 @@ def test_fish_and_zsh_offer_what_fits(place: Path, offers: Callable[[Path, Seque
 
 
 def test_every_command_and_option_is_offered(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(completion, "names_of", lambda _: [])
+    monkeypatch.setattr(completion, "names_of", lambda _: {})
     named = [command for command in COMMANDS if command.name]
     for shell in SCRIPTS:
         assert [offer.value for offer in completion.offers(shell, [""])] == [each.name for each in named]
@@ -181,14 +189,13 @@ def test_what_a_shell_waits_for_loads_neither_a_parser_nor_a_screen(place: Path)
 
 
 def test_names_that_a_shell_would_expand_are_not_offered(monkeypatch: pytest.MonkeyPatch, capsys):
-    monkeypatch.setattr(completion, "names_of", lambda _: ["claude", "$(reboot)", "a b", "-x", "my.agent-2"])
-    assert main(["completion", "agents"]) == 0
+    names = dict.fromkeys(["claude", "$(reboot)", "a b", "-x", "my.agent-2"], "")
+    monkeypatch.setattr(completion, "names_of", lambda _: names)
+    assert main(["completion", "bash", "--", "run", ""]) == 0
     assert capsys.readouterr().out.split() == ["claude", "my.agent-2"]
 
 
 def test_a_shell_has_to_be_named(capsys: pytest.CaptureFixture[str]):
     assert main(["completion"]) == 2
     assert main(["completion", "tcsh"]) == 2
-    said = capsys.readouterr().err
-    assert "no completion for tcsh: choose bash, zsh, or fish\n" in said
-    assert "scenarios" not in said
+    assert "no completion for tcsh: choose bash, zsh, or fish\n" in capsys.readouterr().err

@@ -3,47 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from acp_tui.cli.main import main
 from acp_tui.demo import scenario
 from acp_tui.demo.scenario import ScenarioError
+from acp_tui.rpc import RequestFailed
 
 STEP = "[[prompt]]\n[[prompt.step]]\n"
-SESSION = """
-[session]
-modes = { current = "ask", available = [{ id = "ask", name = "Ask" }] }
-config = [
-  { id = "model", name = "Model", current = "a", options = [{ value = "a", name = "A" }] },
-  { id = "web", name = "Web", current = false },
-]
-"""
 
 
 @pytest.mark.parametrize(
-    ("source", "error"),
+    ("step", "error"),
     [
-        (STEP + 'mode = "plan"', "own.toml, prompt 1, step 1: \"mode\" is 'plan'; allowed: nothing (none"),
-        (SESSION + STEP + 'mode = "plan"', "step 1: \"mode\" is 'plan'; allowed: ask"),
-        (SESSION + STEP + 'config = { effort = "a" }', "\"config\" is 'effort'; allowed: model, web"),
-        (SESSION + STEP + 'config = { model = "b" }', "\"config.model\" is 'b'; allowed: a"),
-        (SESSION + STEP + "config = { web = 1 }", '"config.web" is 1; allowed: true, false'),
-        (STEP + 'complete = "page"', "step 1: \"complete\" is 'page'; allowed: nothing (none declared)"),
-        (
-            SESSION + STEP + 'together = [{ say = "" }, { permission = { title = "a" }, rejected = [{ mode = "b" }] }]',
-            "own.toml, prompt 1, step 1, together 2, rejected 1: \"mode\" is 'b'; allowed: ask",
-        ),
-        ('[[prompt]]\nplay = "nope"', 'own.toml, prompt 1: "play" is "nope": there is no such scenario'),
-        ('[[prompt]]\nplay = "own.toml"', 'own.toml, prompt 1: "play" is "own.toml", the scenario itself'),
+        ('mode = "plan"', "There is no mode 'plan'; available: none"),
+        ('config = { effort = "a" }', "There is no config option 'effort'"),
     ],
 )
-def test_what_is_named_and_not_there_is_said_before_anything_is_played(source: str, error: str, tmp_path: Path) -> None:
-    own = tmp_path / "own.toml"
-    own.write_text('description = ""\n' + source)
-    with pytest.raises(ScenarioError) as raised:
-        scenario.load(own)
-    assert error in str(raised.value)
+async def test_what_is_named_and_not_there_is_said_when_it_is_played(connect: Any, step: str, error: str) -> None:
+    async with connect(STEP + step) as client:
+        await client.open()
+        with pytest.raises(RequestFailed, match=error):
+            await client.prompt()
+
+
+async def test_a_scenario_to_play_that_is_not_there_is_said_when_it_is_played(connect: Any) -> None:
+    async with connect('[[prompt]]\nplay = "nope.toml"') as client:
+        await client.open()
+        with pytest.raises(RequestFailed, match=r"there is no file .*nope\.toml"):
+            await client.prompt()
 
 
 def test_what_another_scenario_declares_may_be_named_where_that_is_included(tmp_path: Path) -> None:
@@ -68,7 +58,7 @@ def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
 
 def test_a_wrong_scenario_is_said_before_the_screen_opens(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "own.toml"
-    own.write_text('description = ""\n' + STEP + 'mode = "plan"')
+    own.write_text('description = ""\n' + STEP + 'modus = "plan"')
     assert main(["demo", str(own)]) == 2
     assert "acp-tui: own.toml, prompt 1, step 1" in capfd.readouterr().err
 

@@ -34,6 +34,7 @@ from support.certificates import authority
 from support.host_process import User, a_user, attached_to, process_of
 from support.http_served import http_server
 from support.on_terminal import all_end, on_terminal
+from support.printed_json import data_of
 from support.remembering_agent import RememberingAgent
 from support.waiting import until as so
 
@@ -119,7 +120,9 @@ async def test_a_session_goes_on_after_its_terminal_was_killed(user: User, tmp_p
         screen.wait_for("Permission")
         screen.process.kill()
         screen.wait_for_end()
-    listed = json.loads(user.run("hosts", "--format", "json").stdout)
+    listed = data_of("hosts", user.run("hosts", "--format", "json").stdout)
+    offered = user.run("completion", "bash", "--", "attach", "").stdout.split()
+    assert {*offered} == {each for one in listed for each in (one["host"], one["session_id"])}
     assert [(one["session_id"], one["turn"], one["waiting"]) for one in listed] == [
         ("s1", "running", ["Delete everything"])
     ]
@@ -305,7 +308,7 @@ async def test_three_sessions_of_one_host_are_told_apart(user: User) -> None:
         for number, folder in ((1, user.home), (2, "/usr"), (3, "/usr"))
         for line in (f"{name}  s{number}  idle       task {number}", f"{gap}  Many · {folder} · new · 1 attached")
     ]
-    assert [(one["title"], one["opened_at"] > 0) for one in json.loads(listed_again.stdout)] == [
+    assert [(one["title"], one["opened_at"] is not None) for one in data_of("hosts", listed_again.stdout)] == [
         (f"task {number}", True) for number in (1, 2, 3)
     ]
     with on_terminal(user.home, "attach", name) as screen:
@@ -342,7 +345,7 @@ async def test_a_state_folder_too_long_for_a_socket_has_its_hosts_in_the_runtime
         started = user.run("host", "--", *TALKER, **variables)
         try:
             assert "is hosted: acp-tui attach" in started.stdout, started.stderr
-            (listed,) = json.loads(user.run("hosts", "--format", "json", **variables).stdout)
+            (listed,) = data_of("hosts", user.run("hosts", "--format", "json", **variables).stdout)
             assert listed["session_id"] == "s1"
             folder = _socket_folder(runtime if variables["XDG_RUNTIME_DIR"] else Path(f"/tmp/acp-tui-{os.getuid()}"))
             assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE(folder.parent.stat().st_mode) == 0o700

@@ -19,6 +19,7 @@ from acp_tui.client.transcript.store import RecordingStore
 from support.agents import agent_texts, scripted_argv, until
 from support.host_process import User, a_user, attached_to
 from support.on_terminal import OnTerminal, all_end, below, on_terminal
+from support.printed_json import data_of
 from support.waiting import until as so
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")
@@ -70,7 +71,7 @@ def at_work(screen: OnTerminal) -> list[psutil.Process]:
 async def answered(user: User) -> str:
     """What the agent says once somebody has attached to the only host and answered; the host is stopped then."""
     hosts = user.home / "state/acp-tui/hosts"
-    await so(lambda: json.loads(user.run("hosts", "--format", "json").stdout), partial(anyio.sleep, 0.02))
+    await so(lambda: data_of("hosts", user.run("hosts", "--format", "json").stdout), partial(anyio.sleep, 0.02))
     (socket,) = hosts.glob("*.sock")
     async with attached_to(HostPaths(socket.stem, socket.parent)) as (agent, session):
         await until(session, lambda: bool(session.conversation.permissions))

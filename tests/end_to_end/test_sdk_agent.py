@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from support.agents import REPLY, SDK_AGENT, agent_texts, running, until
+from support.printed_json import lines_of
 from support.waiting import LIMIT_S
 
 COMMAND = AgentCommand("sdk", SDK_AGENT)
@@ -71,7 +71,6 @@ def test_exec_takes_the_turn_and_allows_nothing_unasked(project: Path, output_fo
     if output_format == "text":
         assert done.stdout == "edit: no\ncommand: from the shell (0)\n"
         return
-    *updates, result = map(json.loads, done.stdout.splitlines())
-    kinds = [params["update"]["sessionUpdate"] for params in updates]
-    assert kinds[:3] == ["agent_thought_chunk", "plan", "tool_call"]
-    assert (result["stopReason"], result["exitCode"]) == ("end_turn", 5)
+    *lines, result = lines_of(done.stdout.splitlines())
+    assert [line["type"] for line in lines][:5] == ["session", "message", "message", "plan", "tool_call"]
+    assert (result["stop_reason"], result["exit_code"]) == ("end_turn", 5)

@@ -19,7 +19,7 @@ from acp_tui.client.settings.settings import Settings
 from acp_tui.rpc import Direction
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.row_list import RowList
+from acp_tui.ui.kit.row_list import PickerRow, RowList
 from acp_tui.ui.tab.tab import Opening, Tab
 from support.agents import scripted
 from support.frame_log import FrameLog
@@ -78,10 +78,15 @@ class Desk(Page):
         await self.until(lambda: rows.row is not None and rows.row.label == command)
         await self.press_slowly("enter")
 
+    @property
+    def rows(self) -> Sequence[PickerRow[Any]]:
+        """The rows of the open dialog."""
+        return self.pilot.app.screen.query_one(RowList).rows
+
     async def offers(self) -> list[str]:
-        """The titles of the palette's commands. Opens and closes the palette."""
-        await self.press("ctrl+p")
-        titles = [row.label for row in self.pilot.app.screen.query_one(RowList).rows]
+        """The titles of all the palette's commands. Opens and closes the palette."""
+        await self.press("ctrl+p", "space")
+        titles = [row.label for row in self.rows]
         await self.press("escape")
         return titles
 

@@ -15,7 +15,7 @@ from anyio.abc import ByteStream
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from acp_tui.rpc import ErrorCode, Handler, Peer, RequestFailed, Tap
-from acp_tui.rpc.memory_stream import MemoryStream
+from acp_tui.rpc.memory_stream import memory_stream
 from acp_tui.rpc.messages import DEFAULT_MAX_FRAME_BYTES
 from acp_tui.rpc.peer import MAX_WAITING_BYTES
 from support.waiting import LIMIT_S
@@ -95,7 +95,7 @@ def connected(buffered_writes: float = math.inf) -> Iterator[tuple[Counterpart, 
     to_stream, from_counterpart = anyio.create_memory_object_stream[bytes](math.inf)
     to_counterpart, from_stream = anyio.create_memory_object_stream[bytes](buffered_writes)
     with to_stream, from_counterpart, to_counterpart, from_stream:
-        yield Counterpart(to_stream, from_stream), MemoryStream(to_counterpart, from_counterpart)
+        yield Counterpart(to_stream, from_stream), memory_stream(to_counterpart, from_counterpart)
 
 
 async def settle() -> None:

@@ -52,12 +52,9 @@ def _alone(shipped: script.Scenario, turn: script.ScriptedTurn) -> script.Scenar
 
 
 def _is_endless(step: script.Step) -> bool:
-    match step:
-        case script.Fault(kind):
-            return kind in ENDLESS
-        case script.Run(args=(_, "wait"), kill_after_s=None):  # a program that waits for its end
-            return True
-    return False
+    if step.kind == "run":  # a program that waits for its end
+        return "wait" in step.value.get("args", ()) and "kill_after_s" not in step.value
+    return step.kind == "fault" and step.value in ENDLESS
 
 
 async def _use_kept_sessions(keeping: script.StoredSessions, client: Any, *, of_two: bool) -> None:

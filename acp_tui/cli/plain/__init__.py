@@ -290,7 +290,7 @@ def run_plain(
         return ExitCode.USAGE
     agreed = ready_to_run(command)
     is_plain_terminal = os.environ.get("TERM", "dumb") == "dumb"
-    console = Console(marks_prompts=settings.appearance.prompt_marks and not is_plain_terminal)
+    console = Console(marks_prompts=not is_plain_terminal)
     for note in notes:
         console.say(ours(make_visible(note)))
     with start_blocking_portal() as portal:

@@ -75,7 +75,7 @@ class Chat:
         self._first_prompt = first_prompt
         self._outbox = Outbox(console.say)
         self._draft = Draft()
-        self._memory = PromptMemory(state_folder() if settings.history.keep else None, settings.history.max_entries)
+        self._memory = PromptMemory(state_folder() if settings.history.keep else None)
         self._scope = anyio.CancelScope()
         self._code = ExitCode.DONE
         self._is_ready = False

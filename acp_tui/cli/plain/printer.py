@@ -22,7 +22,7 @@ from acp_tui.conversation.facts import Fact, Plan, SessionId
 from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import answer_words, error_words, forked, subagent_state, value_name
+from acp_tui.conversation.wording import answer_words, error_words, forked, stop_words, subagent_state, value_name
 from acp_tui.values import dataclass
 
 _FENCE: Final = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(`{3,}|~{3,})(.*)")
@@ -295,7 +295,7 @@ def _news(message: entries.Message, told: _PrintedMessage) -> Iterator[str | Con
 def _words(entry: entries.Entry) -> str:
     match entry:
         case entries.TurnEnd(stop_reason):
-            return tool_call_text.ours(f"the turn ended: {make_visible_line(stop_reason)}")
+            return tool_call_text.ours(make_visible_line(stop_words(stop_reason)))
         case entries.Failure(message, detail, stderr_tail, said):
             lines = filter(None, (message, detail, stderr_tail.strip(), *error_words(said)))
             return tool_call_text.ours(make_visible("\n".join(lines)))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
@@ -23,23 +23,11 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.mcp import StdioServer
 from acp_tui.protocol.roles import AcpServer
-from acp_tui.rpc import AnswersUnread, ConnectionLost, ErrorCode, FrameTooLarge, RequestFailed, Wire
-from acp_tui.rpc.messages import (
-    Failure,
-    Malformed,
-    Notification,
-    Request,
-    Result,
-    decode,
-    read_value,
-    write_failure,
-    write_notification,
-    write_request,
-    write_result,
-)
+from acp_tui.rpc import AnswersUnread, ConnectionLost, ErrorCode, FrameTooLarge, RequestFailed, Wire, messages
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Sandboxes
+    from acp_tui.protocol.connection import Connection
 
 log = logging.getLogger(__name__)
 
@@ -62,15 +50,6 @@ PROBE_LIMIT_S: Final = 10.0
 GREETING_LIMIT_S: Final = 60.0
 """How long it may then take to answer the old handshake: its program may be downloading."""
 EXIT_GRACE_S: Final = 0.5
-
-
-class Listener(Protocol):
-    """The connection to the agent."""
-
-    @property
-    def wire(self) -> Wire: ...
-
-    def tell_of_mcp(self, server_id: str, request_id: str, method: str, params: Mapping[str, Any]) -> None: ...
 
 
 class _Call:
@@ -96,7 +75,7 @@ class LentServer:
         self,
         server: StdioServer,
         sandbox: str,
-        agent: Callable[[], Listener],
+        agent: Callable[[], Connection],
         on_stderr: Callable[[bytes], None],
         table: MutableMapping[str, LentServer],
     ) -> None:
@@ -205,7 +184,7 @@ class LentServer:
             greeting = (asked.outcome or {}).get("result")
             if isinstance(greeting, dict):
                 self._greeting = greeting
-                self._send(write_notification("notifications/initialized", {}))
+                self._send(messages.write_notification("notifications/initialized", {}))
             elif not _is_of_this_revision(probe):
                 self._lose("answered neither server/discover nor initialize as MCP servers do")
                 self._scope.cancel()
@@ -226,12 +205,12 @@ class LentServer:
                 return {"result": _discovered(self._greeting)}
             if self._wire is not None and not self._lost:
                 await self._wire.until_room()
-                self._send(write_request(sent, method, {} if params is None else params))
+                self._send(messages.write_request(sent, method, {} if params is None else params))
                 is_sent = True
                 await call.answered.wait()
         except anyio.get_cancelled_exc_class():
             if is_sent and not call.answered.is_set():
-                self._send(write_notification("notifications/cancelled", {"requestId": sent}))
+                self._send(messages.write_notification("notifications/cancelled", {"requestId": sent}))
             raise
         finally:
             del self._calls[sent]
@@ -252,7 +231,7 @@ class LentServer:
         """Send a request of our own."""
         sent = next(self._ids)
         self._calls[sent] = _Call()
-        self._send(write_request(sent, method, params))
+        self._send(messages.write_request(sent, method, params))
         return self._calls[sent]
 
     def _send(self, line: bytes) -> None:
@@ -265,21 +244,21 @@ class LentServer:
     def _receive(self, line: bytes) -> Wire | None:
         if not line or line.isspace():
             return None
-        value = decode(line)
-        message = value if isinstance(value, Malformed) else read_value(line, value)
+        value = messages.decode(line)
+        message = value if isinstance(value, messages.Malformed) else messages.read_value(line, value)
         match message:
-            case Result(sent, result):
+            case messages.Result(sent, result):
                 self._settle(sent, {"result": result})
-            case Failure(sent):
+            case messages.Failure(sent):
                 self._settle(sent, {"error": value["error"]} if _is_error(value["error"]) else None)
-            case Notification(method, params) if isinstance(params, dict):
+            case messages.Notification(method, params) if isinstance(params, dict):
                 return self._tell(method, params)
-            case Request(asked, method) if self._greeting is not None:
+            case messages.Request(asked, method) if self._greeting is not None:
                 # Servers of an old revision may ask something, which is never passed on.
                 unknown = RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}")
                 is_ping = method == "ping"
-                self._send(write_result(asked, {}) if is_ping else write_failure(asked, unknown))
-            case Malformed(_, reason):
+                self._send(messages.write_result(asked, {}) if is_ping else messages.write_failure(asked, unknown))
+            case messages.Malformed(_, reason):
                 self._log(b"[stdout] not a message (%b): %b\n" % (reason.encode(), line[:MAX_STDERR_LINE]))
             case _:
                 log.debug("%s sent what nobody waits for", self._command.name)
@@ -298,7 +277,7 @@ class LentServer:
         if method == "notifications/cancelled":
             params = {**params, "requestId": call.request_id}
         self._agent().tell_of_mcp(self.given.server_id, call.request_id, method, _renamed(params, call.request_id))
-        return self._agent().wire
+        return self._agent().peer
 
     def _meant(self, method: str, params: Mapping[str, Any]) -> _Call | None:
         """The request that a notification belongs to: the one it names, otherwise the only one."""

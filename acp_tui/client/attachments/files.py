@@ -33,28 +33,6 @@ _MEDIA: Final = tuple(
         ("audio/flac", rb"fLaC[\0\x80]"),
     )
 )
-# Types that some version of Python's table lacks, calls plain, or lists under `application/`.
-_TEXT_TYPES: Final = {
-    ".c": "text/x-c",
-    ".cpp": "text/x-c++",
-    ".go": "text/x-go",
-    ".h": "text/x-c",
-    ".java": "text/x-java",
-    ".js": "text/javascript",
-    ".json": "application/json",
-    ".jsx": "text/javascript",
-    ".md": "text/markdown",
-    ".rb": "text/x-ruby",
-    ".rs": "text/x-rust",
-    ".rst": "text/x-rst",
-    ".sh": "text/x-shellscript",
-    ".toml": "application/toml",
-    ".ts": "text/x-typescript",
-    ".tsx": "text/x-typescript",
-    ".yaml": "application/yaml",
-    ".yml": "application/yaml",
-}
-_COMPRESSED_TYPES: Final = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
 
 
 def media_type(head: bytes) -> str | None:
@@ -64,22 +42,21 @@ def media_type(head: bytes) -> str | None:
 
 def text_type(name: str) -> str:
     """The MIME type of a text with this name, however misleading its suffix."""
-    suffix = PurePath(name).suffix.lower()
-    guessed = _TEXT_TYPES.get(suffix) or _guess(suffix) or ""
-    is_text = guessed.startswith("text/") or guessed.endswith(("+xml", "+json"))
-    return guessed if is_text or suffix in _TEXT_TYPES else "text/plain"
+    guessed = _guess(name) or ""
+    is_text = guessed.startswith("text/") or guessed == "application/json" or guessed.endswith(("+xml", "+json"))
+    return guessed if is_text else "text/plain"
 
 
 def binary_type(name: str) -> str:
     """The MIME type of a non-text file with this name, however misleading its suffix."""
-    guessed = _guess(PurePath(name).suffix.lower())
+    guessed = _guess(name)
     return "application/octet-stream" if guessed is None or guessed.startswith("text/") else guessed
 
 
-def _guess(suffix: str) -> str | None:
+def _guess(name: str) -> str | None:
     # A new instance knows only Python's table, so the result doesn't depend on the machine.
-    guessed, compression = mimetypes.MimeTypes().guess_type("name" + suffix)
-    return guessed if compression is None else _COMPRESSED_TYPES.get(compression)
+    guessed, compression = mimetypes.MimeTypes().guess_type("name" + PurePath(name).suffix.lower())
+    return guessed if compression is None else None
 
 
 _PIECE_BYTES: Final = 1 << 16
@@ -116,7 +93,7 @@ class MentionedLines:
 
 @contextmanager
 def open_regular(path: Path) -> Iterator[BufferedReader]:
-    """Open a regular file. Follows links. Raises: SpecialFile, OSError."""
+    """Open a regular file. Follows links. Raises: NotRegular, OSError."""
     _require_regular(path.stat())  # before opening it, which alone can activate a device
     with open(path, "rb", opener=open_at_once) as file:
         _require_regular(os.fstat(file.fileno()))  # it may have been swapped since

@@ -51,6 +51,9 @@ class Moment:
     states: Mapping[str, Entry]
 
 
+_BEGINNING: Final = Moment(MappingProxyType({}))
+
+
 class ChangeTracker:
     """What changed in one workspace in one session."""
 
@@ -154,9 +157,7 @@ class ChangeTracker:
 
     async def review(self, path: str) -> Review:
         """Both states of a file at this moment, and where they differ."""
-        baseline = await self._held()
-        before = (await baseline.states([path]))[path]
-        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before, abandon_on_cancel=True)
+        return await self.review_since(_BEGINNING, path)
 
     async def revert_file(self, shown: Review) -> Swapped:
         """Restore a file's earlier state; remove it if it didn't exist.
@@ -190,23 +191,32 @@ class ChangeTracker:
         self._moments.append(moment)
         return moment
 
-    async def since(self, moment: Moment) -> dict[str, FileChange]:
-        """What differs from that moment, by path."""
-        await self._refresh(set())
+    async def since(self, moment: Moment, until: Moment | None = None) -> dict[str, FileChange]:
+        """What differs between that moment and a later one, or now, by path."""
+        if until is None:
+            paths = {*self._changes, *moment.states}
+        else:
+            paths = {path for path, _ in moment.states.items() ^ until.states.items()}
         return {
             path: review.change
-            for path in sorted({*self._changes, *moment.states})
-            if (review := await self.review_since(moment, path)).change is not None
+            for path in sorted(paths)
+            if (review := await self.review_since(moment, path, until)).change is not None
         }
 
-    async def review_since(self, moment: Moment, path: str) -> Review:
-        """The states of a file at that moment and now, and where they differ."""
+    async def review_since(self, moment: Moment, path: str, until: Moment | None = None) -> Review:
+        """The states of a file at that moment and at a later one, or now, and where they differ."""
         baseline = await self._held()
+        before = await self._state_at(baseline, moment, path)
+        if until is None:
+            return await to_thread.run_sync(self._reviewed, baseline.tree, path, before, abandon_on_cancel=True)
+        after = await self._state_at(baseline, until, path)
+        return await to_thread.run_sync(review, path, before, after, abandon_on_cancel=True)
+
+    async def _state_at(self, baseline: Baseline, moment: Moment, path: str) -> FileState | None:
         kept = moment.states.get(path)
         if kept is None:  # at that moment, it was as when the session began
-            return await self.review(path)
-        before = await to_thread.run_sync(kept.state, baseline.copies, abandon_on_cancel=True)
-        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before, abandon_on_cancel=True)
+            return (await baseline.states([path]))[path]
+        return await to_thread.run_sync(kept.state, baseline.copies, abandon_on_cancel=True)
 
     def _kept_now(self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, Entry]) -> dict[str, Entry]:
         states: dict[str, Entry] = {}

@@ -1,43 +1,9 @@
-"""Writes a conversation as JSON Lines, for programs; each line is an object, in UTF-8.
+"""Writes a conversation as JSON Lines, for programs: all of it for a file, or what changes in it while it goes on.
 
-The first line is the header:
-
-    {"format": "acp-tui-conversation", "version": 1, "title": ..., "agent": {"title": ..., "version": ...},
-     "cwd": ..., "session_id": ..., "sandbox": ..., "exported_at": ...}
-
-Each further line has a "type". The entries of the conversation come first, from top to bottom:
-
-    message      role ("user", "agent", "thought"), message_id, parts: content blocks, notes: texts
-    tool_call    call: {tool_call_id, title, kind, status, content, locations, raw_input, raw_output, name, meta},
-                 decisions: [{option_name, option_kind, at (seconds since the epoch), rule}], waiting: a count
-    question     message, action ("accept", "decline", "cancel"), url (of a page), values: [{name, value}] (of a form,
-                 in words; secrets as "***"), at
-    own_command  line, terminal_id
-    compaction   compaction_id, status, summary: content blocks, error
-    turn_end     stop_reason
-    failure      message, detail, stderr_tail, said: {reason, scope, correlation_id, retry_after_s, retry_at (seconds
-                 since the epoch), auth_methods}
-    unknown      kind, raw
-
-Then come the things they refer to, and the final state of what isn't an entry:
-
-    terminal     terminal_id, command, cwd, is_ours, columns, rows, output (with its escape sequences; bytes that are
-                 not UTF-8 are U+FFFD), output_dropped (how many bytes before it were not kept), has_exited,
-                 exit_code, signal, seconds
-    plan         plan_id, steps: [{content, priority, status}]
-    turn         end: how many of the entries above were there when the turn ended, usage: its tokens, as below,
-                 cost, currency, start: the entry that began it, stop_reason
-    usage        used, size, cost_amount, cost_currency
-    tokens       of all turns: total, input, output, thought, cached_read, cached_write
-
-A content block has a "type", too: "text", "image", "audio", "resource_link", "text_resource", "blob_resource", or
-"unknown_block". So does an item of a tool call's content: "block", "diff" (path, old_text, new_text), "terminal_ref"
-(terminal_id), or "unknown_content". Data is base64 as received. Unset and null fields are omitted, except for null in
-the agent's raw data ("raw", "raw_input", "raw_output", "meta").
-
-Texts are complete and unchanged, except that lone surrogates become U+FFFD. Characters that hide or reorder text are
-written as escapes (\\u202e), so that a line is safe to look at; decoding restores them. NaN and infinite numbers, which
-JSON doesn't have, are texts. Version 1 may get new fields, but no field changes its meaning.
+`acp-tui schema exec` prints the shape of the lines, which `acp_tui.cli.schemas` defines. Texts are complete and
+unchanged, except that lone surrogates become U+FFFD. Characters that hide or reorder text are written as escapes
+(\\u202e), so that a line is safe to look at; decoding restores them. NaN and infinite numbers, which JSON doesn't have,
+are texts. Unset and null fields are omitted, except for null in the agent's raw data.
 """
 
 from __future__ import annotations
@@ -46,22 +12,21 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Final
 
 from acp_tui.client.export.outline import ExportFacts
 from acp_tui.conversation import UNSET, content, entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.conversation import Conversation, SubagentState
-from acp_tui.conversation.facts import Plan, TurnSpent, TurnUsage, Usage
+from acp_tui.conversation.conversation import Change, Conversation, SubagentState
+from acp_tui.conversation.facts import Fact, Plan, SessionId, TurnSpent, TurnUsage, Usage
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import subagent_state
 
-FORMAT: Final = "acp-tui-conversation"
-VERSION: Final = 1
-_TYPES: Final[Mapping[type, str]] = {
+SCHEMA: Final = "acp-tui/conversation/1"
+TYPES: Final[Mapping[type, str]] = {
     entries.Message: "message",
     entries.ToolCallEntry: "tool_call",
     entries.Question: "question",
@@ -91,6 +56,11 @@ _TYPES: Final[Mapping[type, str]] = {
     TurnSpent: "turn",
 }
 """Written out, so that renaming a class doesn't require a new version of the format."""
+LEFT_OUT: Final[Mapping[type, tuple[str, ...]]] = {
+    entries.Message: ("message_id",),  # "entry" identifies it in both versions of the protocol
+    tool_calls.ToolCall: ("places",),  # the diffs say their places
+}
+"""Fields that aren't written."""
 
 _TERMINAL_FIELDS: Final = (
     *("terminal_id", "command", "cwd", "is_ours", "columns", "rows"),
@@ -100,67 +70,166 @@ _TERMINAL_FIELDS: Final = (
 
 def to_jsonl(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
     """The lines, without newlines."""
-    yield _line({"format": FORMAT, "version": VERSION, **_header(conversation, facts)})
-    for entry in conversation.entries:
-        yield _line(_plain(entry))
-    for state in conversation.terminals.values():
-        yield _line(_terminal(state))
+    yield _line(header(facts, conversation.title))
+    yield from map(_line, _entries(conversation))
+    for terminal in conversation.terminals.values():
+        yield _line(_terminal(terminal))
     for subagent in conversation.subagents.values():
-        yield _line(_subagent(subagent))
+        yield from map(_line, _subagent(subagent))
     for plan_id, plan in conversation.plans.items():
-        yield _line({"type": "plan", "plan_id": plan_id, **_plain(plan)})
+        yield _line(_plan(plan_id, plan))
     for turn in conversation.turns:
         if turn.usage is not None or turn.cost is not None:
-            yield _line(_plain(turn))
+            yield _line(plain(turn))
     if conversation.usage is not None:
-        yield _line(_plain(conversation.usage))
+        yield _line(plain(conversation.usage))
     if conversation.spent is not None:
-        yield _line(_plain(conversation.spent))
+        yield _line(plain(conversation.spent))
 
 
-def _header(conversation: Conversation, facts: ExportFacts) -> dict[str, Any]:
-    header = {
-        "title": conversation.title if facts.title is None else facts.title,
-        "agent": _without_nulls({"title": facts.agent_title, "version": facts.agent_version}),
+class ChangedLines:
+    """The lines for what changes in a conversation, in ASCII, and without newlines.
+
+    A line replaces an earlier one about the same entry, terminal, plan, or subagent. Only what is added to the end of
+    a message, or of a tool call's content, comes as a chunk.
+    """
+
+    def __init__(self, conversation: Conversation, subagent: SessionId | None = None) -> None:
+        self._conversation = conversation
+        self._subagent = subagent
+        """Whose conversation it is; None for the agent's own."""
+        self._below: dict[SessionId, ChangedLines] = {}
+        self._parts: dict[int, tuple[list[Any], int, int]] = {}
+        """For each message, its parts, their number, and the length of the last one, as printed."""
+        self._calls: dict[int, tuple[int, tuple[Any, ...]]] = {}
+        """For each tool call, the hash of all but its content, and the content, as printed."""
+        self._printed: dict[object, int] = {}
+        """The hash of the last line about each thing that has had no chunk since."""
+        self._plans: dict[str, Plan] = {}
+        """An empty plan for each that was printed, which replaces it once it's gone."""
+
+    def of(self, change: Change) -> Iterator[str]:
+        said = self._conversation
+        for at in change.entries:
+            entry = said.entries[at]
+            chunk = self._chunk(at, entry)
+            if chunk is None:
+                yield from self._changed(at, _entry(at, entry, self._subagent))
+            elif chunk:
+                self._printed.pop(at, None)
+                yield ascii_line({"type": chunk.pop("type"), **_place(at, self._subagent), **chunk})
+        if Fact.PLAN in change.facts:
+            for plan_id, plan in {**self._plans, **said.plans}.items():
+                self._plans[plan_id] = Plan(())
+                yield from self._changed(("plan", plan_id), _plan(plan_id, plan, self._subagent))
+        if Fact.USAGE in change.facts and said.usage is not None and self._subagent is None:
+            yield from self._changed("usage", plain(said.usage))
+        if change.terminal is not None and (terminal := said.terminals[change.terminal]).has_exited:
+            yield from self._changed(("terminal", change.terminal), _terminal(terminal))
+        if change.subagent is not None:
+            session_id, its = change.subagent
+            subagent = said.subagents[session_id]
+            yield from self._changed(("subagent", session_id), _subagent_state(subagent))
+            yield from self._below.setdefault(session_id, ChangedLines(subagent.conversation, session_id)).of(its)
+
+    def _chunk(self, at: int, entry: entries.Entry) -> dict[str, Any] | None:
+        """Return what was added to an entry, {} for nothing; None if it is new, or something else changed."""
+        match entry:
+            case entries.Message(role=role, parts=parts):
+                last = parts[-1] if parts else None
+                length = last.length if isinstance(last, TextBuffer) else 0
+                old, count, before = self._parts.get(at, ([], 0, 0))
+                self._parts[at] = (parts, len(parts), length)
+                if old is not parts or count != len(parts) or length < before:
+                    return None
+                text = last.since(before) if isinstance(last, TextBuffer) else ""
+                return {"type": "message_chunk", "role": role, "text": text} if text else {}
+            case entries.ToolCallEntry(call=call):
+                content = call.shown_content
+                rest = hash(_line(plain(replace(entry, call=replace(call, content=(), places={})))))
+                same, shown = self._calls.get(at, (None, ()))
+                self._calls[at] = (rest, content)
+                if rest != same or content[: len(shown)] != shown:
+                    return None
+                added = content[len(shown) :]
+                return {"type": "tool_call_chunk", "content": plain(added)} if added else {}
+            case _:
+                return None
+
+    def _changed(self, place: object, value: dict[str, Any]) -> Iterator[str]:
+        line = ascii_line(value)
+        if self._printed.get(place) != hash(line):
+            self._printed[place] = hash(line)
+            yield line
+
+
+def header(facts: ExportFacts, title: str | None = None) -> dict[str, Any]:
+    """The line about the session itself. `title` is the conversation's own."""
+    values = {
+        "title": title if facts.title is None else facts.title,
+        "agent": without_nulls({"title": facts.agent_title, "version": facts.agent_version}),
         "cwd": facts.cwd,
-        "session_id": facts.session_id,
+        "session_id": facts.session_id or None,
         "sandbox": facts.sandbox or None,
         "exported_at": facts.exported_at,
     }
-    return _without_nulls(header)
+    return {"type": "session", "schema": SCHEMA, **without_nulls(values)}
 
 
-def _subagent(subagent: SubagentState) -> dict[str, Any]:
+def _place(at: int, subagent: SessionId | None) -> dict[str, Any]:
+    return {"entry": at} if subagent is None else {"subagent": subagent, "entry": at}
+
+
+def _entries(conversation: Conversation, subagent: SessionId | None = None) -> Iterator[dict[str, Any]]:
+    return (_entry(at, entry, subagent) for at, entry in enumerate(conversation.entries))
+
+
+def _entry(at: int, entry: entries.Entry, subagent: SessionId | None) -> dict[str, Any]:
+    values = plain(entry)
+    return {"type": values.pop("type"), **_place(at, subagent), **values}
+
+
+def _plan(plan_id: str, plan: Plan, subagent: SessionId | None = None) -> dict[str, Any]:
+    whose = {} if subagent is None else {"subagent": subagent}
+    return {"type": "plan", **whose, "plan_id": plan_id, **plain(plan)}
+
+
+def _subagent(subagent: SubagentState) -> Iterator[dict[str, Any]]:
     """What a subagent said. The entry with its session ID shows where it began."""
+    yield _subagent_state(subagent)
+    yield from _entries(subagent.conversation, subagent.session_id)
+    for below in subagent.conversation.subagents.values():
+        yield from _subagent(below)
+
+
+def _subagent_state(subagent: SubagentState) -> dict[str, Any]:
     said = subagent.conversation
     values = {
         "session_id": subagent.session_id,
         "title": said.title,
         "description": subagent.description,
         "state": subagent_state(subagent),
-        "usage": None if said.usage is None else _plain(said.usage),
-        "tokens": None if said.spent is None else _plain(said.spent),
+        "usage": None if said.usage is None else plain(said.usage),
+        "tokens": None if said.spent is None else plain(said.spent),
     }
-    told = {"entries": [_plain(entry) for entry in said.entries]}
-    below = [_subagent(each) for each in said.subagents.values()]
-    return {"type": "subagent_conversation", **_without_nulls(values), **told, "subagents": below}
+    return {"type": "subagent_state", **without_nulls(values)}
 
 
 def _terminal(state: entries.TerminalState) -> dict[str, Any]:
     values = {name: getattr(state, name) for name in _TERMINAL_FIELDS}
     output = {"output": state.output.tail_text(), "output_dropped": state.output.dropped}
-    return {"type": "terminal", **_without_nulls(values), **output}
+    return {"type": "terminal", **without_nulls(values), **output}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """`value` as JSON. What is already JSON stays as it is."""
     match value:
         case TextBuffer():
             return {"type": "text", "text": value.text}
         case list() | tuple():
-            return [_plain(item) for item in value]
+            return [plain(item) for item in value]
         case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
+            return {str(key): plain(item) for key, item in value.items()}
         case float() if not math.isfinite(value):
             return str(value)
         case _ if is_dataclass(value):
@@ -170,16 +239,16 @@ def _plain(value: Any) -> Any:
 
 
 def _object(value: Any) -> dict[str, Any]:
-    name = _TYPES.get(type(value))
-    values = {field.name: getattr(value, field.name) for field in fields(value)}
-    if isinstance(value, tool_calls.ToolCall):  # the diffs say their places
+    name = TYPES.get(type(value))
+    left_out = LEFT_OUT.get(type(value), ())
+    values = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in left_out}
+    if isinstance(value, tool_calls.ToolCall):
         values["content"] = value.shown_content
-        del values["places"]
-    plain = {key: _plain(item) for key, item in _without_nulls(values).items()}
-    return plain if name is None else {"type": name, **plain}
+    shown = {key: plain(item) for key, item in without_nulls(values).items()}
+    return shown if name is None else {"type": name, **shown}
 
 
-def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
+def without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None and value is not UNSET}
 
 
@@ -189,6 +258,11 @@ def _line(value: Any) -> str:
         return line
     whole = line.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _hidden().sub(lambda found: json.dumps(found[0])[1:-1], whole)
+
+
+def ascii_line(value: Any) -> str:
+    """The line with all else as escapes, for any terminal and locale."""
+    return re.sub(r"[^\x00-\x7e]", lambda found: json.dumps(found[0])[1:-1], _line(value))
 
 
 @cache

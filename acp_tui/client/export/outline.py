@@ -153,7 +153,7 @@ def _section(entry: entries.Entry, facts: ExportFacts, terminals: ShownTerminals
         case entries.Compaction():
             return _compaction(entry)
         case entries.TurnEnd(stop_reason):
-            return Section("event", "Turn ended", (Note(wording.STOP_REASONS.get(stop_reason, stop_reason)),))
+            return Section("event", "Turn ended", (Note(wording.stop_words(stop_reason)),))
         case entries.Failure():
             return _failure(entry)
         case Reconnected():

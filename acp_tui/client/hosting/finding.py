@@ -51,10 +51,6 @@ MAX_NAME: Final = 24
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.]+")
 
 
-class HostNotFound(ClientError):
-    """No host or session has that name, or the host is of a release that doesn't fit."""
-
-
 class HostNotStarted(ClientError):
     """There is no place for it, or it can't listen."""
 
@@ -227,9 +223,9 @@ class HostedSession:
         return replace(self, command=watching(self.command))
 
     def require_fit(self) -> None:
-        """Raise HostNotFound if this release of acp-tui can't attach to its host."""
+        """Raise ClientError if this release of acp-tui can't attach to its host."""
         if self.misfit:
-            raise HostNotFound(self.misfit)
+            raise ClientError(self.misfit)
 
     async def open_in(self, sessions: OpensSessions) -> Session:
         """Open the session as an additional client. Raises ClientError."""
@@ -311,9 +307,9 @@ def _read_status(command: AgentCommand, status: Any, misfit: str) -> list[Hosted
 
 
 def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
-    """The session with this host name or ID prefix; with "", the only one. Raises HostNotFound."""
+    """The session with this host name or ID prefix; with "", the only one. Raises ClientError."""
     if not sessions:
-        raise HostNotFound("no session is hosted", hint="to start one: acp-tui host AGENT")
+        raise ClientError("no session is hosted", hint="to start one: acp-tui host AGENT")
     exact = [one for one in sessions if name in (one.host, one.session_id)]
     found = exact or [one for one in sessions if one.session_id.startswith(name)]
     if len(found) == 1:
@@ -326,7 +322,7 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
         if not found
         else f"{name!r} matches several sessions"
     )
-    raise HostNotFound(what, hint=f"choose one by its host or its ID:\n{known}")
+    raise ClientError(what, hint=f"choose one by its host or its ID:\n{known}")
 
 
 async def hosted_again(past: PastSession) -> HostedSession:
@@ -347,12 +343,12 @@ async def hosted_again(past: PastSession) -> HostedSession:
 
 
 async def _named_places(name: str | None) -> list[HostPaths]:
-    """The host with this name, or all if None. Raises HostNotFound."""
+    """The host with this name, or all if None. Raises ClientError."""
     places = await to_thread.run_sync(_listening, hosts_folder())
     wanted = [place for place in places if name in (None, place.name)]
     if name is not None and not wanted:
         known = ", ".join(place.name for place in places)
-        raise HostNotFound(f"no host is named {name!r}", hint=f"running: {known}" if known else "none is running")
+        raise ClientError(f"no host is named {name!r}", hint=f"running: {known}" if known else "none is running")
     return wanted
 
 

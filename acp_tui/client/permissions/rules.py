@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.client.path_globs import ResolvedPaths, is_file_url
-from acp_tui.client.permissions.command_words import (
-    MAX_LINE,
-    names_in,
-    why_not_literal,
-    why_paths_are_open,
-    words_of_rule,
-)
+from acp_tui.client.permissions import command_words
 from acp_tui.conversation.tool_calls import ToolCall, changed_paths
 from acp_tui.values import dataclass
 
@@ -87,7 +81,7 @@ def subject_of_command(
     """The agent starts a program. Without `args`, `command` may be a shell command line."""
     line = "\n".join([*(f"{name}={value}" for name, value in env), " ".join([command, *args])])
     where = () if cwd is None else (str(cwd),)
-    return RuleSubject("execute", where, line[: MAX_LINE + 1], where)
+    return RuleSubject("execute", where, line[: command_words.MAX_LINE + 1], where)
 
 
 def subject_of_tool_call(call: ToolCall) -> RuleSubject:
@@ -107,7 +101,9 @@ def subject_of_tool_call(call: ToolCall) -> RuleSubject:
     places = (location.path for location in call.locations)
     paths = dict.fromkeys(islice(chain(places, diffs, _paths_in(fields)), _MAX_PATHS))
     folders = tuple(value for name, value, _ in fields if _FOLDER_KEY.fullmatch(name) and isinstance(value, str))
-    return RuleSubject(_kind(call.kind, bool(diffs), bool(line)), tuple(paths), line[: MAX_LINE + 1], folders)
+    return RuleSubject(
+        _kind(call.kind, bool(diffs), bool(line)), tuple(paths), line[: command_words.MAX_LINE + 1], folders
+    )
 
 
 def _kind(reported: str, has_diffs: bool, has_commands: bool) -> str:
@@ -200,13 +196,13 @@ def _why_in_doubt(rule: RefusalRule, subject: RuleSubject) -> str:
     """What may make the line one that the rule refuses, "" if nothing does."""
     why = ""
     if not _runs(rule.command, subject):
-        words = words_of_rule(rule.command or "")
-        why = (why_not_literal(subject.line) or words.wild_in(subject.line)) if words else ""
+        words = command_words.words_of_rule(rule.command or "")
+        why = (command_words.why_not_literal(subject.line) or words.wild_in(subject.line)) if words else ""
         if not why:
             return ""
     if rule.path is None or _is_place(rule.path, subject):
         return why
-    return why_paths_are_open(subject.line) or ("" if subject.are_all_names_in_places else "its length")
+    return command_words.why_paths_are_open(subject.line) or ("" if subject.are_all_names_in_places else "its length")
 
 
 def asks_disk(rules: Iterable[RefusalRule], subject: RuleSubject) -> bool:
@@ -225,7 +221,7 @@ def resolved(rules: Sequence[RefusalRule], subject: RuleSubject, roots: Sequence
     globs = [rule.path for rule in rules if rule.path is not None]
     # A name with blanks is found only if a rule, or a folder above, has as many.
     spaces = max(path.count(" ") for path in ("", *globs, *map(str, roots), *subject.folders))
-    found = names_in(subject.line, min(spaces, _MAX_SPACES))
+    found = command_words.names_in(subject.line, min(spaces, _MAX_SPACES))
     paths = dict.fromkeys([*subject.paths, *_below_folders(found.names, subject.folders[:_MAX_FOLDERS])])
     places = ResolvedPaths(tuple(paths), roots, globs)
     return replace(subject, places=places, are_all_names_in_places=found.are_all)
@@ -258,5 +254,5 @@ def _is_kind(kind: str | None, subject: RuleSubject) -> bool:
 def _runs(command: str | None, subject: RuleSubject) -> bool:
     if command is None:
         return True
-    words = words_of_rule(command)
+    words = command_words.words_of_rule(command)
     return words is not None and bool(subject.line) and words.are_in(subject.line)

@@ -105,7 +105,8 @@ SLACK: Final = 1.1
 
 
 class HistoryFile:
-    def __init__(self, path: Path, max_entries: int) -> None:
+    def __init__(self, path: Path, max_entries: int = 10_000) -> None:
+        """Keeps this many prompts."""
         self.path = path
         self._max_entries = max_entries
 

@@ -218,11 +218,11 @@ class DraftPictures:
 class PromptMemory:
     """What was written in prompts, in all sessions of this run and in earlier runs."""
 
-    def __init__(self, folder: Path | None, max_entries: int) -> None:
+    def __init__(self, folder: Path | None) -> None:
         """With `folder`, it's kept there over restarts."""
         self.history = PromptHistory()
         self.drafts = Drafts()
-        self._history_file = HistoryFile(folder / "history.jsonl", max_entries) if folder else None
+        self._history_file = HistoryFile(folder / "history.jsonl") if folder else None
         self._draft_file = DraftFile(folder / "drafts.json") if folder else None
         self._pictures = DraftPictures(folder / "draft-pictures") if folder else None
         self._version: tuple[int, int] | None = None

@@ -14,15 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
+from acp_tui.client.secrets import names
 from acp_tui.client.secrets.heuristics import find_secrets, has_sign, is_login
-from acp_tui.client.secrets.names import (
-    MAX_NAME,
-    SCHEMES,
-    counts_tokens,
-    is_secret_name,
-    is_token_count,
-    without_scheme,
-)
 from acp_tui.client.secrets.shapes import found_in, looks_random
 
 MASK: Final = "***"
@@ -35,7 +28,7 @@ MAX_DEPTH: Final = 200
 """The maximum depth of a message (rpc.messages). Deeper values aren't searched, so they aren't shown."""
 
 _BEARER: Final = re.compile(r"\b(bearer|basic)(\s+)[\w.~+/=-]{8,}", re.IGNORECASE)
-_ASSIGNED: Final = re.compile(rf"[=:](\s*\\?[\"']?)((?:{'|'.join(SCHEMES)})\s+)?([^\s\"',;&\\]+)", re.IGNORECASE)
+_ASSIGNED: Final = re.compile(rf"[=:](\s*\\?[\"']?)((?:{'|'.join(names.SCHEMES)})\s+)?([^\s\"',;&\\]+)", re.IGNORECASE)
 _NAME_BACKWARDS: Final = re.compile(r"\s{0,4}[\"']?\\?([\w.-]+(?: [\w-]+)?)")
 _USERINFO: Final = re.compile(r"(?<=://)[^/\s]+(?=@)")
 # With \n as its newlines, as in the file of a service account.
@@ -122,7 +115,7 @@ class Masker:
     def learn(self, environ: Mapping[str, str]) -> None:
         """Remember the secrets among these variables."""
         for name, value in environ.items():
-            if is_secret_name(name):
+            if names.is_secret_name(name):
                 self._learn(value)
             else:  # for example, the password in the address of a database
                 for start, end in _spans(value):
@@ -203,7 +196,7 @@ class Masker:
             ]
         if not isinstance(value, dict):
             return value
-        names_a_secret = is_secret_name(value.get("name"))
+        names_a_secret = names.is_secret_name(value.get("name"))
         return {
             self.text(key): self._field(key, item, depth, names_a_secret and key == "value")
             for key, item in value.items()
@@ -219,14 +212,14 @@ class Masker:
             return self.log(self._searched(item, depth + 1))
         if key == "auth" and isinstance(item, str) and is_login(item):
             return self._hidden(item, learns=True)
-        if is_secret or (is_secret_name(key) and not (_is_number(item) and counts_tokens(key))):
+        if is_secret or (names.is_secret_name(key) and not (_is_number(item) and names.counts_tokens(key))):
             return self._hidden(item, learns=True)
         return self._searched(item, depth + 1)
 
     def _pairs(self, pairs: Any) -> Any:
         """A map by name, a list of names with values, or a list of "NAME=value"."""
         if isinstance(pairs, dict):
-            return {name: self._hidden(value, learns=is_secret_name(name)) for name, value in pairs.items()}
+            return {name: self._hidden(value, learns=names.is_secret_name(name)) for name, value in pairs.items()}
         if not isinstance(pairs, list):
             return self._hidden(pairs)
         return [self._pair(pair) for pair in pairs]
@@ -234,11 +227,11 @@ class Masker:
     def _pair(self, pair: Any) -> Any:
         if isinstance(pair, str) and "=" in pair:
             name, _, value = pair.partition("=")
-            if is_secret_name(name):
+            if names.is_secret_name(name):
                 self._learn(value)
             return f"{name}={mask(value)}"
         if isinstance(pair, dict):
-            learns = is_secret_name(pair.get("name"))
+            learns = names.is_secret_name(pair.get("name"))
             return {
                 key: value if key == "name" and isinstance(value, str) else self._hidden(value, learns=learns)
                 for key, value in pair.items()
@@ -259,7 +252,9 @@ class Masker:
             case list():
                 return [self._hidden(item, learns=learns) for item in value]
             case dict():
-                return {key: self._hidden(item, learns=learns or is_secret_name(key)) for key, item in value.items()}
+                return {
+                    key: self._hidden(item, learns=learns or names.is_secret_name(key)) for key, item in value.items()
+                }
             case _:
                 return MASK
 
@@ -342,7 +337,7 @@ class Masker:
                 self._hidden(server.get("args"))
 
     def _learn(self, value: str) -> None:
-        secret = without_scheme(value)
+        secret = names.without_scheme(value)
         least = MIN_KNOWN if looks_random(secret, MIN_KNOWN) else MIN_KNOWN_WORD
         if len(secret) < least or secret in self._known or len(self._known) >= MAX_KNOWN:
             return
@@ -366,18 +361,18 @@ def _mask(_: object) -> str:
 
 def _masked_value(found: re.Match[str]) -> str:
     """Mask what is assigned to a secret's name, except token counts."""
-    before = found.string[max(0, found.start() - MAX_NAME) : found.start()][::-1]
+    before = found.string[max(0, found.start() - names.MAX_NAME) : found.start()][::-1]
     name = _NAME_BACKWARDS.match(before)
-    if name is None or not is_secret_name(name[1][::-1]):
+    if name is None or not names.is_secret_name(name[1][::-1]):
         return found[0]
-    if is_token_count(found.string, found.start() - name.start(1), found[3]):
+    if names.is_token_count(found.string, found.start() - name.start(1), found[3]):
         return found[0]
     return f"{found[0][: found.end(1) - found.start()]}{found[2] or ''}{MASK}"
 
 
 def _is_option(word: object) -> bool:
     """Whether the next word in a command line is a secret."""
-    return isinstance(word, str) and word.startswith("-") and "=" not in word and is_secret_name(word)
+    return isinstance(word, str) and word.startswith("-") and "=" not in word and names.is_secret_name(word)
 
 
 def _is_number(value: Any) -> bool:

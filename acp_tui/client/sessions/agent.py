@@ -5,7 +5,6 @@ Calls that the agent doesn't offer are refused here without sending anything. `c
 
 from __future__ import annotations
 
-import asyncio
 import math
 import os
 import time
@@ -67,10 +66,6 @@ if TYPE_CHECKING:
     from acp_tui.client.transcript.recorder import Recorder, SecretsSent
     from acp_tui.protocol.conductor import HopTap
 
-HEADERS: Final = b"content-length:"
-"""How a message begins for programs that frame messages as language servers do."""
-HEADERS_LIMIT_S: Final = 1.0
-"""How long an agent that writes headers may take to answer in the right form."""
 NO_AGENT: Final = "it didn't answer initialize: is it an ACP agent? Some need an argument such as --acp"
 NO_PROXY: Final = "it didn't answer proxy/initialize: is it an ACP proxy?"
 UNHEARD: Final = "What it said in the meantime is missing: it doesn't offer session/load."
@@ -131,22 +126,9 @@ class Agent:
     Unless stated otherwise, calls raise AgentRefused and AgentLost.
     """
 
-    def __init__(
-        self,
-        command: AgentCommand,
-        *,
-        cwd: Path | None = None,
-        offer: roles.ClientOffer | None = None,
-        on_phase: Callable[[Phase], None] = lambda _: None,
-        tap: Tap | None = None,
-        secrets: SecretsSent | None = None,
-        extensions: Extensions | None = None,
-        policy: Policy | None = None,
-        recordings: RecordingPlan | None = None,
-        keeps_frames: bool = False,
-        hop_tap: HopTap | None = None,
-    ) -> None:
-        policy = (policy or Policy()).for_agent(command)
+    def __init__(self, command: AgentCommand, **start: Unpack[StartOptions]) -> None:
+        policy = (start.get("policy") or Policy()).for_agent(command)
+        keeps_frames = start.get("keeps_frames", False)
         self.command = command
         self.identity: roles.AgentIdentity | None = None
         self.capabilities = roles.AgentCapabilities()
@@ -156,8 +138,8 @@ class Agent:
         self.phase = Phase.STARTING
         self.on_elicitations: Callable[[], None] | None = None
         """Called when `elicitations` or `visits` change. It may only mark what to redraw."""
-        self._on_phase = on_phase
-        self._offer = policy.within(offer or roles.ClientOffer())
+        self._on_phase = start.get("on_phase")
+        self._offer = policy.within(start.get("offer") or roles.ClientOffer())
         self._policy = policy
         self._recorder: Recorder | None = None
         # What the agent asks outside any session is folded the same way as a session's updates.
@@ -166,8 +148,7 @@ class Agent:
         self._question_keys = count(1)
         self.questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
         """Forms and pages outside of any session."""
-        self._table = ClientRole(self.log, self.questions, extensions or Extensions())
-        self._table.on_junk = self._look_at_junk
+        self._table = ClientRole(self.log, self.questions, start.get("extensions") or Extensions())
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
@@ -179,22 +160,23 @@ class Agent:
         self.hop_frames = tuple(FrameLog(hop.name, hop.argv) for hop in hops)
         """The same for each of its proxies and, last, the agent behind them; empty without proxies."""
         self._stderr_lines = StderrLines(self.log)
-        self._cwd = cwd
+        self._cwd = start.get("cwd")
         self._logs: list[FrameLog | Recorder] = [] if self.frames is None else [self.frames]
         """What gets all that goes over the wire, what is on stderr, and the end."""
-        self._taps = [each for each in (secrets.tap if secrets is not None else None, tap) if each is not None]
-        self.secrets = secrets
+        self.secrets = start.get("secrets")
         """What the agent's watchers must not see, if it may be hosted."""
-        self._recordings = recordings
+        taps = (self.secrets.tap if self.secrets is not None else None, start.get("tap"))
+        self._taps = [each for each in taps if each is not None]
+        self._recordings = start.get("recordings")
         self._channel: Channel | None = None
         self.chain: Chain | None = None
         """The way through its proxies; None before it has started, and without proxies."""
-        self._hop_tap = hop_tap
+        self._hop_tap = start.get("hop_tap")
         self._scope = anyio.CancelScope()
         self._start_limit = anyio.CancelScope()
         self._lost_known = anyio.Event()
         self._ended = anyio.Event()
-        on_phase(self.phase)
+        self._set_phase(self.phase)
 
     @property
     def title(self) -> str:
@@ -258,7 +240,8 @@ class Agent:
 
     def _set_phase(self, phase: Phase) -> None:
         self.phase = phase
-        self._on_phase(phase)
+        if self._on_phase is not None:
+            self._on_phase(phase)
 
     @contextmanager
     def _in_phase(self, phase: Phase) -> Iterator[None]:
@@ -420,19 +403,6 @@ class Agent:
         self.auth_methods = agreed.auth_methods
         if self.identity is not None:
             self._table.quirks = self.identity.quirks
-
-    def _look_at_junk(self, line: bytes) -> None:
-        """Give up soon on a program that waits for headers, which we don't send."""
-        if self.protocol_version is None and line.lower().startswith(HEADERS):
-            asyncio.get_running_loop().call_later(HEADERS_LIMIT_S, self._end_without_headers, line)
-
-    def _end_without_headers(self, line: bytes) -> None:
-        if self.protocol_version is None and self.lost is None:
-            said = line[:200].decode("utf-8", "replace").strip()
-            self.give_up(
-                f"{self.title} puts headers before its messages ({said}), as language servers do",
-                hint="ACP has one message on each line: is there an argument that makes it an ACP agent?",
-            )
 
     def _handshake(self) -> Awaitable[roles.Agreement]:
         def choose(connection: Connection) -> None:
@@ -778,16 +748,15 @@ class Agent:
 
         Without a cursor, the first page.
 
-        Raises Unsupported, and StaleCursor if the agent doesn't accept the cursor or no longer does.
+        Raises Unsupported. The agent refuses a cursor that it doesn't know, or no longer (R-SESS-9).
         """
         self._require(self.capabilities.list_sessions, "listing sessions (sessionCapabilities.list)")
         try:
             return await self._ask(self.connection.list_sessions(cwd, cursor))
         except errors.AgentRefused as error:
-            if cursor is None or error.code != ErrorCode.INVALID_PARAMS:
-                raise
-            hint = "list the sessions from the first page on"
-            raise errors.StaleCursor(str(error), code=error.code, hint=hint, detail=error.detail) from error
+            if cursor is not None and error.code == ErrorCode.INVALID_PARAMS:
+                error.hint = "list the sessions from the first page on"
+            raise
 
     async def session_status(self, session_id: SessionId) -> SessionStatus | None:
         """What the agent says of a session now; None if it can't be asked, or doesn't say."""

@@ -114,15 +114,12 @@ class ClientRole(SessionTable):
         self._extensions = extensions
         self.lent: dict[str, LentServer] = {}
         """The MCP servers that run here for the agent, by the IDs that it was given."""
-        self.on_junk: Callable[[bytes], None] = lambda _: None
-        """Gets what the agent printed that isn't a message."""
         self.auth_status: AuthStatus | None = None
         """Who is logged in, as far as the agent has told."""
         self.auth_listeners: list[Callable[[], None]] = []
         """Called when it has told. They run inside the read loop."""
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
-        self.on_junk(raw or b"")
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
         self._log.append(f"[stdout] {what[:500]} ({why[:500]}){text}")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import Lock, to_thread
 
-from acp_tui.client.errors import CommandFailed
+from acp_tui.client.errors import ClientError
 from acp_tui.client.loading_variables import loading_warnings
 from acp_tui.client.sessions.allowances import AllowedRun
 from acp_tui.client.sessions.comparison import MAX_COMPARED_BYTES, Comparison, compare
@@ -34,7 +34,6 @@ from acp_tui.values import dataclass
 if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
     from acp_tui.client.sandbox.sandbox import Sandbox
-    from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.workspace import ContainedPath, PlaceState
 
 log = logging.getLogger(__name__)
@@ -90,11 +89,11 @@ class OwnCommands:
         return tuple(self._offered)
 
     async def run(self, line: str) -> None:
-        """Start a shell command line and show it in the conversation. Raises CommandFailed."""
+        """Start a shell command line and show it in the conversation. Raises ClientError."""
         try:
             terminal_id = await self._tools.run_own(line)
         except TerminalError as error:
-            raise CommandFailed(str(error)) from error
+            raise ClientError(str(error)) from error
         self._apply(updates.CommandRun(line, terminal_id))
         self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
 
@@ -406,7 +405,7 @@ class ClientTools:
     def _on_terminal_output(self, terminal_id: str, data: bytes) -> None:
         self._apply(updates.TerminalOutput(TerminalId(terminal_id), data))
 
-    def _on_terminal_exit(self, terminal_id: str, status: TimedExit) -> None:
+    def _on_terminal_exit(self, terminal_id: str, status: ExitStatus) -> None:
         self._apply(updates.TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
 
     def _on_terminal_waiting(self, terminal_id: str, is_waiting: bool) -> None:

@@ -20,10 +20,6 @@ MAX_NAME: Final = 200
 """Characters."""
 
 
-class MarksUnwritable(ClientError):
-    """The file can't be written."""
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
     name: str = ""
@@ -57,7 +53,7 @@ class SessionMarks:
         return self.all().get(key_of(agent, session_id), Mark())
 
     def note(self, agent: str, session_id: SessionId, mark: Mark) -> None:
-        """Store the marks of a session. Raises MarksUnwritable."""
+        """Store the marks of a session. Raises ClientError."""
         marks = self.all()
         key = key_of(agent, session_id)
         marks.pop(key, None)
@@ -67,10 +63,10 @@ class SessionMarks:
         try:
             write_json_state(self._file, {key: asdict(mark) for key, mark in kept})
         except OSError as error:
-            raise MarksUnwritable(f"{self._file} can't be written: {error.strerror or error}") from error
+            raise ClientError(f"{self._file} can't be written: {error.strerror or error}") from error
 
     def change(self, agent: str, session_id: SessionId, change: Callable[[Mark], Mark]) -> Mark:
-        """Change the marks of a session, and return the new ones. Raises MarksUnwritable."""
+        """Change the marks of a session, and return the new ones. Raises ClientError."""
         mark = change(self.of(agent, session_id))
         self.note(agent, session_id, mark)
         return mark

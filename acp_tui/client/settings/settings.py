@@ -57,7 +57,7 @@ READ_ELSEWHERE: Final[Mapping[str, str]] = {
 """Sections of the same file that other modules read."""
 
 
-StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes", "command", "host"]
+StatusPart: TypeAlias = Literal["background", "pages", "changes", "tokens", "command", "host", "mode", "model"]
 STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
 
 
@@ -92,10 +92,10 @@ class Appearance:
     )
     status: tuple[StatusPart, ...] = setting(
         STATUS_PARTS,
-        "What the status line shows on its right, in this order: the agent's mode and model, tokens"
-        " and cost, work in the background, pages you opened for the agent, changed files, what"
-        " `status_command` prints, and, if a host keeps the session, that and who else is attached."
-        " If there isn't room for all, the first are left out, but the mode last.",
+        "What the status line shows on its right, in this order: work in the background, pages you"
+        " opened for the agent, changed files, tokens and cost, what `status_command` prints, if a"
+        " host keeps the session, that and who else is attached, and the agent's mode and model. If"
+        " there isn't room for all, the first are left out, but the mode last.",
     )
     status_command: tuple[str, ...] = setting(
         (),
@@ -108,15 +108,13 @@ class Appearance:
     status_command_every_s: float = setting(
         60.0, "How often `status_command` also runs while the agent is idle; 0: never.", unit="seconds", minimum=0
     )
+    scrollback: bool = setting(
+        True, "Whether the last turn stays in the terminal after acp-tui exits, so that it can be read and scrolled to."
+    )
     links: bool = setting(
         True,
         "Whether files and addresses in conversations are links (OSC 8). Ctrl+click opens a file in"
         " your editor and a page in your browser, if your terminal doesn't do it itself.",
-    )
-    prompt_marks: bool = setting(
-        True,
-        "Whether --plain marks your prompts so that your terminal's own keys can jump between them (OSC 133).",
-        applies="next start",
     )
 
 
@@ -224,17 +222,6 @@ class WorkspaceSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """How much is kept of files as they were before an agent changed them."""
-
-    max_file_bytes: int = setting(1 << 20, "Larger files aren't kept.", unit="bytes", minimum=0, applies="next start")
-    max_total_bytes: int = setting(
-        64 << 20, "How much to keep of all files together.", unit="bytes", minimum=0, applies="next start"
-    )
-    max_files: int = setting(100_000, "How many files to keep.", unit="files", minimum=0, applies="next start")
-
-
-@dataclass(frozen=True, slots=True)
 class TerminalSettings:
     """Commands that agents run in our terminals."""
 
@@ -257,9 +244,6 @@ class HistorySettings:
         True,
         "Whether to keep sent prompts and unsent drafts across restarts. A prompt that starts with a space isn't kept.",
         applies="next start",
-    )
-    max_entries: int = setting(
-        10_000, "How many prompts to keep.", unit="prompts", minimum=1, maximum=100_000, applies="next start"
     )
 
 
@@ -328,6 +312,19 @@ class RecordingSettings:
         False,
         "Whether to record secrets too: tokens of MCP servers and logins, and what you enter in forms.",
         applies="next agent",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FollowSettings:
+    """What shows the files that agents work on."""
+
+    command: tuple[str, ...] = setting(
+        (),
+        "A program and its arguments, run without a shell in the session's folder when a tool call of the session in"
+        " front names a file there: `{path}` and `{line}` in it stand for the place. At most twice a second, and only"
+        " for the latest place. It is stopped after 5 seconds.",
+        runs_program=True,
     )
 
 
@@ -403,9 +400,6 @@ class Settings:
         ' outside the workspace; with "unasked", also about what the agent didn\'t ask you for;'
         ' with "ask", every time; "off" isn\'t offered to agents at all.',
     )
-    changes: Changes = setting(
-        Changes(), "What acp-tui keeps of files from before an agent changed them, for review and revert."
-    )
     terminals: TerminalSettings = setting(TerminalSettings(), "The terminals agents run commands in.")
     history: HistorySettings = setting(HistorySettings(), "Earlier prompts (Up, Down, Ctrl+R) and drafts.")
     notifications: Notifications = setting(
@@ -417,6 +411,7 @@ class Settings:
     recordings: RecordingSettings = setting(
         RecordingSettings(), "Recordings of what agents and acp-tui say to each other."
     )
+    follow: FollowSettings = setting(FollowSettings(), "Your editor follows the agent.")
     sessions: SessionSettings = setting(SessionSettings(), "What becomes of sessions without the terminal.")
     refuse: tuple[RefusalRule, ...] = setting(
         (),

@@ -135,8 +135,8 @@ class SettingDoc:
     """Such as `workspace.read`; in the tables of a list, such as `refuse[].kind`."""
     allowed: str
     """What kind of value it takes, with its unit and limits, in words."""
-    default: str
-    """As it would be in the file; empty for tables, and if there isn't one."""
+    default: Any
+    """None for tables, and if there isn't one."""
     doc: str
 
 
@@ -144,7 +144,7 @@ def documented() -> Iterator[SettingDoc]:
     """All settings in the order of the tree, each section before its content."""
     yield from _documented(Settings, "")
     for name, doc in READ_ELSEWHERE.items():
-        yield SettingDoc(name, "a table", "", doc)
+        yield SettingDoc(name, "a table", None, doc)
 
 
 def as_markdown(in_force: Settings | None = None) -> str:
@@ -155,11 +155,16 @@ def as_markdown(in_force: Settings | None = None) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
-def value_in_force(one: SettingDoc, settings: Settings) -> str:
-    """The setting's value as it would be in the file; "" for a table, and for a setting in a list of tables."""
-    if "[]" in one.key or ".NAME." in one.key or one.key in READ_ELSEWHERE or not one.default:
-        return ""
-    return set_value(value_at(settings, one.key))
+def value_in_force(one: SettingDoc, settings: Settings) -> Any:
+    """The setting's value; None for a table, and for a setting in a list of tables."""
+    if "[]" in one.key or ".NAME." in one.key or one.default is None:
+        return None
+    return value_at(settings, one.key)
+
+
+def shown_setting(value: Any) -> str:
+    """A value or default as it would be in the file; "" for None."""
+    return "" if value is None else set_value(value)
 
 
 def _documented(section: type[Any], prefix: str) -> Iterator[SettingDoc]:
@@ -176,12 +181,11 @@ def _doc(one: DeclaredSetting) -> str:
     return " ".join((one.setting.doc, *more))
 
 
-def _default(one: DeclaredSetting) -> str:
-    has_none = is_dataclass(one.default) or one.default is None or one.setting.by_name
-    return "" if has_none else set_value(one.default)
+def _default(one: DeclaredSetting) -> Any:
+    return None if is_dataclass(one.default) or one.setting.by_name else one.default
 
 
 def _row(one: SettingDoc, in_force: Settings | None) -> tuple[str, ...]:
-    values = [one.default] if in_force is None else [one.default, value_in_force(one, in_force)]
+    values = map(shown_setting, (one.default, *(() if in_force is None else (value_in_force(one, in_force),))))
     cells = (f"`{one.key}`", one.allowed, *(f"`{value}`" if value else "" for value in values), one.doc)
     return tuple(cell.replace("|", "\\|") for cell in cells)

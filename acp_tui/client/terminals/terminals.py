@@ -9,7 +9,6 @@ import secrets
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,21 +18,13 @@ from anyio import to_thread
 
 from acp_tui.client.processes import inherited
 from acp_tui.client.processes.guard import Guarded
+from acp_tui.client.terminals import pty
 from acp_tui.client.terminals.emulator import Emulator, load_emulator, make_emulator
 from acp_tui.client.terminals.feeder import Feeder
-from acp_tui.client.terminals.pty import (
-    InputWatch,
-    Pty,
-    ReadBudget,
-    TerminalInputFull,
-    TerminalsClosed,
-    TerminalSpawnFailed,
-    UnknownTerminal,
-)
 from acp_tui.client.terminals.spawning import SpawnPlan, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.conversation.plain_text import plain_text
-from acp_tui.values import dataclass
+from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
 
 if TYPE_CHECKING:
     from acp_tui.client.sandbox.sandbox import Sandbox
@@ -107,29 +98,6 @@ REAP_LIMIT_S: Final = 2.0
 """How long a kill waits for the system to end a process. One that waits for a dead disk may never end."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExitStatus:
-    """How a command ended. Exactly one of the first two fields is set."""
-
-    exit_code: int | None
-    signal: str | None
-    """The name of the signal that ended it, such as `SIGKILL`."""
-    seconds: float | None = field(default=None, compare=False)
-    """How long it ran; None if its end couldn't be observed. It doesn't affect equality."""
-
-
-@dataclass(frozen=True, slots=True)
-class TerminalOutputSnapshot:
-    """What a terminal has printed so far, for an agent."""
-
-    output: str
-    """Plain text: see `plain_text`. Never longer than the limit, in bytes of UTF-8."""
-    truncated: bool
-    """Whether anything was dropped at the start of `output`."""
-    exit_status: ExitStatus | None
-    """None while the command runs."""
-
-
 class Terminal:
     """A command that runs, or has run, on its own PTY.
 
@@ -144,7 +112,7 @@ class Terminal:
         on_exit: Callable[[ExitStatus], None],
         on_waiting: Callable[[bool], None],
         *,
-        budget: ReadBudget,
+        budget: pty.ReadBudget,
         feeder: Feeder,
         columns: int,
         rows: int,
@@ -152,8 +120,8 @@ class Terminal:
         self._ring = ByteRing(limit_bytes)
         self._on_output = on_output
         self._on_exit = on_exit
-        self._pty = Pty(self._take, self._on_pty_end, budget, columns, rows)
-        self._watch = InputWatch(self._waits_for_input, on_waiting)
+        self._pty = pty.Pty(self._take, self._on_pty_end, budget, columns, rows)
+        self._watch = pty.InputWatch(self._waits_for_input, on_waiting)
         self._answerer = Answerer(columns, rows, feeder, self._answer)
         self._child: Guarded | None = None
         self._started_at = 0.0
@@ -186,7 +154,7 @@ class Terminal:
         """The size of its kept output, including what may still arrive while it runs, and of the terminal itself."""
         return TERMINAL_BYTES + (self._ring.limit_bytes if self.is_running else len(self._ring))
 
-    def output(self) -> TerminalOutputSnapshot:
+    def output(self) -> TerminalSnapshot:
         """What it has printed so far, without waiting (R-TERM-4)."""
         text = self._plain_text()
         # The markers for invalid bytes are longer than the bytes, so the text may exceed the limit of the ring.
@@ -194,7 +162,7 @@ class Terminal:
         excess = len(encoded) - self._ring.limit_bytes
         if excess > 0:
             text = from_character_boundary(encoded[excess:]).decode()
-        return TerminalOutputSnapshot(text, excess > 0 or self._ring.dropped > 0, self._exit_status)
+        return TerminalSnapshot(text, excess > 0 or self._ring.dropped > 0, self._exit_status)
 
     async def wait_for_exit(self) -> ExitStatus:
         """Wait until the command has ended and its output is complete."""
@@ -218,7 +186,7 @@ class Terminal:
         self._answerer.resize(columns, rows)
 
     def _answer(self, replies: bytes) -> None:
-        with suppress(TerminalInputFull):  # a program that asks without reading doesn't need the answer
+        with suppress(pty.TerminalInputFull):  # a program that asks without reading doesn't need the answer
             self._pty.write(replies)
 
     async def kill(self) -> None:
@@ -339,7 +307,7 @@ class Terminals:
         self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)
         self.size = (columns, rows)
         """Columns and rows of terminals created from now on."""
-        self._read_budget = ReadBudget()
+        self._read_budget = pty.ReadBudget()
         self._feeder = Feeder()
         self._terminals: dict[str, Terminal] = {}
         self._starting = 0
@@ -362,7 +330,7 @@ class Terminals:
             folder = os.open(directory, FOLDER)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise TerminalSpawnFailed(command, f"working directory {str(directory)!r}: {reason}") from error
+            raise pty.TerminalSpawnFailed(command, f"working directory {str(directory)!r}: {reason}") from error
         try:
             plan = await self.plan(command, args, env, directory, folder)
             return await self.start(plan, output_limit_bytes)
@@ -386,10 +354,12 @@ class Terminals:
         """Like `create`, for a plan. Fails if one of its programs has changed since, or if too many commands run."""
         running = self._starting + sum(terminal.is_running for terminal in self._terminals.values())
         if running >= MAX_RUNNING:
-            raise TerminalSpawnFailed(plan.command, f"{running} others are running: wait for one to end, or kill one")
+            raise pty.TerminalSpawnFailed(
+                plan.command, f"{running} others are running: wait for one to end, or kill one"
+            )
         kept = sum(terminal.kept_bytes for terminal in self._terminals.values())
         if kept > MAX_KEPT_BYTES:
-            raise TerminalSpawnFailed(
+            raise pty.TerminalSpawnFailed(
                 plan.command, f"earlier terminals keep up to {kept >> 20} MB of output: release some"
             )
         self._starting += 1
@@ -401,12 +371,12 @@ class Terminals:
     async def _start(self, plan: SpawnPlan, output_limit_bytes: int | None) -> str:
         terminal_id = f"term_{secrets.token_hex(16)}"
         if changed := await to_thread.run_sync(plan.change):
-            raise TerminalSpawnFailed(plan.command, changed_since(changed))
+            raise pty.TerminalSpawnFailed(plan.command, changed_since(changed))
         terminal = self._open(terminal_id, plan.command, output_limit_bytes)
         await terminal.start(plan)
         if self._is_closed:  # closed while starting
             await terminal.close()
-            raise TerminalsClosed(plan.command)
+            raise pty.TerminalsClosed(plan.command)
         self._terminals[terminal_id] = terminal
         return terminal_id
 
@@ -414,7 +384,7 @@ class Terminals:
         try:
             return self._terminals[terminal_id]
         except KeyError:
-            raise UnknownTerminal(terminal_id) from None
+            raise pty.UnknownTerminal(terminal_id) from None
 
     async def release(self, terminal_id: str) -> None:
         """Forget the terminal now, and end what still runs in it."""
@@ -433,7 +403,7 @@ class Terminals:
 
     def _open(self, terminal_id: str, command: str, limit_bytes: int | None) -> Terminal:
         if self._is_closed:
-            raise TerminalsClosed(command)
+            raise pty.TerminalsClosed(command)
         limit = DEFAULT_LIMIT_BYTES if limit_bytes is None else limit_bytes
         columns, rows = self.size
         try:
@@ -448,4 +418,4 @@ class Terminals:
                 rows=rows,
             )
         except OSError as error:
-            raise TerminalSpawnFailed(command, f"no terminal for it: {error.strerror or error}") from error
+            raise pty.TerminalSpawnFailed(command, f"no terminal for it: {error.strerror or error}") from error

@@ -38,14 +38,6 @@ BYTES_A_COMMIT: Final = 4 << 20
 T = TypeVar("T")
 
 
-class AmbiguousSession(ClientError):
-    """Several sessions have this prefix."""
-
-
-class SessionInUse(ClientError):
-    """A recording of the session is being written."""
-
-
 class IndexFailed(ClientError):
     """The index can neither be read nor rebuilt."""
 
@@ -98,7 +90,7 @@ class SessionIndex:
         return self._read(find)
 
     def find(self, id_or_prefix: str) -> RecordedSession | None:
-        """The latest session with this ID, otherwise the one whose ID has this prefix. Raises AmbiguousSession."""
+        """The latest session with this ID, otherwise the one whose ID has this prefix. Raises ClientError."""
 
         def look(db: sqlite3.Connection) -> list[RecordedSession]:
             return self._sessions(db, index_tables.beginning_with(db, id_or_prefix))
@@ -107,7 +99,7 @@ class SessionIndex:
         exact = next((one for one in found if one.session_id == id_or_prefix), None)
         if exact is not None or len({one.session_id for one in found}) <= 1:
             return exact or next(iter(found), None)
-        raise AmbiguousSession(
+        raise ClientError(
             f"{len(found)} sessions start with {id_or_prefix!r}",
             hint="name more of it: " + ", ".join(one.session_id for one in found[:5]),
         )
@@ -115,10 +107,10 @@ class SessionIndex:
     def forget(self, session: RecordedSession) -> None:
         """Permanently remove a session from its recordings.
 
-        Raises SessionInUse while one is being written, and OSError.
+        Raises ClientError while one is being written, and OSError.
         """
         if any(path.exists() and is_being_written(path) for path in session.recordings):
-            raise SessionInUse(f"{session.title!r} is being recorded", hint="close it first")
+            raise ClientError(f"{session.title!r} is being recorded", hint="close it first")
         for path in session.recordings:
             with suppress(FileNotFoundError), held(path):
                 without_session(path, session.session_id)
@@ -268,7 +260,7 @@ def _command(argv: str) -> tuple[str, ...]:
 
 
 class IndexedRecording:
-    """A recording in the store, and the index that follows it (recorder.Observer)."""
+    """A recording in the store, and the index that follows it. The recorder calls it in the writer's thread."""
 
     def __init__(self, store: RecordingStore, header: Header) -> None:
         self._store = store
@@ -284,6 +276,7 @@ class IndexedRecording:
         return file
 
     def see(self, event: Event, message: Any) -> None:
+        """An event was written. `message` is the content of a frame, without secrets."""
         self._digest.see(event, message)
 
     def flush(self) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from threading import Event as Signal
 from threading import Thread
 from time import monotonic, sleep
-from typing import Any, BinaryIO, Final, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from acp_tui.client.secrets.heuristics import open_block
 from acp_tui.client.secrets.masking import MASK, Masker
@@ -21,6 +21,9 @@ from acp_tui.conversation import updates
 from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.client.transcript.index import IndexedRecording
 
 log = logging.getLogger(__name__)
 
@@ -45,19 +48,6 @@ class RecordingLimits:
     """For the beginning of each of our terminals' output."""
 
 
-class Observer(Protocol):
-    """Gets the events as they're written, in the writer's thread."""
-
-    def see(self, event: events.Event, message: Any) -> None:
-        """An event was written. `message` is the content of a frame, without secrets."""
-
-    def flush(self) -> None:
-        """A batch was written."""
-
-    def close(self) -> None:
-        """The recording is over."""
-
-
 @dataclass(frozen=True, slots=True)
 class Outlet:
     """A file to write to. Its functions are called in the writer's thread."""
@@ -66,7 +56,8 @@ class Outlet:
     max_bytes: int = 64 << 20
     is_raw: bool = False
     """Keep secrets."""
-    observer: Observer | None = None
+    index: IndexedRecording | None = None
+    """Follows what is written."""
 
 
 class Recorder:
@@ -250,7 +241,7 @@ class _Writer:
         self._scribe = Scribe(self._masker)
         self._room = outlet.max_bytes
         self._on_trouble = on_trouble
-        self._observer = outlet.observer
+        self._index = outlet.index
         self._file: BinaryIO | None = None
         self._is_full = False
         self._left_out = 0
@@ -274,8 +265,8 @@ class _Writer:
                 self._file.write(b"".join(map(self._line, batch[at : at + EVENTS_PER_SLICE])))
                 sleep(0)
             self._file.flush()
-            if self._observer is not None:
-                self._observer.flush()
+            if self._index is not None:
+                self._index.flush()
 
     def _line(self, event: events.Event) -> bytes:
         self._last_at = event.at
@@ -287,8 +278,8 @@ class _Writer:
             self._left_out += 1
             return lines.event_line(events.Dropped(event.at, 1, FULL)) if self._left_out == 1 else b""
         self._room -= len(line)
-        if self._observer is not None:
-            self._observer.see(event, message)
+        if self._index is not None:
+            self._index.see(event, message)
         return line
 
     def close(self) -> None:
@@ -298,8 +289,8 @@ class _Writer:
             if self._left_out > 1:
                 self._file.write(lines.event_line(events.Dropped(self._last_at, self._left_out - 1, FULL)))
             self._file.flush()
-            if self._observer is not None:
-                self._observer.close()
+            if self._index is not None:
+                self._index.close()
         if self._file is not None:
             self._file.close()
 

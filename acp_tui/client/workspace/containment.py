@@ -235,7 +235,7 @@ class Boundary:
     def reach(self, path: str) -> Iterator[DirectoryEntry]:
         """Walk to the directory that contains `path`, inside the workspace or not, and keep it open.
 
-        Raises: InvalidPath, TooManyLinks, PrivatePath; OSError if not even the root can be opened.
+        Raises: InvalidPath, PrivatePath, WorkspaceError (circular links); OSError if not even the root can be opened.
         """
         names = names_of(path)
         private = PrivateFolders(self._private)
@@ -251,7 +251,8 @@ class Boundary:
                     yield end
                     return
             names = end
-        raise errors.TooManyLinks(path)
+        what = f"{errors.quoted(path)} leads through too many symbolic links or '..': they may form a circle."
+        raise errors.WorkspaceError(path, what)
 
     def _start_for(self, names: Names) -> tuple[_Start, Names]:
         """The outermost root above these names, or `/`; and the names below it."""
@@ -325,17 +326,17 @@ def _target(directory: Names, link: str) -> Names:
 def names_of(path: str) -> Names:
     """The names of an absolute path. Raises: InvalidPath."""
     if not path:
-        raise errors.UnusablePath(path, "it is empty")
+        raise errors.InvalidPath(path, "it is empty")
     if "\0" in path:
-        raise errors.UnusablePath(path, "it holds a NUL character")
+        raise errors.InvalidPath(path, "it holds a NUL character")
     if not path.startswith("/"):
-        raise errors.NotAbsolute(path)
+        raise errors.InvalidPath(path, "it is relative; give the absolute path")
     try:
         size = len(os.fsencode(path))
     except UnicodeEncodeError:
-        raise errors.UnusablePath(path, "it holds a character that file names can't") from None
+        raise errors.InvalidPath(path, "it holds a character that file names can't") from None
     if size >= _MAX_PATH_BYTES:
-        raise errors.UnusablePath(path, f"it is longer than {_MAX_PATH_BYTES - 1} bytes")
+        raise errors.InvalidPath(path, f"it is longer than {_MAX_PATH_BYTES - 1} bytes")
     return _split(path)
 
 
@@ -388,7 +389,6 @@ def require_regular(place: DirectoryEntry, status: os.stat_result) -> None:
     kind = stat.S_IFMT(status.st_mode)
     if kind == stat.S_IFLNK:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    if kind == stat.S_IFDIR:
-        raise errors.IsDirectory(place.asked)
     if kind != stat.S_IFREG:
-        raise errors.SpecialFile(place.asked, SPECIAL_KINDS.get(kind, "special file"))
+        is_folder = kind == stat.S_IFDIR
+        raise errors.NotAFile(place.asked, "directory" if is_folder else SPECIAL_KINDS.get(kind, "special file"))

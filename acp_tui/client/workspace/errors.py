@@ -4,23 +4,15 @@ The caller decides what the protocol answers: it maps the classes to error codes
 
     WorkspaceError
     ├── InvalidPath          the request contains no valid path (invalid params)
-    │   ├── NotAbsolute
-    │   └── UnusablePath     empty, with a NUL, too long, not representable
     ├── PrivatePath          it belongs to acp-tui: not even the user can give agents access
     ├── OutsideWorkspace     ask the user, then call again with the place they agreed to
     ├── NotFound             (resource not found)
-    ├── AccessDenied
-    ├── NotAFile
-    │   ├── IsDirectory
-    │   └── SpecialFile      named pipe, socket, device
-    ├── NotADirectory        the path needs a directory, but there is a file
-    ├── TooManyLinks         circular symbolic links
+    ├── NotAFile             a directory, a named pipe, a socket, a device
     ├── PathChanged          another process changed the path or the file during its use
-    ├── SharedFile           it can't be replaced, and writing into it would change it under its other names, too
     ├── NotText              binary, UTF-16, or broken UTF-8
-    ├── FileTooLarge
-    ├── UnencodableText      the content to write has no UTF-8 form
-    └── DiskFailure          the rest: disk full, quota, input/output error
+    └── FileTooLarge
+
+What nobody tells apart is a WorkspaceError: access denied, a full disk, links in a circle, and so on.
 """
 
 import errno
@@ -43,18 +35,7 @@ class WorkspaceError(Exception):
 
 
 class InvalidPath(WorkspaceError):
-    """The request is invalid, whatever is on the disk."""
-
-
-class NotAbsolute(InvalidPath):
-    """A relative path, which has no meaning between two processes (R-FS-5)."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, f"{quoted(path)} is a relative path: give the absolute path.")
-
-
-class UnusablePath(InvalidPath):
-    """No file can have this path."""
+    """The request is invalid, whatever is on the disk: no file can have this path, or it's relative (R-FS-5)."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, f"{quoted(path)} can't be a path: {reason}. Correct the path.")
@@ -86,43 +67,11 @@ class NotFound(WorkspaceError):
         super().__init__(path, f"{quoted(path)} doesn't exist: check the path.")
 
 
-class AccessDenied(WorkspaceError):
-    """The operating system denies access."""
-
-    def __init__(self, path: str, action: Action, reason: str) -> None:
-        super().__init__(path, f"Cannot {action} {quoted(path)}: {reason}. Check who may {action} it.")
-
-
 class NotAFile(WorkspaceError):
-    """Something exists there, but it isn't a regular file."""
-
-
-class IsDirectory(NotAFile):
-    """A directory where a file was requested."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, f"{quoted(path)} is a directory, not a file: name a file in it.")
-
-
-class SpecialFile(NotAFile):
-    """A named pipe, a socket, or a device, which could block a read forever."""
+    """Something exists there, but it isn't a regular file. A pipe or a device could block a read forever."""
 
     def __init__(self, path: str, kind: str) -> None:
         super().__init__(path, f"{quoted(path)} is a {kind}: only regular files can be read or written.")
-
-
-class NotADirectory(WorkspaceError):
-    """A component before the last isn't a directory."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, f"{quoted(path)} uses a file as a directory: check the path.")
-
-
-class TooManyLinks(WorkspaceError):
-    """The links in the path never end."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, f"{quoted(path)} leads through too many symbolic links or '..': they may form a circle.")
 
 
 class PathChanged(WorkspaceError):
@@ -130,17 +79,6 @@ class PathChanged(WorkspaceError):
 
     def __init__(self, path: str) -> None:
         super().__init__(path, f"{quoted(path)} was changed by another program while in use: try again.")
-
-
-class SharedFile(WorkspaceError):
-    """A file with several names that can't be replaced. One of the others may be outside the workspace."""
-
-    def __init__(self, path: str, names: int) -> None:
-        super().__init__(
-            path,
-            f"Cannot write {quoted(path)}: the file has {names} names (hard links), and its folder accepts no new"
-            " file that could replace it. Nothing was written; ask the user to change it.",
-        )
 
 
 class NotText(WorkspaceError):
@@ -165,43 +103,23 @@ class FileTooLarge(WorkspaceError):
         """Bytes requested, as far as they were counted."""
 
 
-class UnencodableText(WorkspaceError):
-    """The content contains half of a surrogate pair, which has no UTF-8 form."""
-
-    def __init__(self, path: str, index: int) -> None:
-        super().__init__(
-            path,
-            f"Can't write {quoted(path)}: character {index} of the content is a lone surrogate,"
-            " which UTF-8 can't hold. Nothing was written; send valid text.",
-        )
-        self.index = index
-        """Zero-based position of the character in the content."""
-
-
-class DiskFailure(WorkspaceError):
-    """The operating system failed for a reason unrelated to the request."""
-
-    def __init__(self, path: str, action: Action, reason: str) -> None:
-        super().__init__(path, f"Cannot {action} {quoted(path)}: {reason}. Check the disk and try again.")
-
-
 def from_os_error(action: Action, path: str, error: OSError) -> WorkspaceError:
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
     match error.errno:
         case errno.ENOENT:
             return NotFound(path)
         case errno.EACCES | errno.EPERM | errno.EROFS:
-            return AccessDenied(path, action, reason)
+            return WorkspaceError(path, f"Cannot {action} {quoted(path)}: {reason}. Check who may {action} it.")
         case errno.EISDIR:
-            return IsDirectory(path)
+            return NotAFile(path, "directory")
         case errno.ENOTDIR:
-            return NotADirectory(path)
+            return WorkspaceError(path, f"{quoted(path)} uses a file as a directory: check the path.")
         case errno.ELOOP:
             return PathChanged(path)
         case errno.ENAMETOOLONG:
-            return UnusablePath(path, reason)
+            return InvalidPath(path, reason)
         case _:
-            return DiskFailure(path, action, reason)
+            return WorkspaceError(path, f"Cannot {action} {quoted(path)}: {reason}. Check the disk and try again.")
 
 
 def quoted(path: str) -> str:

@@ -280,7 +280,7 @@ class _Write:
     def run(self) -> None:
         """Write the whole content of the file, creating the file if necessary (R-FS-4).
 
-        Raises: NotAFile, PathChanged, SharedFile; OSError.
+        Raises: NotAFile, PathChanged, WorkspaceError for a file with several names that can't be replaced; OSError.
         """
         place = self.place
         self._require_as_shown()
@@ -336,7 +336,11 @@ class _Write:
         """Write into the open file, because it can't be replaced."""
         names = os.fstat(existing).st_nlink
         if names > 1:
-            raise errors.SharedFile(self.place.asked, names) from why
+            what = (
+                f"Cannot write {errors.quoted(self.place.asked)}: the file has {names} names (hard links), and its"
+                " folder accepts no new file that could replace it. Nothing was written; ask the user to change it."
+            )
+            raise errors.WorkspaceError(self.place.asked, what) from why
         self._require_as_shown()
         self._require(os.path.samestat(os.fstat(existing), self._status(self.place.name)))
         _write_through(existing, self.content)
@@ -563,4 +567,8 @@ def _encode(path: str, content: str) -> bytes:
     try:
         return content.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise errors.UnencodableText(path, error.start) from None
+        what = (
+            f"Can't write {errors.quoted(path)}: character {error.start} of the content is a lone surrogate,"
+            " which UTF-8 can't hold. Nothing was written; send valid text."
+        )
+        raise errors.WorkspaceError(path, what) from None

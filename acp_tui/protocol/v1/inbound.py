@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias, assert_never
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar, assert_never
 
 from acp_tui.conversation import UNSET, elicitation, facts, updates
 from acp_tui.conversation.content import OWN_META, Meta, Text
@@ -16,16 +16,16 @@ from acp_tui.protocol import MalformedMessage, roles
 from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents
 from acp_tui.protocol.v1 import updates as wire
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call, read_turn_usage
-from acp_tui.protocol.wire import decode, is_id
+from acp_tui.protocol.wire import WireModel, decode, is_id
 
+M = TypeVar("M", bound=WireModel)
 Updates: TypeAlias = tuple[updates.SessionUpdate, ...]
+Reader: TypeAlias = Callable[[Any], Updates]
 
 # session/update
 
 
-def read_update(
-    params: Any, readers: Mapping[str, Callable[[Any], Updates]] | None = None
-) -> tuple[facts.SessionId, Updates]:
+def read_update(params: Any, readers: Mapping[str, Reader] | None = None) -> tuple[facts.SessionId, Updates]:
     """Return the session of an update and what it says. Raises MalformedMessage.
 
     `readers` are those of another version.
@@ -72,19 +72,17 @@ def _chunk(update: Any) -> Updates:
     return (updates.MessageChunk(role, read_block(chunk.content), chunk.message_id, chunk.meta),)
 
 
-def _tool_call(update: Any) -> Updates:
-    call = decode(wire.ToolCall, update)
-    return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+def reads(model: type[M], convert: Callable[[M], updates.SessionUpdate]) -> Reader:
+    """Return what reads an update as this model, and converts that."""
+    return lambda update: (convert(decode(model, update)),)
 
 
-def _tool_call_update(update: Any) -> Updates:
-    call = decode(wire.SessionToolCallUpdate, update)
-    return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+def _reads_call(model: type[wire.ToolCall | wire.SessionToolCallUpdate]) -> Reader:
+    def read(update: Any) -> Updates:
+        call = decode(model, update)
+        return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
 
-
-def _plan(update: Any) -> Updates:
-    plan = decode(wire.Plan, update)
-    return (updates.PlanReplaced(_steps(plan.entries), meta=plan.meta),)
+    return read
 
 
 def _plan_update(update: Any) -> Updates:
@@ -99,10 +97,6 @@ def _plan_update(update: Any) -> Updates:
         case {"planId": str(plan_id)} if is_id(plan_id):
             return (updates.PlanReplaced((), plan_id), updates.UnknownUpdate("plan_update", cut_value(update)))
     raise MalformedMessage("PlanUpdate", "plan: one with a planId is wanted")
-
-
-def _plan_removed(update: Any) -> Updates:
-    return (updates.PlanReplaced((), decode(wire.PlanRemoved, update).plan_id),)
 
 
 def _steps(entries: Iterable[wire.PlanEntry]) -> tuple[facts.PlanStep, ...]:
@@ -122,70 +116,51 @@ def _written_steps(markdown: str) -> Iterator[facts.PlanStep]:
             yield facts.PlanStep(found[2], status="completed" if is_done else "pending")
 
 
-def _commands(update: Any) -> Updates:
-    report = decode(wire.AvailableCommandsUpdate, update)
-    return (updates.CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),)
-
-
 def read_command(command: wire.AvailableCommand) -> facts.OfferedCommand:
     hint = None if command.input is None else command.input.hint
     return facts.OfferedCommand(command.name, command.description, hint, command.meta)
 
 
-def _current_mode(update: Any) -> Updates:
-    change = decode(wire.CurrentModeUpdate, update)
-    return (updates.OptionChanged(MODE, change.current_mode_id, MODE, change.meta),)
-
-
-def _config_options(update: Any) -> Updates:
-    report = decode(wire.ConfigOptionUpdate, update)
-    return (updates.OptionsReplaced(read_options(report.config_options), report.meta),)
-
-
-def _info(update: Any) -> Updates:
-    info = decode(wire.SessionInfoUpdate, update)
-    return (updates.InfoChanged(info.title, info.updated_at, info.meta),)
-
-
-def _usage(update: Any) -> Updates:
-    report = decode(wire.UsageUpdate, update)
+def _usage(report: wire.UsageUpdate) -> updates.UsageReported:
     amount, currency = (None, None) if report.cost is None else (report.cost.amount, report.cost.currency)
-    return (updates.UsageReported(facts.Usage(report.used, report.size, amount, currency), report.meta),)
+    return updates.UsageReported(facts.Usage(report.used, report.size, amount, currency), report.meta)
 
 
-def _notice(update: Any) -> Updates:
-    notice = decode(wire.Notice, update)
-    return (updates.NoticeShown(notice.severity, notice.title, notice.description, notice.meta),)
-
-
-def _compaction(update: Any) -> Updates:
-    change = decode(wire.CompactionUpdate, update)
+def _compaction(change: wire.CompactionUpdate) -> updates.CompactionChanged:
     summary = change.summary if change.summary is UNSET else tuple(map(read_block, change.summary or ()))
-    return (updates.CompactionChanged(change.compaction_id, change.status, summary, change.error, change.meta),)
+    return updates.CompactionChanged(change.compaction_id, change.status, summary, change.error, change.meta)
 
 
-def _compaction_chunk(update: Any) -> Updates:
-    chunk = decode(wire.CompactionSummaryChunk, update)
-    return (updates.CompactionChunk(chunk.compaction_id, read_block(chunk.content), chunk.meta),)
-
-
-READERS: Final[dict[str, Callable[[Any], Updates]]] = {
-    "user_message_chunk": _chunk,
-    "agent_message_chunk": _chunk,
-    "agent_thought_chunk": _chunk,
-    "tool_call": _tool_call,
-    "tool_call_update": _tool_call_update,
-    "plan": _plan,
+READERS: Final[dict[str, Reader]] = {
+    **dict.fromkeys(_ROLES, _chunk),
+    "tool_call": _reads_call(wire.ToolCall),
+    "tool_call_update": _reads_call(wire.SessionToolCallUpdate),
+    "plan": reads(wire.Plan, lambda plan: updates.PlanReplaced(_steps(plan.entries), meta=plan.meta)),
     "plan_update": _plan_update,
-    "plan_removed": _plan_removed,
-    "available_commands_update": _commands,
-    "current_mode_update": _current_mode,
-    "config_option_update": _config_options,
-    "session_info_update": _info,
-    "usage_update": _usage,
-    "notice": _notice,
-    "compaction_update": _compaction,
-    "compaction_summary_chunk": _compaction_chunk,
+    "plan_removed": reads(wire.PlanRemoved, lambda plan: updates.PlanReplaced((), plan.plan_id)),
+    "available_commands_update": reads(
+        wire.AvailableCommandsUpdate,
+        lambda report: updates.CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),
+    ),
+    "current_mode_update": reads(
+        wire.CurrentModeUpdate, lambda change: updates.OptionChanged(MODE, change.current_mode_id, MODE, change.meta)
+    ),
+    "config_option_update": reads(
+        wire.ConfigOptionUpdate,
+        lambda report: updates.OptionsReplaced(read_options(report.config_options), report.meta),
+    ),
+    "session_info_update": reads(
+        wire.SessionInfoUpdate, lambda info: updates.InfoChanged(info.title, info.updated_at, info.meta)
+    ),
+    "usage_update": reads(wire.UsageUpdate, _usage),
+    "notice": reads(
+        wire.Notice, lambda notice: updates.NoticeShown(notice.severity, notice.title, notice.description, notice.meta)
+    ),
+    "compaction_update": reads(wire.CompactionUpdate, _compaction),
+    "compaction_summary_chunk": reads(
+        wire.CompactionSummaryChunk,
+        lambda chunk: updates.CompactionChunk(chunk.compaction_id, read_block(chunk.content), chunk.meta),
+    ),
     "subagent_update": subagents.read_subagent,
     "session_message": subagents.read_message,
     "session_message_chunk": subagents.read_message_chunk,

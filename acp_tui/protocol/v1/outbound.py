@@ -8,20 +8,11 @@ from typing import Any, assert_never
 
 from acp_tui import __version__
 from acp_tui.conversation import content
-from acp_tui.protocol import v1
-from acp_tui.protocol.roles import (
-    AcpServer,
-    ClientOffer,
-    ElicitationAnswer,
-    HttpServer,
-    McpServer,
-    SystemPrompt,
-    Workplace,
-)
+from acp_tui.protocol import roles, v1
 from acp_tui.protocol.wire import Wire, with_some
 
 
-def initialize_request(protocol_version: int, offer: ClientOffer) -> Wire:
+def initialize_request(protocol_version: int, offer: roles.ClientOffer) -> Wire:
     """Return the handshake with exactly what the client offers."""
     return {
         "protocolVersion": protocol_version,
@@ -30,7 +21,7 @@ def initialize_request(protocol_version: int, offer: ClientOffer) -> Wire:
     }
 
 
-def _capabilities(offer: ClientOffer) -> Wire:
+def _capabilities(offer: roles.ClientOffer) -> Wire:
     session = {
         "compaction": _marker(offer.compaction),
         "configOptions": _some(boolean=_marker(offer.boolean_options)),
@@ -63,7 +54,7 @@ def _some(**fields: Wire | None) -> Wire | None:
 # Sessions
 
 
-def new_session(workplace: Workplace) -> Wire:
+def new_session(workplace: roles.Workplace) -> Wire:
     """Return the params that open a session. The list of folders is only present if it isn't empty."""
     return with_some(
         {"cwd": str(workplace.cwd), "mcpServers": [mcp_server(server) for server in workplace.mcp_servers]},
@@ -72,7 +63,7 @@ def new_session(workplace: Workplace) -> Wire:
     )
 
 
-def _system_prompt(prompt: SystemPrompt | None) -> Wire | None:
+def _system_prompt(prompt: roles.SystemPrompt | None) -> Wire | None:
     return None if prompt is None else {"mode": prompt.mode, "content": [content_block(content.Text(prompt.text))]}
 
 
@@ -81,10 +72,10 @@ def list_sessions(cwd: Path | None, cursor: str | None) -> Wire:
     return with_some({}, cwd=None if cwd is None else str(cwd), cursor=cursor)
 
 
-def mcp_server(server: McpServer) -> Wire:
-    if isinstance(server, AcpServer):
+def mcp_server(server: roles.McpServer) -> Wire:
+    if isinstance(server, roles.AcpServer):
         return {"type": "acp", "name": server.name, "serverId": server.server_id}
-    if not isinstance(server, HttpServer):
+    if not isinstance(server, roles.HttpServer):
         return {"name": server.name, "command": server.command, "args": list(server.args), "env": _pairs(server.env)}
     return {"type": server.kind, "name": server.name, "url": server.url, "headers": _pairs(server.headers)}
 
@@ -151,6 +142,6 @@ def _annotations(annotations: content.Annotations | None) -> Wire | None:
     )
 
 
-def elicitation_answer(answer: ElicitationAnswer) -> dict[str, Any]:
+def elicitation_answer(answer: roles.ElicitationAnswer) -> dict[str, Any]:
     """Return the answer on the wire. Content only goes with accepting a form (R-ELIC-3, R-ELIC-11)."""
     return with_some({"action": answer.action}, content=answer.values if answer.action == "accept" else None)

@@ -38,11 +38,6 @@ def _tool_call(update: Any) -> Updates:
     return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
 
 
-def _tool_call_chunk(update: Any) -> Updates:
-    chunk = decode(models.ToolCallContentChunk, update)
-    return (updates.ToolCallContentAdded(tool_calls.ToolCallId(chunk.tool_call_id), tuple(_content(chunk.content))),)
-
-
 def read_tool_call(call: models.ToolCallUpdate) -> tool_calls.ToolCallPatch:
     """Convert a report to a patch: absent keeps, null resets to a new call's value."""
     return tool_calls.ToolCallPatch(
@@ -110,18 +105,15 @@ def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
     return patch.is_whole and patch.moved <= {path for change in changes for path in (change.path, change.old_path)}
 
 
-def _terminal(update: Any) -> Updates:
-    report = decode(models.TerminalUpdate, update)
-    return (
-        updates.TerminalReported(
-            tool_calls.TerminalId(report.terminal_id),
-            report.command,
-            report.cwd,
-            UNSET if report.output is UNSET else b"" if report.output is None else report.output.data,
-            _exit(report.exit_status),
-            _size(report.size),
-            read_cancellable(report.capabilities),
-        ),
+def _terminal(report: models.TerminalUpdate) -> updates.TerminalReported:
+    return updates.TerminalReported(
+        tool_calls.TerminalId(report.terminal_id),
+        report.command,
+        report.cwd,
+        UNSET if report.output is UNSET else b"" if report.output is None else report.output.data,
+        _exit(report.exit_status),
+        _size(report.size),
+        read_cancellable(report.capabilities),
     )
 
 
@@ -139,15 +131,6 @@ def _exit(status: models.TerminalExitStatus | None | UnsetType) -> updates.Termi
     return updates.TerminalExit(status.exit_code, status.signal)
 
 
-def _terminal_chunk(update: Any) -> Updates:
-    chunk = decode(models.TerminalOutputChunk, update)
-    return (updates.TerminalOutput(tool_calls.TerminalId(chunk.terminal_id), chunk.data),)
-
-
-def _state(update: Any) -> Updates:
-    return (read_state(update),)
-
-
 def _usage(update: Any) -> Updates:
     """Convert usage. An absent cost stays as it was; null clears it."""
     (report,) = v1.READERS["usage_update"](update)
@@ -155,7 +138,7 @@ def _usage(update: Any) -> Updates:
     return (report if "cost" in update else replace(report, keeps_cost=True),)
 
 
-_READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
+_READERS: Final[Mapping[str, v1.Reader]] = {
     **{
         kind: v1.READERS[kind]
         for kind in (
@@ -179,10 +162,18 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
     "agent_message": partial(read_message, role="agent"),
     "agent_thought": read_message,
     "tool_call_update": _tool_call,
-    "tool_call_content_chunk": _tool_call_chunk,
-    "terminal_update": _terminal,
-    "terminal_output_chunk": _terminal_chunk,
-    "state_update": _state,
+    "tool_call_content_chunk": v1.reads(
+        models.ToolCallContentChunk,
+        lambda chunk: updates.ToolCallContentAdded(
+            tool_calls.ToolCallId(chunk.tool_call_id), tuple(_content(chunk.content))
+        ),
+    ),
+    "terminal_update": v1.reads(models.TerminalUpdate, _terminal),
+    "terminal_output_chunk": v1.reads(
+        models.TerminalOutputChunk,
+        lambda chunk: updates.TerminalOutput(tool_calls.TerminalId(chunk.terminal_id), chunk.data),
+    ),
+    "state_update": lambda update: (read_state(update),),
     "usage_update": _usage,
 }
 

@@ -24,6 +24,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
+from acp_tui.ui.commands.table import FIRST, LATER
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.status_line import TabState
@@ -35,6 +36,8 @@ from acp_tui.ui.tab.tabs import FIRST_MODE, Tabs
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     # Loaded after the first frame, because it imports the wire types.
     from acp_tui.client.agents.command import AgentCommand, Phase
     from acp_tui.client.prompts import PromptMemory
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
 NOT_HOSTED: Final = "This agent doesn't speak version 1 of ACP, which a host needs."
 NO_HOST: Final = "No host runs this session. With sessions.host set to ask or always, it can go on in one."
+MAX_LEFT_LINES: Final = 1000
 QUIT_AGAIN_S: Final = 5.0
 """Quitting twice within this time needs no confirmation."""
 
@@ -96,6 +100,8 @@ class AcpTuiApp(BaseApp):
         """Whether the process can go on without the screen."""
         self.leaves = False
         """Whether it does so when the app has ended."""
+        self.last_turn = ""
+        """What stays in the terminal when the app has ended: lines for a terminal."""
         self.moves = ""
         """The ID of the session that another screen shows then; "" for none."""
         self._command = command
@@ -174,6 +180,14 @@ class AcpTuiApp(BaseApp):
             self.leave()
         elif chosen == "end":
             self.exit()
+
+    def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """Exit, and note what stays in the terminal: afterwards, there is nothing left to draw it."""
+        panel = self.tabs.front.panel if self.tabs.front is not None else None
+        if panel is not None and self.settings.appearance.scrollback:
+            lines = [*panel.view.last_turn()][-MAX_LEFT_LINES:]
+            self.last_turn = "".join(f"{line.render(self.console)}\n" for line in lines)
+        super().exit(result, return_code, message)
 
     def leave(self) -> None:
         """End the screen, and have the sessions go on without it."""
@@ -335,6 +349,12 @@ class AcpTuiApp(BaseApp):
         places = {"session", "conversation", "app", *places_of(screen.focused or screen)}
         yield from self._dialogs.possible(screen.tab, places)
 
+    def suggested_for(self, screen: Screen[object]) -> Sequence[str]:
+        """What one does first in a session, or what one does in a conversation."""
+        if not isinstance(screen, SessionScreen):
+            return ()
+        return LATER if screen.tab.actions.was_said else FIRST
+
     # Tabs
 
     async def open_tab(self, link: AgentLink, cwd: Path, opening: Opening | None = None) -> Tab:
@@ -345,11 +365,11 @@ class AcpTuiApp(BaseApp):
 
     def changes_in(self, cwd: Path) -> FolderChanges:
         """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
-        from acp_tui.ui.changes.follower import folder_changes  # loading point: BEFORE_TRACKING_CHANGES
+        from acp_tui.ui.changes.follower import FolderChanges  # loading point: BEFORE_TRACKING_CHANGES
 
         changes = self._changes.get(cwd)
         if changes is None:
-            changes = self._changes[cwd] = folder_changes(self, cwd, self.settings.changes)
+            changes = self._changes[cwd] = FolderChanges(self, cwd)
             changes.start()
         return changes
 
@@ -364,7 +384,7 @@ class AcpTuiApp(BaseApp):
 
         if self._memory is None:
             history = self.settings.history
-            self._memory = PromptMemory(state_folder() if history.keep else None, history.max_entries)
+            self._memory = PromptMemory(state_folder() if history.keep else None)
         return self._memory
 
     @work

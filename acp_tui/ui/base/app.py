@@ -132,7 +132,7 @@ class AppStyles:
             self.try_on(None)
 
 
-MAX_USED: Final = 5
+MAX_USED: Final = 2
 """The number of recent commands at the top of the palette."""
 
 
@@ -218,11 +218,16 @@ class BaseApp(PatchedApp):
                 await self.run_action(command.action, screen)
 
         here = places_of(screen.focused or screen)
-        self.pickers.choose_command(lambda: self.commands_for(screen), self.keymap, here, self._used_commands, run)
+        suggested = (*self._used_commands, *self.suggested_for(screen))
+        self.pickers.choose_command(lambda: self.commands_for(screen), self.keymap, here, suggested, run)
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
         """The commands that the palette offers on this screen; here, those for all of acp-tui."""
         yield from (BY_ID[id_] for id_ in ("change_theme", "screenshot", "quit"))
+
+    def suggested_for(self, screen: Screen[object]) -> Sequence[str]:
+        """The IDs of commands that fit the moment, the best first."""
+        return ()
 
     # Looks
 

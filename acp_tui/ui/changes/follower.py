@@ -23,7 +23,6 @@ from textual.worker import Worker
 from acp_tui.client import line_comparison
 from acp_tui.client.changes import ChangeLimits, ChangesError, FileChange, Review, Swapped
 from acp_tui.client.changes.tracker import STILL_READING, ChangeTracker, Moment
-from acp_tui.client.settings.settings import Changes
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible
@@ -152,9 +151,9 @@ class FolderChanges:
         """Remember the current state of the changed files; None if changes aren't followed."""
         return None if self._tracker is None or self._failure else await self._tracker.remember()
 
-    async def changes_since(self, moment: Moment) -> Mapping[str, FileChange]:
-        """The changes since that moment, by path. Raises ChangesError."""
-        return await self._held("").since(moment)
+    async def changes_since(self, moment: Moment, until: Moment | None = None) -> Mapping[str, FileChange]:
+        """The changes since that moment, or between two of them, by path. Raises ChangesError."""
+        return await self._held("").since(moment, until)
 
     # What the user changes
 
@@ -184,7 +183,7 @@ class FolderChanges:
 
     def at_prompts_of(self, session: Session, run: Callable[[Coroutine[Any, Any, None]], object]) -> TurnMoments:
         """Remember the files at each future prompt of this session. `run` runs work as long as the tab exists."""
-        return TurnMoments(session, self, run)
+        return TurnMoments(session, self, run, self._now)
 
     def edit(self, path: str) -> str:
         """Open a file in the user's editor; return "" if it succeeds, or what failed."""
@@ -240,11 +239,6 @@ class FolderChanges:
         self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
 
 
-def folder_changes(app: App[Any], cwd: Path, kept: Changes) -> FolderChanges:
-    """Create it with the limits from the settings. It isn't started."""
-    return FolderChanges(app, cwd, ChangeLimits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files))
-
-
 def summary_of(changes: Mapping[str, FileChange]) -> str:
     """A short summary of these changes; "" if there are none."""
     if not changes:
@@ -264,7 +258,6 @@ def _first(error: BaseException) -> BaseException:
 MAX_MOMENTS: Final = 200
 LOOK_LIMIT_S: Final = 0.5
 """How long a write may wait for its file to be read."""
-ONLY_FILES: Final = "Files that other programs changed are listed, too. The agent still remembers the turn."
 
 
 def paths_of(call: ToolCall) -> Iterator[str]:
@@ -274,12 +267,18 @@ def paths_of(call: ToolCall) -> Iterator[str]:
 
 
 class TurnMoments:
-    """Remembers the state of the changed files at each prompt of one session."""
+    """Remembers when each prompt of one session was sent, and the state of the changed files at that time."""
 
     def __init__(
-        self, session: Session, changes: FolderChanges, run: Callable[[Coroutine[Any, Any, None]], object]
+        self,
+        session: Session,
+        changes: FolderChanges,
+        run: Callable[[Coroutine[Any, Any, None]], object],
+        now: Callable[[], datetime] = datetime.now,
     ) -> None:
         """`run` runs work as long as the tab exists."""
+        self.sent_at: dict[EntryId, datetime] = {}
+        self._now = now
         self._changes = changes
         self._run = run
         self._session = session
@@ -302,6 +301,7 @@ class TurnMoments:
         if start != self._last:
             self._last = start
             if start is not None:
+                self.sent_at[start] = self._now()
                 self._changes.release()
                 self._run(self._remember(start))
 
@@ -324,10 +324,19 @@ class TurnMoments:
             if len(self._moments) > MAX_MOMENTS:
                 del self._moments[next(iter(self._moments))]
 
-    @property
-    def prompts(self) -> Sequence[EntryId]:
-        """The prompts whose turns can be undone, last one first."""
-        return tuple(reversed(self._moments))
+    def knows(self, prompt: EntryId) -> bool:
+        """Whether the files can be put back to what they were at that prompt."""
+        return prompt in self._moments
+
+    async def catch_up(self) -> None:
+        """Read all files now if changes aren't noticed by themselves. Raises ChangesError."""
+        if self._changes.misses_some:
+            await self._changes.rescan()
+
+    async def changed(self, prompt: EntryId, *, until_next: bool = False) -> Mapping[str, FileChange]:
+        """The changes since that prompt, or until the next one. Raises ChangesError."""
+        later = (moment for other, moment in self._moments.items() if until_next and other > prompt)
+        return await self._changes.changes_since(self._moments[prompt], next(later, None))
 
     def since(self, prompt: EntryId, name: str) -> ChangesSince:
         return ChangesSince(self._changes, self._moments[prompt], name)
@@ -345,7 +354,7 @@ class ChangesSince:
 
     @property
     def notes(self) -> Sequence[str]:
-        return (*self._folder.notes, ONLY_FILES)
+        return self._folder.notes
 
     def summary(self) -> str:
         return summary_of(self.changes)

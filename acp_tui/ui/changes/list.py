@@ -22,7 +22,7 @@ from acp_tui.ui.changes.changed_files import UNKNOWN, change_segments, count_wor
 from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.frame import shown
 from acp_tui.ui.kit.question_screen import QuestionScreen
@@ -43,7 +43,10 @@ class ChangeList(RowList, can_focus=True):
     """A row for each changed file, sorted by path."""
 
     PLACE: ClassVar[Place] = "list"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        *MOVING, "next_change", "previous_change", "next_file", "previous_file", place=PLACE
+    )
 
     class Moved(Message):
         """Another row is under the cursor."""
@@ -77,6 +80,15 @@ class ChangeList(RowList, can_focus=True):
     def action_move(self, step: int) -> None:
         self.move(step)
         self.post_message(self.Moved())
+
+    def action_go_to_file(self, step: int) -> None:
+        self.action_move(step)
+
+    def action_go_to_change(self, step: int) -> None:
+        self.action_move(step)
+
+    def action_go_to_end(self, direction: int) -> None:
+        self.action_move(direction * len(self.rows))
 
     def action_page(self, direction: int) -> None:
         self.move_page(direction)

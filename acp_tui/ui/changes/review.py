@@ -32,7 +32,7 @@ from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, WORDS, count_words, state_words
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
@@ -277,8 +277,9 @@ class ReviewScreen(ModalScreen[None]):
     """Reviews one file at a time."""
 
     PLACE: ClassVar[Place] = "diff"
+    ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("dialog_close", place=PLACE),
+        *bindings_of("dialog_close", *MOVING, *READING, place=PLACE),
     ]
 
     def __init__(
@@ -419,8 +420,8 @@ class ReviewScreen(ModalScreen[None]):
         is_brief = self._width < BRIEF_CELLS
         keys = [
             "↑↓: read" if is_brief else "↑↓ PgUp PgDn: read",
-            "{diff_next_hunk} {diff_previous_hunk}: hunks",
-            "{diff_previous_file} {diff_next_file}: files",
+            "{next_change} {previous_change}: hunks",
+            "{previous_file} {next_file}: files",
             "{diff_columns}: one column" if self._layout == "columns" else "{diff_columns}: side by side",
             "{diff_context}: changes only" if self._shows_whole_file else "{diff_context}: whole file",
             "{diff_revert_hunk}: revert hunk",
@@ -456,7 +457,7 @@ class ReviewScreen(ModalScreen[None]):
 
     # What the user reads
 
-    def action_scroll_by(self, lines: int) -> None:
+    def action_move(self, lines: int) -> None:
         self._view.go_to_line(self._view.scroll_offset.y + lines)
 
     def action_page(self, direction: int) -> None:
@@ -466,7 +467,7 @@ class ReviewScreen(ModalScreen[None]):
         """Go to the beginning for -1, to the end for 1."""
         self._view.go_to_line(0 if direction < 0 else len(self._lines))
 
-    def action_go_to_hunk(self, step: int) -> None:
+    def action_go_to_change(self, step: int) -> None:
         self._view.go_to(self._view.hunk + step)
 
     def action_go_to_file(self, step: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acp_tui.values import dataclass
@@ -47,6 +47,8 @@ Place: TypeAlias = Literal[
     "frames",
     "frame",
     "replay",
+    "reading",
+    "moving",
 ]
 """Where a command's keys work: everywhere, on the session's screen, or in the focused widget."""
 
@@ -65,7 +67,7 @@ PLACES: Final[dict[Place, str]] = {
     "terminal": "While a terminal has the keyboard",
     "sidebar": "In the sidebar",
     "sessions": "In the list of sessions",
-    "prompts": "In a list of your prompts",
+    "prompts": "While you go back to a prompt",
     "agents": "In the list of agents",
     "agent": "In what an agent can do",
     "changes": "In the list of changes",
@@ -81,6 +83,8 @@ PLACES: Final[dict[Place, str]] = {
     "frames": "In its list of frames",
     "frame": "In a frame",
     "replay": "In a replay",
+    "reading": "In a diff or a text",
+    "moving": "In every list and text",
     "session": "With a session",
     "app": "Everywhere",
 }
@@ -112,10 +116,14 @@ class Command:
     """Whether it works whatever has the focus."""
     typed: str = ""
     """The slash command for it, without the slash, and what may follow that."""
+    shortcuts: tuple[tuple[str, str], ...] = ()
+    """Other slash commands for it, each with what it does. `run` gets its name."""
     fixed_characters: str = ""
     """Fixed characters to type for it. They aren't keys, so the user can't change them."""
     works_above_questions: bool = False
     """Whether it also works while the agent asks something: no form or other question may block it."""
+    is_numbered: bool = False
+    """Whether its keys end with digits, which tell it a number."""
     follows: str = ""
     """The session command it corresponds to in another place. A key that the user sets for that one works here too."""
 
@@ -123,6 +131,10 @@ class Command:
     def action(self) -> str:
         """The action of the screen; "" if only a widget can do it."""
         return self.screen_action if self.run is None else f"do({self.id!r})"
+
+    def action_by(self, key: str) -> str:
+        """The action of the screen for one of its keys."""
+        return f"do({self.id!r}, {key[-1]!r})" if self.is_numbered else self.action
 
     @property
     def widget_action(self) -> str:
@@ -132,6 +144,11 @@ class Command:
     @property
     def slash(self) -> str:
         return self.typed.partition(" ")[0]
+
+    @property
+    def slashes(self) -> Mapping[str, str]:
+        """All slash commands for it, and what each does."""
+        return dict(((self.slash, self.title), *self.shortcuts) if self.slash else self.shortcuts)
 
     @property
     def slash_argument(self) -> str:

@@ -16,9 +16,9 @@ from textual.widget import Widget
 
 from acp_tui.docs import for_terminals, topics
 from acp_tui.ui.commands.command import PLACES, Command, Place
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, TERMINALS_OWN, Keymap, needs_kitty, shown_key
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, TERMINALS_OWN, Keymap, needs_kitty, shown_key, shown_keys
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.commands.table import BASIC, COMMANDS
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen, ThemePicker
 from acp_tui.ui.kit.frame import Dialog, Frame
 from acp_tui.ui.kit.row_list import PickerRow
@@ -67,7 +67,8 @@ class HelpScreen(Dialog[str | None]):
 def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = False) -> Iterator[PickerRow[Command]]:
     """A row for each command, under the headings of their places, the current ones first.
 
-    If there is little room, only the first key of a command is shown.
+    Besides the basic ones, those of the focused widget are common, except in the prompt, which has many. If there is
+    little room, only the first key of a command is shown.
     """
     for place in (*here, *(place for place in PLACES if place not in here)):
         for command in COMMANDS:
@@ -80,11 +81,12 @@ def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = F
                     else keymap.all_shown(command.id)
                 )
                 about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
-                yield PickerRow(command, command.title, about, PLACES[place], aside=keys)
+                is_rare = command.id not in BASIC and (place not in here[:1] or place == "prompt")
+                yield PickerRow(command, command.title, about, PLACES[place], aside=keys, is_rare=is_rare)
 
 
 def _slash(command: Command) -> str:
-    return f"/{command.slash} in the prompt" if command.slash else ""
+    return ", ".join(f"/{each}" for each in command.slashes) + " in the prompt" if command.slashes else ""
 
 
 def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
@@ -101,7 +103,8 @@ def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
             yield f"{shown_key(key)}: {TERMINALS_OWN[key]}"
 
 
-RECENT = "Used last"
+SUGGESTED: Final = "Suggested"
+MAX_SUGGESTED: Final = 5
 
 
 class CommandPicker(Picker[Command]):
@@ -113,11 +116,11 @@ class CommandPicker(Picker[Command]):
         keymap: Keymap,
         *,
         here: Sequence[Place] = (),
-        recent: Sequence[str] = (),
+        suggested: Sequence[str] = (),
         cells: int,
     ) -> None:
-        """`here` has the current places, from the focus outwards; `recent` has the latest commands' IDs."""
-        rows = palette_rows(commands, keymap, here, recent, is_narrow=cells < NARROW_CELLS)
+        """`here` has the current places, from the focus outwards; `suggested` has commands' IDs, the best first."""
+        rows = palette_rows(commands, keymap, here, suggested, is_narrow=cells < NARROW_CELLS)
         super().__init__("Commands", list(rows))
 
 
@@ -125,20 +128,21 @@ def palette_rows(
     commands: Iterable[Command],
     keymap: Keymap,
     here: Sequence[Place],
-    recent: Sequence[str],
+    suggested: Sequence[str],
     *,
     is_narrow: bool = False,
 ) -> Iterator[PickerRow[Command]]:
-    """A row for each command: recently used ones first, then by place, the current places first."""
+    """A row for each command: those suggested first, as far as they are possible; then the current places first."""
     known = {command.id: command for command in commands}
     places = [place for place in here if place != "app"]
     order = [*places, *(place for place in PLACES if place not in places)]
     by_place = sorted((one for one in known.values()), key=lambda one: order.index(one.where))
-    used = [known[id_] for id_ in recent if id_ in known]
-    for command in (*used, *(one for one in by_place if one not in used)):
+    first = [known[id_] for id_ in dict.fromkeys(suggested) if id_ in known][:MAX_SUGGESTED]
+    for command in (*first, *(one for one in by_place if one not in first)):
         keys = keymap.shown(command.id) if is_narrow else keymap.all_shown(command.id)
-        group = RECENT if command in used else PLACES[command.where]
-        yield PickerRow(command, command.title, command.help, group, aside=keys)
+        group = SUGGESTED if command in first else PLACES[command.where]
+        is_common = not first or command in first or command.id in BASIC or command.where in here[:1]
+        yield PickerRow(command, command.title, command.help, group, aside=keys, is_rare=not is_common)
 
 
 class Pickers:
@@ -152,13 +156,13 @@ class Pickers:
         commands: Callable[[], Iterable[Command]],
         keymap: Keymap,
         here: Sequence[Place],
-        recent: Sequence[str],
+        suggested: Sequence[str],
         run: Callable[[Command | None], Awaitable[None]],
     ) -> None:
         """Let the user choose a command, unless a picker is already open."""
         if not isinstance(self._app.screen, CommandPicker):
             cells = self._app.size.width
-            picker = CommandPicker(commands(), keymap, here=here, recent=recent, cells=cells)
+            picker = CommandPicker(commands(), keymap, here=here, suggested=suggested, cells=cells)
             self._app.push_screen(picker, run)
 
     async def choose_theme(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> str | None:
@@ -170,7 +174,6 @@ class Pickers:
 
 
 KEY_CELLS: Final = 18
-DIGITS: Final = " ".join("123456789")
 OURS: Final = "acp_tui."
 
 
@@ -193,12 +196,8 @@ def keys_told(dialog: Screen[Any]) -> str:
             for key in in_force.get(binding.id or "", (binding.key,)):
                 if key not in known and node is not dialog.app:
                     known.add(key)
-                    keys.setdefault(binding.description, []).append(shown_key(key))
-    return "\n".join(f"{_joined(each):<{KEY_CELLS}}  {what}" for what, each in keys.items())
-
-
-def _joined(keys: Sequence[str]) -> str:
-    return " ".join(keys).replace(DIGITS, "1-9")
+                    keys.setdefault(binding.description, []).append(key)
+    return "\n".join(f"{shown_keys(each):<{KEY_CELLS}}  {what}" for what, each in keys.items())
 
 
 def _bindings(node: DOMNode) -> Iterator[Binding]:

@@ -116,19 +116,15 @@ PRESET: Final = "preset"
 """The name in `[keys]` for a whole set of keys."""
 PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "vim": {
-        "entry_above": ("up", "k"),
-        "entry_below": ("down", "j"),
-        "top": ("home", "g"),
-        "end": ("end", "G"),
+        "move_up": ("up", "k"),
+        "move_down": ("down", "j"),
+        "to_start": ("home", "ctrl+home", "g"),
+        "to_end": ("end", "ctrl+end", "G"),
         "find_here": ("/",),
         "next_match_here": ("n",),
         "previous_match_here": ("N",),
         "prompt_above_here": ("[",),
         "prompt_below_here": ("]",),
-        "plan_up": ("up", "k"),
-        "plan_down": ("down", "j"),
-        "review_top": ("home", "g"),
-        "review_end": ("end", "G"),
     },
     "vim-prompt": {},  # its keys are modes of the prompt: `ui/prompt/vim.py`
 }
@@ -167,6 +163,11 @@ def shown_key(key: str) -> str:
     modifiers.sort(key=lambda modifier: _READ_FIRST.index(modifier) if modifier in _READ_FIRST else 9)
     name = _NAMED.get(base) or _SIGNS.get(base) or (base.upper() if modifiers else base)
     return "+".join([*map(str.capitalize, modifiers), name])
+
+
+def shown_keys(keys: Iterable[str]) -> str:
+    """The keys as they are shown to the user, such as `Enter 1-9`."""
+    return _NINE.sub(r"\g<1>1-9", " ".join(map(shown_key, keys)))
 
 
 def written_key(key: str) -> str:
@@ -210,13 +211,18 @@ NEEDED: Final = frozenset(
 _KEPT: Final = frozenset({"enter", "tab", "escape", "up", "down", "left", "right", "space", "backspace", "delete"})
 """Every widget needs these keys, so commands of the whole screen can't have them."""
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
+_OVERLAPPING: Final[tuple[Place, ...]] = (*_ALL_OVER, "moving")
 _TEXT_FIELDS: Final[tuple[Place, ...]] = (
     *("prompt", "find", "prompts", "agents", "settings", "setting", "app"),
     *("dialog", "list", "query"),
 )
 """There, a key that types a character does that."""
-_LISTS: Final[tuple[Place, ...]] = ("sessions", "agent", "changes", "diff", "page", "choices", "ask")
-"""Dialogs in which letters are keys."""
+_LISTS: Final[tuple[Place, ...]] = (
+    *("sessions", "agent", "changes", "diff", "page", "choices", "ask"),
+    *("reading", "moving"),
+)
+"""Places in which letters are keys."""
+_NINE: Final = re.compile(r"(\S*)1" + "".join(rf" (?:\1){number}" for number in range(2, 10)))
 _REFERENCE: Final = re.compile(r"\{(\w+)\}")
 _BETWEEN_PARTS: Final = re.compile(r"(; | · |(?<=\.) )")
 
@@ -258,7 +264,7 @@ class Keymap:
 
     def all_shown(self, id_: str) -> str:
         """All keys of a command, or what is typed for it."""
-        return BY_ID[id_].fixed_characters or " ".join(map(shown_key, self.keys[id_]))
+        return BY_ID[id_].fixed_characters or shown_keys(self.keys[id_])
 
     def command_at(self, places: Sequence[Place], key: str) -> Command | None:
         """The command for this key in the nearest place that uses it."""
@@ -283,12 +289,17 @@ def _is_bound(command: Command, key: str) -> bool:
 
 
 def places_of(focused: DOMNode) -> tuple[Place, ...]:
-    """The current places, from the focus outwards: the `PLACE` of each widget that has keys of its own."""
+    """The current places, from the focus outwards: `PLACE` and `ALSO` of each widget that has keys of its own."""
     nodes = focused.ancestors_with_self
-    found: list[Place] = [node.PLACE for node in nodes if hasattr(node, "PLACE")]
+    found: list[Place] = [place for node in nodes if hasattr(node, "PLACE") for place in (node.PLACE, *_also(node))]
     if any(isinstance(node, ModalScreen) for node in nodes):
         found.append("dialog")
-    return ("terminal",) if "terminal" in found else (*found, "app")
+    return ("terminal",) if "terminal" in found else (*found, "app", "moving")
+
+
+def _also(node: DOMNode) -> tuple[Place, ...]:
+    """Places that the widget shares with others."""
+    return getattr(node, "ALSO", ())
 
 
 def is_writing(focused: DOMNode | None) -> bool:
@@ -343,7 +354,7 @@ def _is_taken(place: Place, key: str, taken: Iterable[tuple[Place, str]]) -> boo
 
 def _is_same(place: Place, other: Place) -> bool:
     """Whether a key can have only one meaning in both places."""
-    return place == other or (place in _ALL_OVER and other in _ALL_OVER)
+    return place == other or (place in _OVERLAPPING and other in _OVERLAPPING)
 
 
 def _validate(choice: KeyChoice, accepted: _Chosen) -> tuple[tuple[str, ...] | None, list[str]]:

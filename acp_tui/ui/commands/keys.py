@@ -90,12 +90,12 @@ class Keys:
         above = self._above_question(event.key)
         if above is not None:
             self._end_pause(event)
-            await app.run_action(above.action, app.screen_stack[0])
+            await app.run_action(above.action_by(event.key), app.screen_stack[0])
             return True
         meaning = self._meaning(event)
         if isinstance(meaning, Command):
             self._end_pause(event)
-            await app.run_action(meaning.action, screen)
+            await app.run_action(meaning.action_by(event.key), screen)
             return True
         has_effect_anywhere = bool(meaning) and has_priority(screen, meaning)
         if not meaning or has_effect_anywhere:

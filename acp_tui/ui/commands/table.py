@@ -22,17 +22,6 @@ _anywhere: Final = partial(Command, has_priority=True)
 _above: Final = partial(Command, has_priority=True, works_above_questions=True)
 
 
-def _to_tab(number: int) -> Command:
-    return _above(
-        f"tab_{number}",
-        f"alt+{number}",
-        lambda do, _: do.tab.app.tabs.go_to_number(number),
-        f"Go to tab {number}",
-        when=lambda do: do.has_tab(number),
-        keys_wait=True,
-    )
-
-
 def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, follows: str = "") -> Command:
     return Command(f"replay_{id_}", keys, None, title, about, "replay", screen_action=action, follows=follows)
 
@@ -41,10 +30,10 @@ def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, fo
 # fmt: off
 REPLAY_COMMANDS: Final = (
     _replay("play", "space", "toggle_playing", "Play or pause"),
-    _replay("next", "right,full_stop", "step(1)", "Next event"),
-    _replay("previous", "left,comma", "step(-1)", "Previous event"),
-    _replay("prompt_below", "n", "to_prompt(1)", "Next prompt"),
-    _replay("prompt_above", "p", "to_prompt(-1)", "Previous prompt"),
+    _replay("next", "right,j", "step(1)", "Next event"),
+    _replay("previous", "left,k", "step(-1)", "Previous event"),
+    _replay("prompt_below", "right_square_bracket", "to_prompt(1)", "Next prompt"),
+    _replay("prompt_above", "left_square_bracket", "to_prompt(-1)", "Previous prompt"),
     _replay("faster", "plus,equals_sign", "change_speed(1)", "Faster"),
     _replay("slower", "minus", "change_speed(-1)", "Slower"),
     _replay("start", "home", "to_start", "To the beginning"),
@@ -53,8 +42,6 @@ REPLAY_COMMANDS: Final = (
     _replay("previous_session", "shift+tab", "next_session(-1)", "Previous session"),
     _replay("find", "slash,f9,ctrl+shift+f", "find", "Find in the conversation", "as far as it is played",
             follows="find"),
-    _replay("page_up", "pageup", "page(-1)", "Page up"),
-    _replay("page_down", "pagedown", "page(1)", "Page down"),
     _replay("follow", "ctrl+end", "follow", "To the end of the conversation", "and follow it", follows="follow"),
     _replay("toggle_all", "ctrl+o", "toggle_all", "Unfold or fold everything", follows="toggle_all"),
     _replay("toggle_plan", "ctrl+t", "toggle_plan", "Unfold or fold the plan", follows="toggle_plan"),
@@ -83,8 +70,6 @@ def _of_a_tab() -> tuple[Command, ...]:
                 "Go to the prompt above", when=lambda do: do.was_said),
         Command("prompt_below", "ctrl+down", lambda do, _: do.in_view(lambda view: view.action_to_prompt(1)),
                 "Go to the prompt below", when=lambda do: do.was_said),
-        Command("show_prompts", "", lambda do, _: do.show_prompts(), "List your prompts",
-                "go to one, copy it, or put it into the draft", typed="prompts", when=lambda do: do.was_said),
         Command("follow", "ctrl+end", lambda do, _: do.in_view(lambda view: view.action_follow()),
                 "Go to the end of the conversation", "and follow it", when=lambda do: do.was_said),
         _anywhere("toggle_all", "ctrl+o", lambda do, _: do.in_view(lambda view: view.toggle_all()),
@@ -118,28 +103,29 @@ def _of_a_tab() -> tuple[Command, ...]:
         _anywhere("show_changes", "f5", lambda do, _: do.show_changes(), "Show what has changed in the workspace",
                   "since the start, by any program; review and revert", typed="changes",
                   when=lambda do: do.tab.changes is not None),
-        Command("undo_turn", "", lambda do, _: do.undo_turn(), "Undo a turn",
-                "review and revert the changes since a prompt; continue from there", typed="undo",
-                when=lambda do: do.tab.changes is not None),
         _anywhere("begin_session", "ctrl+n", lambda do, _: do.begin_session(), "Start another session",
                   "with this agent, in a new tab", typed="new", when=lambda do: do.tab.link.can_start),
-        Command("fork_session", "", lambda do, _: do.fork_session(), "Fork the session",
-                "continue in a new tab; this session stays as it is", typed="fork", when=lambda do: do.can_fork),
-        Command("fork_from_prompt", "", lambda do, _: do.fork_from_prompt(), "Continue from an earlier prompt",
-                "send it again, in a fork, or in a session that has only the conversation before it", typed="fork-from",
+        Command("go_back", "", lambda do, shortcut: do.go_back(shortcut), "Go back to a prompt",
+                "edit it, fork, hand over, or put the files back; Esc Esc in an empty prompt",
+                shortcuts=(
+                    ("undo", "Put back the files as they were at a prompt, and go on from there"),
+                    ("fork", "Go on in a fork of the session, which stays as it is"),
+                    ("handover", "Go on with another agent, from here or from a prompt"),
+                    ("prompts", "List your prompts, and go to one"),
+                ),
                 when=lambda do: do.was_said),
-        Command("hand_over", "", lambda do, _: do.hand_over(), "Continue with another agent",
-                "in a new tab, with a draft that sums up this session", typed="handover", when=lambda do: do.was_said),
         Command("begin_in_worktree", "", lambda do, name: do.begin_in_worktree(name),
                 "Start a session in a new git worktree", "of this folder, in a new tab", typed="worktree name",
                 when=lambda do: do.tab.link.can_start),
         _anywhere("choose_agent", "alt+a", lambda do, _: do.tab.app.choose_agent(), "Start another agent",
                   "in a new tab", typed="agents"),
         _above("next_tab", "ctrl+pagedown", lambda do, _: do.tab.app.tabs.step(1), "Go to the next tab",
-               "Alt+1 to Alt+9 go to one by its number", when=lambda do: do.has_tab(2), keys_wait=True),
+               when=lambda do: do.has_tab(2), keys_wait=True),
         _above("previous_tab", "ctrl+pageup", lambda do, _: do.tab.app.tabs.step(-1), "Go to the previous tab",
                when=lambda do: do.has_tab(2), keys_wait=True),
-        *map(_to_tab, range(1, 10)),
+        _above("go_to_tab", ",".join(f"alt+{number}" for number in range(1, 10)),
+               lambda do, number: do.tab.app.tabs.go_to_number(int(number)), "Go to a tab by its number",
+               when=lambda do: False, keys_wait=True, is_numbered=True),
         _above("next_needing", "alt+n", lambda do, _: do.next_needing(), "Go to the next tab that needs you",
                "or one that failed or is done", when=lambda do: do.has_tab(2), keys_wait=True),
         _above("close_tab", "alt+w", lambda do, _: do.tab.app.close_front(), "Close the tab",
@@ -219,23 +205,16 @@ COMMANDS: Final = (
         "to edit or delete it"),
     own("prompt", "walk_history", "", "", "Earlier prompts of this project", "from the first or last line",
         fixed_characters="↑ ↓"),
-    own("queue", "queue_above", "up", "select(-1)", "Prompt above"),
-    own("queue", "queue_below", "down", "select(1)", "Prompt below"),
     own("queue", "queue_edit", "enter", "edit", "Back to the draft", "to change it"),
     own("queue", "queue_send_now", "alt+enter,ctrl+enter", "send_now", "Send it now", "it interrupts the turn"),
     own("queue", "queue_remove", "delete,backspace", "remove", "Remove it", "doesn't send it"),
-    own("queue", "queue_earlier", "alt+up,shift+up", "move(-1)", "Send it earlier"),
-    own("queue", "queue_later", "alt+down,shift+down", "move(1)", "Send it later"),
-    own("history", "history_older", "ctrl+r,up", "move(-1)", "Older prompt", has_priority=True),
-    own("history", "history_newer", "down", "move(1)", "Newer prompt", has_priority=True),
-    own("history", "history_page_up", "pageup", "page(-1)", "A page older", has_priority=True),
-    own("history", "history_page_down", "pagedown", "page(1)", "A page newer", has_priority=True),
+    own("queue", "queue_earlier", "alt+up,shift+up", "send_earlier(-1)", "Send it earlier"),
+    own("queue", "queue_later", "alt+down,shift+down", "send_earlier(1)", "Send it later"),
+    own("history", "history_older", "ctrl+r", "move(-1)", "Older prompt", has_priority=True),
     own("history", "history_choose", "enter,tab", "choose", "Put it into the draft", "doesn't send it",
         has_priority=True),
     own("history", "history_projects", "shift+tab", "toggle_all", "All projects, or this one", has_priority=True),
     own("history", "history_close", "escape", "close", "Close the search", "your draft is unchanged"),
-    own("prompt", "prompt_page_up", "pageup", "screen.page(-1)", "Page up in the conversation"),
-    own("prompt", "prompt_page_down", "pagedown", "screen.page(1)", "Page down in the conversation"),
     own("prompt", "edit_draft", "ctrl+g", "edit_draft", "Open the draft in your editor",
         "$VISUAL or $EDITOR"),
     own("prompt", "paste", "ctrl+v,alt+v,super+v", "screen.paste", "Paste from the clipboard", "text, or a picture"),
@@ -260,17 +239,13 @@ COMMANDS: Final = (
         fixed_characters="1-9"),
     own("card", "answer_by_kind", "", "answer('{}')", "Allow once, allow always, reject once",
         "if an option does that; these keys are fixed", fixed_characters="y a n"),
-    own("card", "option_above", "up,shift+tab", "choose(-1)", "Option above"),
-    own("card", "option_below", "down,tab", "choose(1)", "Option below"),
+    own("card", "option_before", "shift+tab", "choose(-1)", "Option before"),
+    own("card", "option_next", "tab", "choose(1)", "Next option"),
     own("card", "confirm", "enter", "confirm", "Answer with the chosen option"),
     own("card", "review", "f", "review", "See the request full screen"),
     own("card", "raw", "r", "toggle_raw", "Show or hide raw input"),
     own("card", "reject_and_say_why", "w", "reject_and_say_why", "Reject and say why",
         "Enter sends both; the reason goes as your next prompt"),
-    own("card", "card_page_up", "pageup", "page(-1)", "Page up"),
-    own("card", "card_page_down", "pagedown,space", "page(1)", "Page down"),
-    own("card", "card_next_file", "right_square_bracket", "go_to_file(1)", "Next file"),
-    own("card", "card_file_before", "left_square_bracket", "go_to_file(-1)", "File before"),
     own("card", "leave_card", "escape", "leave", "Back to the prompt", "the request stays open"),
     # On a form, or the question whether to open a page
     own("question", "question_answer", "", "number({})", "Answer with that choice, or open the page",
@@ -279,60 +254,23 @@ COMMANDS: Final = (
         fixed_characters="0"),
     own("question", "next_field", "tab", "go(1)", "Go to the next field, or button"),
     own("question", "field_before", "shift+tab", "go(-1)", "Previous field, or back to the prompt"),
-    own("question", "question_above", "up", "step(-1)", "Row above"),
-    own("question", "question_below", "down", "step(1)", "Row below"),
-    own("question", "question_page_down", "pagedown,space", "page_down", "Page down"),
     own("question", "question_confirm", "enter", "confirm", "Answer with the chosen row"),
     own("question", "send_form", "ctrl+enter", "send", "Send the form", "like Enter on the last field"),
     own("question", "copy_address", "c", "copy", "Copy the page's address"),
     own("question", "leave_question", "escape", "leave", "Back to the prompt", "the question stays open"),
-    own("choices", "choice_above", "up", "move(-1)", "Choice above"),
-    own("choices", "choice_below", "down", "move(1)", "Choice below"),
     own("choices", "choice_choose", "space", "choose", "Choose or not"),
     own("choices", "choice_finish", "enter", "finish", "Choose and continue"),
     own("choices", "choice_clear", "backspace,delete", "clear", "Choose nothing"),
     own("choices", "choice_number", "", "number({})", "Choose that one", fixed_characters="1-9"),
-    own("review", "review_answer", "", "", "Answer with that option", "these keys are fixed", fixed_characters="1-9"),
-    own("review", "review_answer_by_kind", "", "", "Allow once, allow always, reject once",
-        "if an option does that; these keys are fixed", fixed_characters="y a n"),
-    own("review", "review_option_next", "tab", "choose(1)", "Next option"),
-    own("review", "review_option_before", "shift+tab", "choose(-1)", "Previous option"),
-    own("review", "review_confirm", "enter", "", "Answer with the chosen option"),
-    own("review", "review_raw", "r", "", "Show or hide raw input"),
-    own("review", "review_reject", "w", "", "Reject and say why"),
-    own("review", "review_up", "up", "scroll(-1)", "Line up"),
-    own("review", "review_down", "down", "scroll(1)", "Line down"),
-    own("review", "review_page_up", "pageup", "", "Page up"),
-    own("review", "review_page_down", "pagedown,space", "", "Page down"),
-    own("review", "review_top", "home", "go_to_end(-1)", "To the beginning"),
-    own("review", "review_end", "end", "go_to_end(1)", "To the end"),
-    own("review", "review_next_change", "j", "next_change", "Next change"),
-    own("review", "review_change_before", "k", "previous_change", "Previous change"),
-    own("review", "review_next_file", "right_square_bracket", "", "Next file"),
-    own("review", "review_file_before", "left_square_bracket", "", "File before"),
-    own("review", "review_columns", "s", "toggle_columns", "One column or two"),
-    own("review", "review_context", "c", "toggle_context", "The whole file, or the changes"),
     own("review", "leave_review", "escape,f", "dismiss", "Back to the card"),
     # In the conversation
-    own("conversation", "entry_above", "up", "cursor(-1)", "Entry above"),
-    own("conversation", "entry_below", "down", "cursor(1)", "Entry below"),
     own("conversation", "toggle_entry", "space,enter", "toggle_entry", "Fold or unfold an entry"),
-    own("conversation", "page_up", "pageup", "page(-1)", "Page up"),
-    own("conversation", "page_down", "pagedown", "page(1)", "Page down"),
-    own("conversation", "top", "home", "top", "Go to the beginning"),
-    own("conversation", "end", "end", "follow", "Go to the end"),
     own("conversation", "select_all", "ctrl+a", "select_all", "Select everything"),
     own("conversation", "leave_subagent", "escape", "leave_subagent", "Back from a subagent",
         "Enter on its entry shows what it says"),
     # In the plan, and while searching
     own("plan", "fold_plan", "space,enter", "toggle_plan", "Fold or unfold the plan"),
-    own("plan", "plan_up", "up", "read(-1)", "Line up"),
-    own("plan", "plan_down", "down", "read(1)", "Line down"),
-    own("plan", "plan_page_up", "pageup", "page(-1)", "Page up"),
-    own("plan", "plan_page_down", "pagedown", "page(1)", "Page down"),
     # In an empty session
-    own("welcome", "recent_above", "up", "move(-1)", "Session above"),
-    own("welcome", "recent_below", "down", "move(1)", "Session below"),
     own("welcome", "recent_open", "enter", "choose", "Open the session", "1-9 open one by its number"),
     own("find", "next_match", "down,enter", "step(1)", "Next match", has_priority=True),
     own("find", "previous_match", "up,shift+enter", "step(-1)", "Previous match", has_priority=True),
@@ -341,33 +279,17 @@ COMMANDS: Final = (
     own("terminal", "leave_terminal", "ctrl+right_square_bracket", "", "Take the keyboard back",
         "all other keys go to the program"),
     # In the sidebar
-    own("sidebar", "sidebar_up", "up", "go(-1)", "Row above"),
-    own("sidebar", "sidebar_down", "down", "go(1)", "Row below"),
-    own("sidebar", "sidebar_first", "home", "go(-1000000)", "First row"),
-    own("sidebar", "sidebar_last", "end", "go(1000000)", "Last row"),
-    own("sidebar", "sidebar_page_up", "pageup", "page(-1)", "Page up"),
-    own("sidebar", "sidebar_page_down", "pagedown", "page(1)", "Page down"),
     own("sidebar", "sidebar_choose", "enter,space", "choose", "Fold a section, review a file, or show a subagent"),
     # In dialogs
     own("dialog", "dialog_help", "f1", "", "Help for the open dialog", "its keys", follows="help"),
     own("dialog", "dialog_close", "escape", "close", "Close it, or go back"),
     own("page", "page_close", "q", "close", "Close it"),
-    own("list", "list_above", "up", "move(-1)", "Row above"),
-    own("list", "list_below", "down", "move(1)", "Row below"),
-    own("list", "list_page_up", "pageup", "page(-1)", "Page up"),
-    own("list", "list_page_down", "pagedown", "page(1)", "Page down"),
-    own("list", "list_first", "ctrl+home,home", "move(-1000000)", "First row"),
-    own("list", "list_last", "ctrl+end,end", "move(1000000)", "Last row"),
     own("list", "list_choose", "enter", "choose", "Choose"),
     own("ask", "ask_yes", "", "answer(True)", "Yes", fixed_characters="y"),
     own("ask", "ask_no", "", "answer(False)", "No", fixed_characters="n"),
     own("ask", "ask_press", "enter", "press_button", "Answer with the chosen button"),
     own("ask", "ask_left", "left", "app.focus_previous", "Other answer"),
     own("ask", "ask_right", "right", "app.focus_next", "Other answer"),
-    own("ask", "ask_up", "up", "scroll(-1)", "Line up"),
-    own("ask", "ask_down", "down", "scroll(1)", "Line down"),
-    own("ask", "ask_page_up", "pageup", "scroll(-10)", "Page up"),
-    own("ask", "ask_page_down", "pagedown", "scroll(10)", "Page down"),
     own("sessions", "sessions_answer", "tab", "answer", "Go to the question"),
     own("sessions", "sessions_close", "alt+w", "close_tab", "Close the tab", has_priority=True),
     own("sessions", "sessions_up", "alt+up", "move(-1)", "Move the tab up", has_priority=True),
@@ -384,8 +306,8 @@ COMMANDS: Final = (
     own("sessions", "sessions_archived", "v", "switch_archived", "Show or hide archived sessions"),
     own("sessions", "sessions_search", "slash", "search", "Search"),
     own("sessions", "sessions_reload", "g", "retry", "Load again"),
-    own("prompts", "prompts_copy", "ctrl+y", "use('copy')", "Copy the prompt", has_priority=True),
-    own("prompts", "prompts_edit", "ctrl+e", "use('edit')", "Put it into the draft", has_priority=True),
+    own("prompts", "prompts_switch", "tab,shift+tab", "switch", "How to go on, or back to the prompts",
+        has_priority=True),
     own("agents", "agents_number", "", "number({})", "Start that one", fixed_characters="1-9", has_priority=True),
     own("agents", "agents_update", "f5", "update", "Fetch the registry"),
     own("agents", "agents_copy", "ctrl+y", "copy", "Copy the command"),
@@ -398,18 +320,6 @@ COMMANDS: Final = (
     own("changes", "changes_revert_all", "X", "revert_all", "Revert all files", "press it twice"),
     own("changes", "changes_undo", "u", "undo", "Undo the last revert"),
     own("changes", "changes_reload", "g,f5", "rescan", "Read all files again"),
-    own("diff", "diff_up", "up", "scroll_by(-1)", "Line up"),
-    own("diff", "diff_down", "down", "scroll_by(1)", "Line down"),
-    own("diff", "diff_page_up", "pageup", "page(-1)", "Page up"),
-    own("diff", "diff_page_down", "pagedown,space", "page(1)", "Page down"),
-    own("diff", "diff_top", "home", "go_to_end(-1)", "To the beginning"),
-    own("diff", "diff_end", "end", "go_to_end(1)", "To the end"),
-    own("diff", "diff_next_hunk", "j", "go_to_hunk(1)", "Next hunk"),
-    own("diff", "diff_previous_hunk", "k", "go_to_hunk(-1)", "Previous hunk"),
-    own("diff", "diff_next_file", "right_square_bracket", "go_to_file(1)", "Next file"),
-    own("diff", "diff_previous_file", "left_square_bracket", "go_to_file(-1)", "Previous file"),
-    own("diff", "diff_columns", "s", "toggle_columns", "One column or two"),
-    own("diff", "diff_context", "c", "toggle_context", "The whole file, or the changes"),
     own("diff", "diff_revert_hunk", "x", "revert_hunk", "Revert the hunk"),
     own("diff", "diff_revert_file", "X", "revert_file", "Revert the file"),
     own("diff", "diff_undo", "u", "undo", "Undo the last revert of the file"),
@@ -423,6 +333,20 @@ COMMANDS: Final = (
         has_priority=True),
     own("setting", "setting_save", "ctrl+s,ctrl+enter", "accept", "Write it", has_priority=True),
     own("setting", "setting_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
+    # Where there is more than fits: these come last, since a key's own meaning in a place goes first
+    own("reading", "next_change", "j", "go_to_change(1)", "Next change"),
+    own("reading", "previous_change", "k", "go_to_change(-1)", "Previous change"),
+    own("reading", "next_file", "right_square_bracket", "go_to_file(1)", "Next file"),
+    own("reading", "previous_file", "left_square_bracket", "go_to_file(-1)", "Previous file"),
+    own("reading", "diff_columns", "s", "toggle_columns", "One column or two"),
+    own("reading", "diff_context", "c", "toggle_context", "The whole file, or the changes"),
+    own("reading", "read_on", "space", "page(1)", "Page down"),
+    own("moving", "move_up", "up", "move(-1)", "Row up"),
+    own("moving", "move_down", "down", "move(1)", "Row down"),
+    own("moving", "page_up", "pageup", "page(-1)", "Page up"),
+    own("moving", "page_down", "pagedown", "page(1)", "Page down"),
+    own("moving", "to_start", "home,ctrl+home", "go_to_end(-1)", "To the beginning"),
+    own("moving", "to_end", "end,ctrl+end", "go_to_end(1)", "To the end"),
     *INSPECTOR,
     *REPLAY_COMMANDS,
     own("replay", "replay_toggle_entry", "enter", "toggle_entry", "Fold or unfold an entry"),
@@ -456,18 +380,41 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
     if not name or written in taken:
         return None
     for command in COMMANDS:
-        if command.slash == name and command.action:
-            if not command.slash_argument:
-                return command.action
-            return f"{command.action.removesuffix(')')}, {rest.strip()!r})"
+        if name in command.slashes and command.action:
+            words = rest.strip() if name == command.slash else name
+            has_words = command.slash_argument or name != command.slash
+            return f"{command.action.removesuffix(')')}, {words!r})" if has_words else command.action
     return None
 
 
-def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
-    """A widget's bindings: for these commands of its own, or for all commands of a place."""
+BASIC: Final = frozenset(
+    {
+        *("send", "new_line", "cancel", "shell", "attach", "walk_history", "search_history", "leave_prompt", "steer"),
+        *("pull_back", "edit_draft", "paste", "undo", "answer", "answer_by_kind", "confirm", "review"),
+        *("reject_and_say_why", "decline", "send_form", "toggle_entry", "move_up", "move_down", "page_up", "page_down"),
+        *("focus_prompt", "next_mode", "find", "toggle_all", "sidebar", "choose_option", "choose_model"),
+        *("choose_session", "show_changes", "go_back", "show_agent", "begin_session", "choose_agent", "go_to_tab"),
+        *("next_needing", "close_tab", "restart", "take_over", "inspect", "copy_reply", "export", "interrupt"),
+        *("settings", "help", "command_palette", "change_theme", "quit"),
+    }
+)
+"""What a newcomer needs, by ID: help, the palette, and `acp-tui keys` begin with these."""
+FIRST: Final = ("choose_session", "choose_model", "choose_mode", "choose_agent", "begin_in_worktree")
+LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "go_back", "copy_reply")
+"""What fits the moment, by ID: before the first prompt, and later. The palette begins with those that are possible."""
+STEPS: Final = ("move_up", "move_down")
+PAGES: Final = ("page_up", "page_down")
+MOVING: Final = (*STEPS, *PAGES, "to_start", "to_end")
+READING: Final = tuple(command.id for command in COMMANDS if command.where == "reading")
+
+
+def bindings_of(*ids: str, place: Place | None = None, has_priority: bool = False) -> list[BindingType]:
+    """A widget's bindings: for these commands, or for all commands of its place."""
     rows = [row for row in COMMANDS if (row.id in ids or row.where == place) and row.widget_action]
     keys = [
-        Binding(row.keys, row.widget_action, row.title, show=False, priority=row.has_priority, id=row.id)
+        Binding(
+            row.keys, row.widget_action, row.title, show=False, priority=has_priority or row.has_priority, id=row.id
+        )
         for row in rows
         if row.keys
     ]
@@ -482,11 +429,9 @@ def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
 def bindings() -> list[Binding]:
     """The bindings of the session screen. Printable keys are bound by the keymap, outside of the prompt only."""
     return [
-        Binding(keys, command.action, command.title, show=False, priority=command.has_priority, id=command.id)
+        Binding(key, command.action_by(key), command.title, show=False, priority=command.has_priority, id=command.id)
         for command in COMMANDS
-        if command.where in ("session", "app") and (keys := _untyped(command))
+        if command.where in ("session", "app") and command.keys
+        for key in command.keys.split(",")
+        if key != "question_mark"
     ]
-
-
-def _untyped(command: Command) -> str:
-    return ",".join(key for key in command.keys.split(",") if key != "question_mark")

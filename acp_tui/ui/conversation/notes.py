@@ -15,7 +15,7 @@ from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.conversation.web_address import host_of
-from acp_tui.conversation.wording import STOP_REASONS, answer_words, facts_words, forked
+from acp_tui.conversation.wording import answer_words, facts_words, forked, stop_words
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.conversation.messages import MAX_TEXT_CELLS
@@ -110,7 +110,7 @@ class NoteDrawing(KeptDrawing):
         match self._note:
             case TurnEnd(stop_reason):
                 style = palette.muted if stop_reason == "cancelled" else palette.warning
-                return [(f"■ {make_visible_line(STOP_REASONS.get(stop_reason, stop_reason))}", style)]
+                return [(f"■ {make_visible_line(stop_words(stop_reason))}", style)]
             case Reconnected() as restart:
                 return _restart(restart, palette)
             case ClientRemark(text):

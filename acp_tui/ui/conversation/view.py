@@ -7,9 +7,9 @@ read in slices of a few milliseconds, so that a flood of output never delays a k
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
 from typing import ClassVar, Final, Self, cast
 
@@ -34,7 +34,7 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.wording import retry_words
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext, Folds
 from acp_tui.ui.conversation.entry_views import EntryContexts, EntryView, Kind, command_state, kind_of
@@ -75,7 +75,7 @@ class ConversationView(DetachedOwner, can_focus=True):
     wall_clock: Callable[[], float] = staticmethod(time.time)
     """Seconds since the epoch."""
     PLACE: ClassVar[Place] = "conversation"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
 
     class FollowingChanged(Message):
         """Posted when the view starts or stops following the end, or entries are added below."""
@@ -561,6 +561,16 @@ class ConversationView(DetachedOwner, can_focus=True):
         view = self._spare.views.get(index)
         return view.ground if isinstance(view, EntryView) else None
 
+    def last_turn(self) -> Iterator[Strip]:
+        """The lines of the last turn, from its prompt on, for a terminal that has a background of its own."""
+        _, filters, background = self._surface()
+        entries = range(len(self.column.drawings))
+        first = next(filter(self.column.is_prompt, reversed(entries)), 0)
+        for index in entries[first:]:
+            self.column.read(index)
+            for line in self.column.lines(index):
+                yield reduce(lambda strip, one: strip.apply_filter(one, background), filters, line)
+
     # Scrolling
 
     @property
@@ -595,8 +605,12 @@ class ConversationView(DetachedOwner, can_focus=True):
             raise SkipAction
         self.post_message(self.SubagentLeft())
 
-    def action_top(self) -> None:
-        self.scroll_to_line(0)
+    def action_go_to_end(self, direction: int) -> None:
+        """Go to the beginning for -1; for 1, go to the end and stay there."""
+        if direction > 0:
+            self.action_follow()
+        else:
+            self.scroll_to_line(0)
 
     def action_page(self, direction: int) -> None:
         """Scroll by a page: up for -1, down for 1."""
@@ -744,7 +758,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         """Whether the key is text for the prompt, since it means nothing here. The space bar folds."""
         return event.is_printable and event.character != " "
 
-    def action_cursor(self, step: int) -> None:
+    def action_move(self, step: int) -> None:
         """Move the cursor by entries, skipping those without lines. Without a cursor, go to the last entry in view."""
         if self._cursor is None:
             last = self.column.heights.at(min(self.top_line + self.outer_size.height, self.column.heights.total) - 1)

@@ -274,7 +274,7 @@ class OptionsDialog(Dialog[Chosen | None]):
 
     def compose(self) -> ComposeResult:
         rows = FilteredList(_option_rows(self._options), has_search=False, empty="This agent has no session settings")
-        keys = "{list_above} {list_below} move · {list_choose} change · {dialog_close} close"
+        keys = "{move_up} {move_down} move · {list_choose} change · {dialog_close} close"
         yield Frame(shown_line("Session settings"), keys, rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
@@ -358,7 +358,7 @@ class LoginDialog(Dialog[LoginMethod | None]):
         reason = Static(shown(self._reason), classes="dialog-text", markup=False)
         reason.display = bool(self._reason)
         title = Content.assemble("Log in to ", shown_line(self._agent_title))
-        keys = "{list_above} {list_below} move · {list_choose} log in · {dialog_close} cancel"
+        keys = "{move_up} {move_down} move · {list_choose} log in · {dialog_close} cancel"
         yield Frame(title, keys, reason, rows, self._said)
 
     def on_mount(self) -> None:

@@ -29,7 +29,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import STEPS, bindings_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import GAP, MAX_NUMBERED, NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.wrapping import width_cells
@@ -41,7 +41,7 @@ class ChoiceRows(RowList, can_focus=True):
     """Rows to choose from. There is no cursor until the user moves it."""
 
     PLACE: ClassVar[Place] = "choices"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, place=PLACE)
     mark_cells = 4
 
     class Moved(Message):

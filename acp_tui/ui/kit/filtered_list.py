@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 
@@ -25,7 +25,7 @@ class FilteredList(Vertical, can_focus=True):
     DEFAULT_CSS = "FilteredList { height: auto; } FilteredList > * { height: auto; }"
 
     PLACE: ClassVar[Place] = "list"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
 
     make_search: ClassVar[type[Input]] = Input
     """The widget class of the search line. Subclasses may override it."""
@@ -56,7 +56,7 @@ class FilteredList(Vertical, can_focus=True):
         self._empty = empty
         self._has_search = has_search
         # Kept instead of queried, because a worker's result may arrive while the list is being removed.
-        self._search = self.make_search(placeholder="Type to search", classes="row-search", compact=True)
+        self._search = self.make_search(classes="row-search", compact=True)
         self._list = RowList(rows_around=15, rows_around_low=8)
         self._about = Static(classes="row-about", markup=False)
 
@@ -68,8 +68,9 @@ class FilteredList(Vertical, can_focus=True):
         yield self._about
 
     def on_mount(self) -> None:
-        current = next((index for index, row in enumerate(self._all) if row.is_current), 0)
-        self._show(self._all, current)
+        rows = matching(self._all, "")
+        self._invite()
+        self._show(rows, next((index for index, row in enumerate(rows) if row.is_current), 0))
         self.screen.set_focus(self._search if self._has_search else self)
 
     @property
@@ -85,11 +86,21 @@ class FilteredList(Vertical, can_focus=True):
         before = self.row if stays or self._list.cursor > 0 else None
         self._all = tuple(rows)
         self._empty = empty or self._empty
+        self._invite()
         self._narrow(max(self._list.cursor, 0))
+        if before is not None:
+            self.go_to(before.value)
+
+    def go_to(self, value: object) -> None:
+        """Move the cursor to the row with this value, if it's there."""
         values = [row.value for row in self._list.rows]
-        if before is not None and before.value in values:
-            self._list.move_to(values.index(before.value))
+        if value in values:
+            self._list.move_to(values.index(value))
             self._show_about()
+
+    def _invite(self) -> None:
+        more = f"; a space shows all {len(self._all)}" if any(row.is_rare for row in self._all) else ""
+        self._search.placeholder = f"Type to search{more}"
 
     def search(self) -> None:
         self._search.display = True
@@ -141,6 +152,9 @@ class FilteredList(Vertical, can_focus=True):
             self.post_message(self.EndReached())
         self._show_about()
 
+    def action_go_to_end(self, direction: int) -> None:
+        self.action_move(direction * len(self._list.rows))
+
     def action_page(self, direction: int) -> None:
         if not self._list.move_page(direction) and direction > 0:
             self.post_message(self.EndReached())
@@ -160,11 +174,11 @@ def matching(rows: Sequence[PickerRow[Any]], query: str) -> Sequence[PickerRow[A
     """The rows whose label or description matches each word of `query`: as a substring, or its letters in order.
 
     Best first: labels that begin with it, contain it, and contain its letters. Groups stay together, and disabled rows
-    come last.
+    come last. Without a query, rare rows are left out; a space brings them in.
     """
     words = query.lower().split()
     if not words:
-        return rows
+        return rows if query else [row for row in rows if not row.is_rare]
     found = [((bool(row.is_disabled_reason), score), row) for row in rows if (score := _score(row, words)) is not None]
     best_of: dict[str, tuple[bool, int]] = {}
     for rank, row in found:
@@ -200,7 +214,7 @@ __all__ = ["Picker", "PickerRow"]
 
 V = TypeVar("V")
 
-PICKER_KEYS: Final = "{list_above} {list_below} move · {list_choose} choose · {dialog_close} close"
+PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"
 
 
 class Picker(Dialog[V | None], Generic[V]):
@@ -216,12 +230,7 @@ class Picker(Dialog[V | None], Generic[V]):
         """The rows to choose from."""
 
     def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), self.keys, self.rows)
-
-    @property
-    def keys(self) -> str:
-        """What the frame says of the keys."""
-        return PICKER_KEYS
+        yield Frame(shown_line(self._heading), PICKER_KEYS, self.rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)

@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.widgets import Button, Static, TextArea
 
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.kit.frame import Dialog, Frame
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
@@ -25,7 +25,7 @@ WRITING: Final = "What you write goes to your draft; Tab: answer here"
 
 
 SHORT_KEYS: Final = "y yes · n no · {dialog_close} no"
-KEYS: Final = "y yes · n no · {ask_up} {ask_down} read on · {dialog_close} no"
+KEYS: Final = "y yes · n no · {move_up} {move_down} read on · {dialog_close} no"
 
 
 class QuestionScreen(Dialog[bool]):
@@ -36,7 +36,7 @@ class QuestionScreen(Dialog[bool]):
 
     clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
     PLACE: ClassVar[Place] = "ask"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, *PAGES, place=PLACE)
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
         """`lines` describe everything that would be used. There are none if the question says it all."""
@@ -93,8 +93,11 @@ class QuestionScreen(Dialog[bool]):
         if isinstance(self.focused, Button):
             self.action_answer(self.focused.id == "yes")
 
-    def action_scroll(self, lines: int) -> None:
+    def action_move(self, lines: int) -> None:
         self._body.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, direction: int) -> None:
+        self.action_move(direction * self._body.size.height)
 
     async def on_key(self, event: events.Key) -> None:
         binding = next(iter(bindings_of_key(self, event.key)), None)

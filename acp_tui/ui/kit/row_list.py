@@ -48,6 +48,8 @@ class PickerRow(Generic[V]):
     """Why it can't be chosen; "" if it can."""
     aside: str = ""
     """Shown in full at the end of the row. The label gets the rest."""
+    is_rare: bool = False
+    """Whether it's shown only while the user searches."""
     below: str = ""
     """A second line."""
 

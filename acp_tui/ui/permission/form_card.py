@@ -36,7 +36,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
@@ -75,7 +75,7 @@ class FormCard(VerticalScroll, can_focus=True):
     DEFAULT_CSS = "FormCard { height: auto; }"
 
     PLACE: ClassVar[Place] = "question"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, *PAGES, "read_on", place=PLACE)
 
     def __init__(
         self,
@@ -309,7 +309,7 @@ class FormCard(VerticalScroll, can_focus=True):
         elif at or not is_on_its_way:  # otherwise, the key was pressed to get here
             self.screen.set_focus(stops[(at + step) % len(stops)])
 
-    def action_step(self, step: int) -> None:
+    def action_move(self, step: int) -> None:
         """Move the cursor over the rows that answer; if there are none, scroll."""
         if self._rows is None:
             self.scroll_relative(y=step, animate=False)
@@ -317,6 +317,10 @@ class FormCard(VerticalScroll, can_focus=True):
             self._rows.action_move(step)
             self.warn("")
             self.scroll_to_region(self._region_of(self._rows.cursor), animate=False)
+
+    def action_page(self, direction: int) -> None:
+        """Scroll by a page: up for -1, down for 1."""
+        self.scroll_relative(y=direction * self.content_size.height, animate=False)
 
     def action_confirm(self) -> None:
         """Answer with the focused button, or with the row under the cursor; without either, do nothing."""

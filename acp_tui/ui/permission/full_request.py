@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.permission.request_body import Place, RowCounts, share_out
 from acp_tui.ui.permission.request_drawing import has_changes
 from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest
@@ -63,19 +63,9 @@ class FullRequest(AnswerableRequest):
     _place: WholeScreen
 
     PLACE: ClassVar[KeyPlace] = "review"
-    RAW_HINT = "press {review_raw} to see what else is reported: _meta"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        "review_up",
-        "review_down",
-        "review_top",
-        "review_end",
-        "review_next_change",
-        "review_change_before",
-        "review_columns",
-        "review_context",
-        "review_option_next",
-        "review_option_before",
-    )
+    ALSO: ClassVar[tuple[KeyPlace, ...]] = ("reading", "card")
+    RAW_HINT = "press {raw} to see what else is reported: _meta"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, *READING)
 
     def __init__(self, card: AnswerableRequest) -> None:
         super().__init__(WholeScreen, card._user, card.clock, card._drawing)
@@ -91,22 +81,22 @@ class FullRequest(AnswerableRequest):
         """How to answer, read, and go back."""
         hint = keys_in_force(self).hint
         is_brief = self.content_size.width < BRIEF_CELLS
-        reject = "{review_reject}: reject + why" if is_brief else "{review_reject}: reject and say why"
+        reject = "{reject_and_say_why}: reject + why" if is_brief else "{reject_and_say_why}: reject and say why"
         changes = []
         if self.asked is not None and has_changes(self.asked.call):
             other = "one column" if self._place.layout_of_diffs == "columns" else "side by side"
             context = "changes only" if self._place.shows_whole_file else "whole file"
             changes = [
-                *["{review_file_before} {review_next_file}: files"] * bool(self._whole.files),
-                "{review_next_change} {review_change_before}: changes",
-                f"{{review_columns}}: {other}",
-                f"{{review_context}}: {context}",
+                *["{previous_file} {next_file}: files"] * bool(self._whole.files),
+                "{next_change} {previous_change}: changes",
+                f"{{diff_columns}}: {other}",
+                f"{{diff_context}}: {context}",
             ]
         keys = [
-            *(["{review_page_down}: more"] if is_cut else []),
+            *(["{page_down}: more"] if is_cut else []),
             *changes,
             reject if self.can_reject else CANCEL_TO_REFUSE,
-            "{review_raw}: raw",
+            "{raw}: raw",
             "{leave_review}: back",
         ]
         return [key for key in map(hint, keys) if key]
@@ -134,19 +124,21 @@ class FullRequest(AnswerableRequest):
         if self._drawn.hunks:
             self._go_to(self._row_of_change(min(index, len(self._drawn.hunks) - 1)))
 
-    def action_scroll(self, lines: int) -> None:
+    def action_move(self, lines: int) -> None:
         self._go_to(max(self._at_row + lines, 0))
 
     def action_go_to_end(self, direction: int) -> None:
         """Go to the beginning for -1, to the end for 1."""
         self._go_to(0 if direction < 0 else len(self._drawn.lines))
 
-    def action_next_change(self) -> None:
-        is_at_end = self._at_row >= self._subject.max_scroll_y
-        self._go_to_change(len(self._drawn.hunks) if is_at_end else self._change_from(self._at_row + 1))
-
-    def action_previous_change(self) -> None:
-        self._go_to_change(self._change_from(self._at_row) - 1)
+    def action_go_to_change(self, step: int) -> None:
+        """Go to the next change (1), or to the previous one (-1)."""
+        if step < 0:
+            self._go_to_change(self._change_from(self._at_row) - 1)
+        elif self._at_row >= self._subject.max_scroll_y:
+            self._go_to_change(len(self._drawn.hunks))
+        else:
+            self._go_to_change(self._change_from(self._at_row + 1))
 
     def _go_to_change(self, index: int) -> None:
         """Go to the first line of that change. If there isn't one, go to the nearest and say so."""

@@ -94,8 +94,8 @@ class Docked(Place):
         return self._body.app.size.width < NARROW_CELLS
 
 
-MORE: Final = "{card_page_down}: more"
-FILES: Final = "{card_file_before} {card_next_file}: files"
+MORE: Final = "{page_down}: more"
+FILES: Final = "{previous_file} {next_file}: files"
 BRIEF_CELLS: Final = 60
 """Below this width, the keys have short descriptions."""
 LONG_KEYS: Final = (
@@ -115,7 +115,7 @@ class PermissionCard(AnswerableRequest):
     WAY_IN: ClassVar = "{leave_prompt}"
     """The key that leads to it."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("option_above", "option_below", "review", "leave_card"),
+        *bindings_of("review", "leave_card"),
     ]
 
     _place: Docked
@@ -160,6 +160,9 @@ class PermissionCard(AnswerableRequest):
         return [each for each in (*more, full, reject if self.can_reject else CANCEL_TO_REFUSE, raw, back) if each]
 
     # What the user does
+
+    def action_move(self, step: int) -> None:
+        self.action_choose(step)
 
     def warn_too_small(self) -> None:
         """Show a notice if the card itself has no room; otherwise the card says it."""

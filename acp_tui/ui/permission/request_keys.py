@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import LETTERS, Rejection, answer_of, kind_word
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.permission.request_body import Place, RequestBody
 from acp_tui.ui.permission.request_drawing import SubjectDrawing
@@ -39,9 +39,10 @@ class AnswerableRequest(RequestBody, can_focus=True):
 
     guard: QuestionGuard
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("answer", "answer_by_kind", "confirm"),
-        *bindings_of("card_page_up", "card_page_down", "card_next_file", "card_file_before"),
-        *bindings_of("raw", "reject_and_say_why"),
+        *bindings_of(
+            "answer", "answer_by_kind", "confirm", "raw", "reject_and_say_why", "option_before", "option_next"
+        ),
+        *bindings_of(*STEPS, *PAGES, "read_on", "previous_file", "next_file"),
     ]
 
     def __init__(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from textual.widget import Widget
 
 from acp_tui.client.completion.matching import Match, PartialMention, being_written, fit, mention_of
 from acp_tui.client.completion.workspace_files import FileExcerpt, WorkspaceFiles, is_written_out, peek
+from acp_tui.client.prompts.templates import Template, templates
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import OfferedCommand
@@ -269,6 +270,7 @@ def recent_paths(conversation: Conversation, root: Path) -> list[str]:
 
 
 OWN_GROUP: Final = "acp-tui"
+TEMPLATES: Final = "Prompt templates"
 MAX_NAME: Final = 100
 MAX_DESCRIPTION: Final = 400
 """The characters of a description to search: an agent once sent half a megabyte of them."""
@@ -288,12 +290,16 @@ class _Known:
 
 
 class Commands:
-    """The commands of one agent and of acp-tui. Recreated when the agent's commands change."""
+    """The commands of one agent, the user's templates, and acp-tui's commands. Recreated when any of them changes."""
 
-    def __init__(self, of_agent: Sequence[OfferedCommand], agent_title: str) -> None:
+    def __init__(
+        self, of_agent: Sequence[OfferedCommand], agent_title: str, templates: Mapping[str, Template] | None = None
+    ) -> None:
         theirs = [_theirs(command, agent_title or "The agent") for command in of_agent if _is_writable(command)]
         taken = {known.name for known in theirs}
-        self._known = [*theirs, *_ours(taken)]
+        offered = [one.offered for name, one in (templates or {}).items() if name not in taken]
+        yours = [_theirs(one, TEMPLATES) for one in offered if _is_writable(one)]
+        self._known = [*theirs, *yours, *_ours(taken | {known.name for known in yours})]
         self._prefixed = list(_ours(None))
         self._hints = {f"/{known.name} ": known.hint for known in (*self._prefixed, *reversed(self._known))}
 
@@ -337,10 +343,9 @@ def _theirs(command: OfferedCommand, group: str) -> _Known:
 def _ours(taken: set[str] | None) -> Iterator[_Known]:
     """Our commands; with a prefix if the agent has one of the same name. None: all with the prefix."""
     for command in COMMANDS:
-        if command.slash and command.action:
-            is_long = taken is None or command.slash in taken
-            name = f"{OURS}{command.slash}" if is_long else command.slash
-            yield _known(name, command.title, OWN_GROUP, command.slash_argument, is_run=not command.slash_argument)
+        for slash, title in command.slashes.items() if command.action else ():
+            name = f"{OURS}{slash}" if taken is None or slash in taken else slash
+            yield _known(name, title, OWN_GROUP, command.slash_argument, is_run=not command.slash_argument)
 
 
 def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False) -> _Known:
@@ -388,7 +393,10 @@ class Completion:
         self._list = SuggestionList(self._choose_clicked)
         self._files: WorkspaceFiles | None = None
         self._is_reading = False
-        self._commands: tuple[Sequence[OfferedCommand], Commands] | None = None
+        self._commands: tuple[object, object, Commands] | None = None
+        """Those for the agent's commands and the templates."""
+        self.templates: Mapping[str, Template] = {}
+        """As they were when a slash command was last begun."""
         self._is_typed = False
         """The last key typed something. Recalled or pasted text opens no list."""
         self._left_alone: tuple[int, int] | None = None
@@ -514,6 +522,8 @@ class Completion:
         context = self._context()
         if place.mention is None:
             self._show(place, self._known_commands(context).find(place.command))
+            if not place.command:
+                self._run(partial(self.read_templates, place), "completion-templates")
             return
         files = self._files_of(context.cwd)
         if files.is_old and not self._is_reading:
@@ -544,6 +554,14 @@ class Completion:
         if (is_other or files is not self._files) and place is not None and place.mention is not None:
             self._suggest_at(replace(place))  # an equal but new object, so that the work begun for the old one is stale
 
+    async def read_templates(self, place: _Place | None = None) -> None:
+        """Read the templates anew. If they changed, search again for an open list."""
+        found = await to_thread.run_sync(templates, self._context().cwd)
+        if found != self.templates:
+            self.templates = found
+            if place is not None and self._place is not None and self._place.mention is None:
+                self._suggest_at(self._place)
+
     def _files_of(self, cwd: Path) -> WorkspaceFiles:
         if self._files is None or self._files.root != cwd:
             self._files = WorkspaceFiles(cwd)
@@ -552,9 +570,10 @@ class Completion:
     def _known_commands(self, context: CompletionContext) -> Commands:
         conversation = context.conversation
         of_agent = conversation.commands if conversation is not None else ()
-        if self._commands is None or self._commands[0] is not of_agent:
-            self._commands = (of_agent, Commands(of_agent, context.agent_title))
-        return self._commands[1]
+        known = self._commands
+        if known is None or known[0] is not of_agent or known[1] is not self.templates:
+            known = self._commands = (of_agent, self.templates, Commands(of_agent, context.agent_title, self.templates))
+        return known[2]
 
     # The list
 

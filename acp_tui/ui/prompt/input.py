@@ -25,7 +25,7 @@ from textual.widgets.text_area import EditResult
 from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import PAGES, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
@@ -139,7 +139,7 @@ class PromptInput(DraftArea):
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
     PLACE: ClassVar[Place] = "prompt"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*PAGES, place=PLACE)
 
     class Submitted(Message):
         """The user wants to send this text from the draft. If it isn't sent after all, pass it to `take_back`."""
@@ -211,6 +211,10 @@ class PromptInput(DraftArea):
 
     # Keys
 
+    async def action_page(self, direction: int) -> None:
+        """Scroll the conversation by a page: up for -1, down for 1."""
+        await self.run_action(f"screen.page({direction})")
+
     async def on_key(self, event: events.Key) -> None:
         """Offer the key to the helpers first: Textual calls the handlers of base classes later."""
         self._end_saying()
@@ -219,10 +223,13 @@ class PromptInput(DraftArea):
             event.prevent_default()
 
     def _is_handled(self, event: events.Key) -> bool:
-        """Whether the editing mode or a helper handles the key. What a helper shows, Esc closes first."""
+        """Whether the editing mode, a helper, or the help takes the key. What a helper shows, Esc closes first."""
         if self.editing_mode is not None and self.editing_mode.takes_key(event):
             return True
         if any(helper.takes_key(event) for helper in self.key_helpers):
+            return True
+        if event.character == "?" and not self.text and not self.images and self._rejection is None:
+            self.call_next(self.run_action, "screen.do('help')")
             return True
         return event.key == "escape" and self.editing_mode is not None and self.editing_mode.leave_insert()
 

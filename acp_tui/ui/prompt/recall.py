@@ -27,7 +27,7 @@ from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, short_folder, short_time
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.rendering.palette import Palette
@@ -150,7 +150,10 @@ class HistorySearch(Vertical):
     """
 
     PLACE: ClassVar[Place] = "history"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(place=PLACE),
+        *bindings_of(*STEPS, *PAGES, has_priority=True),  # before the field
+    ]
 
     def __init__(self, history: PromptHistory, folder: str, choose: Callable[[str], None]) -> None:
         """`choose` puts a prompt into the draft."""

@@ -8,6 +8,8 @@ from textual import events, on
 from textual.content import Content
 from textual.widgets import Static
 
+from acp_tui.conversation.wording import clock
+
 MIN_TRACK: Final = 8
 """A shorter track would be useless."""
 REDRAW_S: Final = 0.1
@@ -70,10 +72,3 @@ def bar_of(position: Position, width: int) -> Content:
 
 def _speed(speed: float) -> str:
     return f"×{speed:g}" if speed else "no waiting"
-
-
-def clock(seconds: float) -> str:
-    """Format as 1:05 or 1:02:03."""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import field, fields, is_dataclass, replace
+from dataclasses import field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -35,7 +35,7 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Requ
 from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered, PermissionAnswered, TerminalExited
 from acp_tui.demo import programs
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
-from acp_tui.demo.script import Fault, Scenario
+from acp_tui.demo.script import Scenario, with_inner
 from acp_tui.ui.replay.formats import CannotRender
 from acp_tui.values import dataclass
 
@@ -201,20 +201,10 @@ async def _end_in_silence(file: Path, scope: anyio.CancelScope) -> None:
 def _hangs(scenario: Scenario, prompts: Sequence[str]) -> bool:
     """Whether the agent hangs at one of these prompts, or from the start."""
     turns = [turn for prompt in prompts if (turn := scenario.matching(prompt)) is not None]
-    faults = [fault.kind for turn in (*turns, *scenario.unmatched) for fault in _faults(turn.steps)]
+    steps = with_inner(step for turn in (*turns, *scenario.unmatched) for step in turn.steps)
     played = [load(turn.play) for turn in turns if turn.play is not None]
-    return scenario.initialize.hang or "hang" in faults or any(_hangs(each, prompts) for each in played)
-
-
-def _faults(step: object) -> Iterator[Fault]:
-    if isinstance(step, Fault):
-        yield step
-    if isinstance(step, tuple):
-        for each in step:
-            yield from _faults(each)
-    elif is_dataclass(step):
-        for part in fields(step):
-            yield from _faults(getattr(step, part.name))
+    is_there = any(step.kind == "fault" and step.value == "hang" for step in steps)
+    return scenario.initialize.hang or is_there or any(_hangs(each, prompts) for each in played)
 
 
 def _filled_in(form: Form) -> FormValues:

@@ -183,7 +183,7 @@ class Studio:
         self._screen.show_facts()
         await self.settle()
         if is_at_top and self._panel is not None:
-            self._panel.view.action_top()
+            self._panel.view.action_go_to_end(-1)
             await self.settle()
 
     async def press(self, *keys: str) -> None:

@@ -24,6 +24,7 @@ from acp_tui.client.transcript.replay import Step
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.help import HelpScreen
@@ -33,7 +34,7 @@ from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import ReadingScreen
-from acp_tui.ui.replay.bar import Position, ReplayBar, clock
+from acp_tui.ui.replay.bar import Position, ReplayBar
 from acp_tui.ui.replay.panel import ReplayPanel
 from acp_tui.ui.replay.player import Pace, Player, Projector, Spot, moment_of
 from acp_tui.ui.replay.recorded_reply import RecordedReply

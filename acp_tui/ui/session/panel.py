@@ -7,6 +7,7 @@ import contextvars
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from anyio import to_thread
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
     from acp_tui.client.sessions.folds import KeptFolds
     from acp_tui.client.sessions.session import Session, Unsubscribe
+    from acp_tui.conversation.entries import Entry
+    from acp_tui.ui.session.following import EditorFollower
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
 """How much narrower than the panel a command's output is, in cells: its rail, a margin, the scroll bar."""
@@ -100,10 +103,12 @@ class SessionPanel(Vertical):
         greeting: str = "",
         kept_folds: KeptFolds | None = None,
         prompt: PromptInput | None = None,
+        follow: tuple[str, ...] = (),
     ) -> None:
         """An empty session shows the `agent` with its version, and the `greeting` of its command.
 
         Without `kept_folds`, what the user folds is forgotten with the panel. Text typed on the card goes to `prompt`.
+        `follow` is the command that shows where the agent works.
         """
         super().__init__()
         self.prompt = prompt
@@ -140,6 +145,8 @@ class SessionPanel(Vertical):
             self.status_command = StatusCommand(
                 self, conversation, session.cwd, facts, self._show_facts_soon, self._warn
             )
+        self._follower: EditorFollower | None = None
+        self._follow_command = follow
         self._noticed_at = -NOTICES_EVERY_S
         self._toasts: deque[tuple[str, str]] = deque()
         """Titles and texts of the notices that may be on the screen."""
@@ -194,6 +201,7 @@ class SessionPanel(Vertical):
         return (*asks, keys_in_force(self).hint("{detach} detaches"), attendance_words(attendance))
 
     def use_settings(self, settings: Settings) -> None:
+        self._follow_command = settings.follow.command
         for view in self.views:
             view.show_as(folds_of(settings.conversation), settings.appearance.images)
 
@@ -316,6 +324,8 @@ class SessionPanel(Vertical):
         """Mark a change. Called for every change, even during a flood, so it shows only what is asked."""
         self.work.note_change()
         self._main.mark(change)
+        if self._follow_command and change.entries and self.screen.is_current:
+            self._follow([self.conversation.entries[each] for each in change.entries])
         if self._opened:
             self._mark_subagent(change)
         if self._is_empty and change.entries:
@@ -324,6 +334,14 @@ class SessionPanel(Vertical):
             self._show_requests()  # at once: the user must answer what the card shows
         if (change.facts and change.facts != (Fact.TERMINALS,)) or self._is_start_or_end(change.terminal):
             self._show_facts_soon()
+
+    def _follow(self, entries: Sequence[Entry]) -> None:
+        """Have the user's editor show where the agent works."""
+        if self._follower is None:
+            from acp_tui.ui.session.following import EditorFollower  # few want that
+
+            self._follower = EditorFollower(self, Path(self._cwd), self._warn)
+        self._follower.note(entries, self._follow_command)
 
     def _is_start_or_end(self, terminal: TerminalId | None) -> bool:
         """Whether a command has started or ended, not just printed something."""

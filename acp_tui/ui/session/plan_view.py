@@ -14,7 +14,7 @@ from textual.strip import Strip
 from acp_tui.conversation.facts import Plan, PlanStep
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
@@ -34,7 +34,7 @@ class PlanView(StripView, can_focus=True):
     DEFAULT_CSS = "PlanView { height: auto; display: none; }"
 
     PLACE: ClassVar[Place] = "plan"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, *PAGES, place=PLACE)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
@@ -80,7 +80,7 @@ class PlanView(StripView, can_focus=True):
         self._is_open = not self._is_open
         self.redraw()
 
-    def action_read(self, lines: int) -> None:
+    def action_move(self, lines: int) -> None:
         self.scroll_relative(y=lines, animate=False, force=True)
 
 

@@ -21,7 +21,7 @@ from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import count_words, cut_left, note_in_place_of_counts
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.conversation.subagents import GLYPHS, state_style
 from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
@@ -200,7 +200,7 @@ class Sidebar(LineView, can_focus=True):
     DEFAULT_CSS = "Sidebar { dock: right; height: 100%; }"
 
     PLACE: ClassVar[Place] = "sidebar"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
 
     class FileChosen(Message):
         """Posted when the user wants to see how this file has changed."""
@@ -298,7 +298,7 @@ class Sidebar(LineView, can_focus=True):
             case SidebarSection() if self.cursor not in self._targets:
                 self.cursor = SidebarSection.PLAN
 
-    def action_go(self, step: int) -> None:
+    def action_move(self, step: int) -> None:
         """Move the cursor by so many rows that can be chosen."""
         targets = self._targets
         if self.cursor not in targets:
@@ -310,6 +310,9 @@ class Sidebar(LineView, can_focus=True):
         last = len(self._lines) - 1 if self.cursor == targets[-1] else row
         self.reveal(range(row, last + 1))
         self.refresh()
+
+    def action_go_to_end(self, direction: int) -> None:
+        self.action_move(direction * len(self._targets))
 
     def action_choose(self) -> None:
         """Fold or unfold the section, review the file, or show the subagent's conversation."""

@@ -13,7 +13,7 @@ from acp_tui.conversation.entries import Entry, Failure, Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import duration, money, short_count, value_name
+from acp_tui.conversation.wording import clock, duration, money, short_count, value_name
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Attendance
@@ -179,34 +179,35 @@ class Work:
     @property
     def unheard(self) -> ToolCall | None:
         """What `unheard_question` returns, once the agent is silent."""
-        is_silent = self.silent_s >= SILENCE_S
-        return unheard_question(self._conversation) if is_silent else None
+        return unheard_question(self._conversation) if self.silence else None
+
+    @property
+    def took_s(self) -> float:
+        """How long the turn has taken so far."""
+        return self._clock() - self._began if self._began is not None else 0.0
 
     @property
     def silent_s(self) -> float:
         """How long nothing has happened."""
         return self._clock() - self._heard
 
-    def told(self) -> tuple[str, str]:
-        """How long the turn has taken and how long the agent has been silent; and what the agent is doing."""
-        now = self._clock()
-        took = now - (now if self._began is None else self._began)
-        silent = self.silent_s
-        words = [duration(took) if took >= 1 else "", f"silent for {duration(silent)}" * (silent >= SILENCE_S)]
-        return " · ".join(filter(None, words)), _activity(self._conversation)
+    @property
+    def silence(self) -> str:
+        """How long the agent has been silent; "" if it hasn't."""
+        return f"silent for {clock(self.silent_s)}" if self.silent_s >= SILENCE_S else ""
 
-
-def _activity(conversation: Conversation) -> str:
-    """What the agent is doing, judging by the last entry; "" if it doesn't tell."""
-    match conversation.entries[-1] if conversation.entries else None:
-        case Message(role="agent"):
-            return "writing"
-        case Message(role="thought"):
-            return "thinking"
-        case ToolCallEntry(call=call) if not call.is_settled:
-            return make_visible_line(call.shown_title)
-        case _:
-            return ""
+    @property
+    def activity(self) -> str:
+        """What the agent is doing, judging by the last entry; "" if it doesn't tell."""
+        match self._conversation.entries[-1] if self._conversation.entries else None:
+            case Message(role="agent"):
+                return "writing"
+            case Message(role="thought"):
+                return "thinking"
+            case ToolCallEntry(call=call) if not call.is_settled:
+                return make_visible_line(call.shown_title)
+            case _:
+                return ""
 
 
 def doing(conversation: Conversation) -> str:

@@ -16,6 +16,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import clock
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 
@@ -109,12 +110,13 @@ MOVING: Final = "◐◓◑◒"
 TURN_S: Final = 0.125
 STILL_S: Final = 1.0
 """How often the line is drawn with reduced motion, when only the seconds change."""
+TICKS_IN_STILL: Final = round(STILL_S / TURN_S)
+MIN_GAP: Final = 2
+"""Cells between the left part and the right one."""
 MIN_ACTIVITY: Final = 12
 """With fewer cells, what the agent is doing is left out."""
 GAPS: Final = 4
 """Cells around the agent's name."""
-RIGHT_CELLS: Final = 24
-"""Cells reserved for the right part."""
 MIN_LEFT: Final = 16
 MIN_NAME: Final = 4
 """The least cells of the agent's name."""
@@ -140,14 +142,33 @@ class Status(NamedTuple):
     """How long the agent has been working, and on what; None if unknown."""
 
 
-class StatusLine(Static):
-    DEFAULT_CSS = "StatusLine { height: 1; }"
+class EdgeLine(Static):
+    """A line at the edge of a tab's screen. What changes in it is seen under a dialog, too."""
+
+    DEFAULT_CSS = "EdgeLine { height: 1; }"
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id, markup=False)
+        self._line = Content()
+
+    def show_line(self, line: Content) -> None:
+        """Draw this line from now on. Without a change, that costs nothing."""
+        if line.is_same(self._line):
+            return
+        self._line = line
+        self.update(line, layout=False)
+        front = self.app.screen
+        if front.is_modal and front is not self.screen:
+            front.refresh(self.region)  # the dialog draws what is under it
+
+
+class StatusLine(EdgeLine):
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
         self._status = Status()
         self._timer: Timer | None = None
         self._frames = 0
+        self._ticks = 0
 
     @property
     def is_ticking(self) -> bool:
@@ -172,8 +193,11 @@ class StatusLine(Static):
             self._timer = self.set_interval(STILL_S if is_still else TURN_S, self._turn)
 
     def _turn(self) -> None:
-        if self.screen.is_current:
-            self._frames += self.app.animation_level != "none"
+        """Turn the glyph and draw the time; under a dialog, which is drawn with it, once in a second."""
+        self._ticks += 1
+        is_still = self.app.animation_level == "none"
+        if self.screen.is_current or is_still or self._ticks % TICKS_IN_STILL == 0:
+            self._frames += not is_still
             self._draw()
 
     def on_mount(self) -> None:
@@ -182,54 +206,67 @@ class StatusLine(Static):
 
     @on(events.Resize)
     def _draw(self) -> None:
-        line = line_of(self._status, self.content_size.width, keys_in_force(self), self._frames)
-        self.update(line, layout=False)
+        self.show_line(line_of(self._status, self.content_size.width, keys_in_force(self), self._frames))
 
 
 def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
     """The whole line. Facts that don't fit are left out from the left, but the mode after the others."""
-    elsewhere = Content.styled(status.elsewhere, "$text-warning")
-    taken = elsewhere.cell_length + 2 if elsewhere else 0
+    elsewhere = [Content.styled(status.elsewhere, "$text-warning")] if status.elsewhere else []
+    taken = elsewhere[0].cell_length + MIN_GAP if elsewhere else 0
     left = left_of(status, max(width - taken, min(MIN_LEFT, width)), keymap, frame)
     facts = (*status.facts, keymap.hint("{help} help"))
     muted = [Content.styled(fact, "$foreground-muted") for fact in facts if fact]
     while muted or elsewhere:
-        parts = [*muted[:-1], elsewhere, *muted[-1:]] if elsewhere else muted
-        right = Content.styled(" · ", "$foreground-muted").join(parts)
+        right = Content.styled(" · ", "$foreground-muted").join((*elsewhere, *muted))
         room = width - left.cell_length - right.cell_length
-        if room > 1:
-            return Content.assemble(left, " " * room, right)
+        if room >= MIN_GAP:
+            left = left.append(_doing(status, room - MIN_GAP))
+            return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
         if not muted:
             break
         muted.pop(next((at for at, fact in enumerate(muted[:-1]) if not fact.plain.startswith(MODE)), 0))
     return left
 
 
+def _doing(status: Status, room: int) -> Content:
+    """What the agent is doing, in at most so many cells.
+
+    It is behind all that stands still, and no fact makes room for it, so nothing else moves when it changes.
+    """
+    work, room = _at_work(status), room - len(" · ")
+    if work is None or not work.activity or room < MIN_ACTIVITY:
+        return Content("")
+    activity = Content(work.activity[: room * 8]).truncate(room, ellipsis=True)
+    return Content.styled(f" · {activity}", STATES[status.state][1])
+
+
+def _at_work(status: Status) -> Work | None:
+    """What is known of the running turn; None if there is none, or if its agent waits for an answer."""
+    work = status.work
+    return work if work is not None and status.state in AT_WORK and work.unheard is None else None
+
+
 def left_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
     """The agent and its state, in at most `width` cells.
 
-    If it doesn't fit, what the agent is doing goes first, then the key, then part of the agent's name.
+    If it doesn't fit, the key goes first, then part of the agent's name.
     """
     if not status.agent:
         return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
-    is_unheard = status.state == "working" and status.work is not None and status.work.unheard is not None
+    work = _at_work(status)
+    is_unheard = status.state in AT_WORK and status.work is not None and work is None
     glyph, style, words = STATES["unheard" if is_unheard else status.state]
-    words = keymap.hint(words)
+    words, _, key = keymap.hint(words).partition(";")
+    silence = ""
     if status.work is not None and status.state == "ready":
         words = status.work.ended
-    elif status.work is not None and status.state in AT_WORK and not is_unheard:
-        glyph = MOVING[frame % len(MOVING)]
-        state, _, key = words.partition(";")
-        took, activity = status.work.told()
-        state, end = " ".join(filter(None, (state, took))), f";{key}" if key else ""
-        room = width - cell_len(f"{glyph} {status.agent}  {state} · {end}") - RIGHT_CELLS
-        if activity and room >= MIN_ACTIVITY:
-            state += f" · {Content(activity[: room * 8]).truncate(room, ellipsis=True)}"
-        words = f"{state}{end}"
-    whole = _who_and_what(glyph, style, status.agent, words)
+    elif work is not None:
+        glyph, words = MOVING[frame % len(MOVING)], f"{words} {clock(work.took_s)}"
+        silence = f" · {work.silence}" if work.silence else ""
+    whole = _who_and_what(glyph, style, status.agent, f"{words};{key}{silence}" if key else f"{words}{silence}")
     if whole.cell_length <= width:
         return whole
-    words = words.partition(";")[0]
+    words += silence
     name = Content(status.agent).truncate(max(width - len(words) - GAPS, MIN_NAME), ellipsis=True)
     return _who_and_what(glyph, style, name.plain, words).truncate(width, ellipsis=True)
 
@@ -253,15 +290,15 @@ class StartingLine(Static):
 
     DEFAULT_CSS = "StartingLine { height: auto; }"
 
-    def __init__(self, agent: str, clock: Callable[[], float], log: Callable[[], Iterable[str] | None] = tuple) -> None:
-        """`agent` is safe to show on one line; `clock` returns seconds.
+    def __init__(self, agent: str, now: Callable[[], float], log: Callable[[], Iterable[str] | None] = tuple) -> None:
+        """`agent` is safe to show on one line; `now` returns seconds.
 
         `log` returns the lines of the agent that aren't messages, or None if there is no agent to stop.
         """
         super().__init__(markup=False)
         self._agent = agent
-        self._clock = clock
-        self._since = clock()
+        self._now = now
+        self._since = now()
         self._phase = FIRST_PHASE
         self._log = log
         self.offers_to_stop = False
@@ -277,7 +314,7 @@ class StartingLine(Static):
         self.tell()
 
     def tell(self) -> None:
-        seconds = int(self._clock() - self._since)
+        seconds = int(self._now() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = f"{seconds} s" if seconds >= PATIENCE_S else ""
         told = " · ".join(filter(None, (f"Starting {self._agent}", phase, took)))

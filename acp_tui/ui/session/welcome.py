@@ -17,7 +17,7 @@ from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import STEPS, bindings_of
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.row_list import NO_ROW, NumberedRows, PickerRow, RowList
 from acp_tui.ui.kit.themes import palette_for
@@ -64,7 +64,7 @@ class Welcome(Vertical, can_focus=True):
     DEFAULT_CSS = "Welcome { height: 1fr; display: none; } Welcome > RowList { height: auto; }"
 
     PLACE: ClassVar[Place] = "welcome"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, place=PLACE)
 
     class Chosen(Message):
         """Posted when the user wants to open this session."""

@@ -7,22 +7,18 @@ its methods need, so it is loaded after the start, or with the first key.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from acp_tui.client.attachments import without_mentions
-from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import MAX_NAME, Mark, SessionMarks
 from acp_tui.client.sessions.prompt_queue import PastedImage
-from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import EntryId, Failure
+from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
@@ -32,12 +28,12 @@ from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
 from acp_tui.ui.conversation.searching import SearchState
 from acp_tui.ui.conversation.view import ConversationView
-from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.providers import ProviderDialog, provider_picker
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
+from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
 from acp_tui.ui.tab.history import HistoryController, Welcoming
 from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED
 from acp_tui.ui.tab.stage import NO_SESSION
@@ -134,11 +130,6 @@ class Actions:
     def has_providers(self) -> bool:
         agent = self.tab.link.agent
         return agent is not None and agent.lost is None and agent.capabilities.providers
-
-    @property
-    def can_fork(self) -> bool:
-        agent = self.tab.link.agent
-        return self.tab.session is not None and agent is not None and agent.capabilities.fork_session
 
     @property
     def can_mark(self) -> bool:
@@ -239,48 +230,6 @@ class Actions:
         else:
             await self.tab.writing.recall.search()
 
-    async def show_prompts(self) -> None:
-        """List the prompts of the conversation in view, and go to the chosen one."""
-        if self.tab.panel is None:
-            self.tab.say(NO_SESSION)
-            return
-        view = self.tab.panel.view
-        prompt = await self._choose_prompt(view.conversation, prompts_in(view.conversation), "Go to a prompt")
-        if prompt is not None:
-            view.go_to(prompt)
-            view.scroll_to_row(prompt, 0)
-
-    async def edit_earlier_prompt(self) -> None:
-        """Put an earlier prompt of the session into the draft, to edit and send again."""
-        if self.tab.session is not None:
-            conversation = self.tab.session.conversation
-            title = "Edit an earlier prompt · the agent still remembers what came after it"
-            prompt = await self._choose_prompt(conversation, prompts_in(conversation), title)
-            if prompt is not None:
-                self._edit(message_text(conversation, prompt))
-
-    async def _choose_prompt(
-        self, conversation: Conversation, prompts: Sequence[EntryId], question: str
-    ) -> EntryId | None:
-        """Let the user choose a prompt. None if they didn't, or copied it or put it into the draft instead."""
-        match await self.entries.choose_prompt(conversation, prompts, question):
-            case ("copy", prompt):
-                await copy(self.tab.screen, message_text(conversation, prompt))
-            case ("edit", prompt):
-                self._edit(message_text(conversation, prompt))
-            case ("choose", prompt):
-                return prompt
-        return None
-
-    def _edit(self, text: str) -> bool:
-        """Put a text into the draft. If something is written there, say so and return False."""
-        if self.tab.prompt.draft:
-            self.tab.say("Your draft isn't empty: send or clear it first.", severity="warning")
-            return False
-        self.tab.prompt.set_draft(text)
-        self.tab.screen.set_focus(self.tab.prompt)
-        return True
-
     async def paste(self) -> None:
         """Paste the desktop's clipboard into the prompt."""
         await paste_from_clipboard(self.tab.prompt, self.tab.link.agent)
@@ -349,66 +298,14 @@ class Actions:
         else:
             await self.tab.app.open_tab(self.tab.link, self.tab.cwd)
 
-    async def fork_session(self) -> None:
-        """Open a new tab with a fork of this session."""
-        source, agent = self.tab.session, self.tab.agent.agent_or_say()
-        if source is None or agent is None:
-            return
-        if not agent.capabilities.fork_session:
-            self.tab.say(f"{agent.title} can't fork sessions.")
-            return
-        await self._fork(source)
-
-    async def _fork(self, source: Session) -> Tab:
-        title = source.conversation.shown_title or "the session above"
-        return await self.tab.app.open_tab(self.tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
-
-    async def fork_from_prompt(self) -> None:
-        """Continue from an earlier prompt: here, in a fork, or in a new session that is told what came before."""
+    async def go_back(self, shortcut: str = "") -> None:
+        """Go back to one of the user's prompts, or on from here in another session."""
         session = self.tab.session
-        if session is None:
-            self.tab.say(NO_SESSION)
-            return
-        conversation = session.conversation
-        prompts = prompts_in(conversation)
-        if not prompts:
-            self.tab.say("There is no prompt to continue from yet.")
-            return
-        prompt = await self._choose_prompt(conversation, prompts, "Continue from which prompt?")
-        if prompt is not None:
-            await self._go_on_from(session, prompt)
-
-    async def _go_on_from(self, session: Session, prompt: EntryId) -> None:
-        agent = self.tab.link.agent
-        can_fork = agent is not None and agent.lost is None and agent.capabilities.fork_session
-        way = await self.entries.choose_way_on(can_fork=can_fork)
-        text = message_text(session.conversation, prompt)
-        if way == "again":
-            if self._edit(text):
-                self.tab.say("Your prompt is in the draft. The agent still remembers what came after it.")
-        elif way == "fork":
-            tab = await self._fork(session)
-            tab.prompt.set_draft(text)
-        elif way == "anew":
-            told = without_mentions(digest(session.conversation, (), prompt))
-            tab = await self.tab.app.open_tab(self.tab.link, session.cwd)
-            tab.prompt.set_draft(told)
-
-    async def hand_over(self) -> None:
-        """Continue with another agent in a new tab. What was said here becomes the draft there."""
-        session, changes = self.tab.session, self.tab.changes
         if session is None or session.conversation.is_blank:
-            self.tab.say("Nothing to hand over yet.")
-            return
-        choice = await choose_agent(self.tab.app, "Go on with another agent")
-        if choice is None:
-            return
-        command = choice.command
-        told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
-        text = without_mentions(told)  # otherwise an agent could have files of its choice attached
-        cwd = command.cwd or self.tab.cwd
-        tab = await self.tab.app.open_tab(self.tab.app.link_to(command, cwd), cwd)
-        tab.prompt.set_draft(text)
+            self.tab.say("There is no prompt to go back to yet.")
+        else:
+            way, is_now = SHORTCUTS.get(shortcut, ("here", False))
+            await GoingBack(self.tab, session).choose(way, is_now=is_now)
 
     async def next_needing(self) -> None:
         """Go to the next tab that waits for the user."""
@@ -451,27 +348,6 @@ class Actions:
             self.tab.say(NO_SESSION)
         elif changes.is_listed_or_say():
             self.tab.app.push_screen(ChangesScreen(changes))
-
-    async def undo_turn(self) -> None:
-        """Revert files to their state before a prompt, and put the prompt into the draft."""
-        session, moments = self.tab.session, self.tab.moments
-        if session is None or moments is None or not moments.prompts:
-            self.tab.say("There is no turn to undo yet.")
-            return
-        question = "Undo the file changes since which prompt?"
-        prompt = await self._choose_prompt(session.conversation, moments.prompts, question)
-        if prompt is None:
-            return
-        since = moments.since(prompt, "that prompt")
-        try:
-            await since.rescan()
-        except ChangesError as error:
-            self.tab.say(str(error), severity="error")
-            return
-        had_changes = bool(since.changes)
-        await self.tab.ask(ChangesScreen(since))
-        if had_changes and not since.changes:
-            await self._go_on_from(session, prompt)
 
     def review(self, changes: FolderChanges, path: str) -> None:
         """Show how the file has changed."""

@@ -30,6 +30,7 @@ from acp_tui.client.settings.location import settings_file
 from acp_tui.conversation.facts import SelectOption, SessionId
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import clock
 from acp_tui.ui.dialogs.agent_offers import (
     ACTS_ITSELF,
     NO_SANDBOX,
@@ -248,8 +249,8 @@ class AgentController:
         panel = self._tab.panel
         if panel is None or panel.conversation.is_idle:
             return ()
-        took, activity = panel.work.told()
-        turn = ("Turn", " · ".join(filter(None, (took, activity))) or "has begun")
+        work = panel.work
+        turn = ("Turn", " · ".join(filter(None, (clock(work.took_s), work.activity, work.silence))))
         unheard = panel.work.unheard
         if unheard is None:
             return (turn,)

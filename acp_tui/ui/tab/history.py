@@ -426,6 +426,7 @@ TIPS: Final = (
     "{search_history} searches your earlier prompts",
     "Enter queues a prompt while the agent works; {edit_queue} edits what is queued",
     "{show_changes} reviews and reverts changes in the folder",
+    "Esc Esc goes back to one of your prompts, with the files as they were if you like",
     "{next_mode} switches to the agent's next mode",
     "{edit_draft} opens the draft in your editor",
     "{begin_session} starts another session in a new tab",

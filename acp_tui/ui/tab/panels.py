@@ -56,6 +56,7 @@ class Panels:
             greeting=agent.command.greeting if agent is not None else "",
             kept_folds=KeptFolds(key_of(name, session.session_id)) if name else None,
             prompt=tab.prompt,
+            follow=tab.settings.follow.command,
         )
         return Recorded(panel, session) if isinstance(session, SessionFromRecording) else Live(panel, session)
 

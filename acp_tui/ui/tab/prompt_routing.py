@@ -19,9 +19,11 @@ from acp_tui.ui.tab.queue_lines import QueueSummary
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 
 if TYPE_CHECKING:
+    from acp_tui.client.prompts.templates import Template
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
     from acp_tui.conversation.entries import EntryId
+    from acp_tui.ui.prompt.completion import Completion
     from acp_tui.ui.prompt.recall import Recall
     from acp_tui.ui.tab.tab import Tab
 
@@ -53,6 +55,8 @@ class PromptController:
         self._escaped_at = -ESCAPE_AGAIN_S
         self._failed: tuple[PromptQueue, EntryId | None, Prompt] | None = None
         """The prompt whose turn failed last, its session's queue, and the failure."""
+        self._completion: Completion | None = None
+        """Once it's loaded."""
         self._sent_early: list[str] = []
         """Prompts that were sent before the history was loaded."""
 
@@ -73,8 +77,10 @@ class PromptController:
             conversation = panel.conversation if panel is not None else None
             return completion.CompletionContext(cwd, conversation, self._tab.agent_title)
 
-        self._prompt.key_helpers.insert(0, completion.Completion(self._prompt, context))
+        self._completion = completion.Completion(self._prompt, context)
+        self._prompt.key_helpers.insert(0, self._completion)
         self._prompt.editing_mode = vim.VimKeys(self._prompt)
+        await self._completion.read_templates()
         memory = self._tab.app.prompt_memory
         await self._begin_to_recall(recall.Recall(self._tab.screen, self._prompt, memory, self._tab.cwd, self._queued))
 
@@ -118,7 +124,8 @@ class PromptController:
             if session is not None:
                 self._go_on(session)
             return
-        own = self._own_command(message.text)
+        template = self._template(message.text)
+        own = self._own_command(message.text) if template is None else None
         if own is not None:
             self._prompt.attach(*message.images)
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
@@ -133,20 +140,37 @@ class PromptController:
             self._tab.say(f"{reason} {then}", severity="warning")
             return
         assert isinstance(stage, Live)
+        typed = message.text
+        if template is not None:
+            message.text = template.prompt("".join(typed.split(maxsplit=1)[1:]))
+            if template.is_projects:
+                self._prompt.take_back(message)
+                self._tab.say(f"This is what {template.file.name} asks, which came with the project: Enter sends it.")
+                return
         if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
         self._submit(stage.session, message)
         if self.recall is not None:
-            self.recall.sent(message.text, self._tab.agent_title)
+            self.recall.sent(typed, self._tab.agent_title)
         else:
-            self._sent_early.append(message.text)
+            self._sent_early.append(typed)
+
+    def _template(self, text: str) -> Template | None:
+        """The template that a prompt names. The agent's commands take precedence, and ours come last."""
+        name, *_ = text[1:].split(maxsplit=1) or [""]
+        if self._completion is None or not text.startswith("/") or name in self._taken:
+            return None
+        return self._completion.templates.get(name)
+
+    @property
+    def _taken(self) -> set[str]:
+        """The names of the agent's commands."""
+        commands = self._tab.panel.conversation.commands if self._tab.panel is not None else ()
+        return {command.name.removeprefix("/") for command in commands}
 
     def _own_command(self, text: str) -> str | None:
         """The action for one of our own slash commands. The agent's commands take precedence."""
-        if not text.startswith("/"):
-            return None
-        commands = self._tab.panel.conversation.commands if self._tab.panel is not None else ()
-        return slash_action(text, {command.name.removeprefix("/") for command in commands})
+        return slash_action(text, self._taken) if text.startswith("/") else None
 
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:
@@ -283,9 +307,9 @@ class PromptController:
             self.cancel(session)
         elif not self._prompt.draft:
             now = self._tab.clock()
-            before, self._escaped_at = self._escaped_at, now
-            if now - before <= ESCAPE_AGAIN_S:
-                return True
+            is_again = now - self._escaped_at <= ESCAPE_AGAIN_S
+            self._escaped_at = -ESCAPE_AGAIN_S if is_again else now
+            return is_again
         return False
 
     # The queue

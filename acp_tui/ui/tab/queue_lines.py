@@ -14,7 +14,7 @@ from textual.widgets import Static
 from acp_tui.conversation.wording import clock_time
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import STEPS, bindings_of
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.prompt_queue import Prompt
@@ -56,7 +56,7 @@ class QueueLines(Static, can_focus=True):
     DEFAULT_CSS = "QueueLines { display: none; height: auto; max-height: 7; }"
 
     PLACE: ClassVar[Place] = "queue"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, place=PLACE)
 
     def __init__(self, tab: Tab) -> None:
         super().__init__(id="queue", markup=False)
@@ -95,7 +95,7 @@ class QueueLines(Static, can_focus=True):
 
     # What the user does
 
-    def action_select(self, step: int) -> None:
+    def action_move(self, step: int) -> None:
         self._select(self._at + step)
 
     def _select(self, at: int) -> None:
@@ -111,7 +111,7 @@ class QueueLines(Static, can_focus=True):
     def action_send_now(self) -> None:
         self._tab.writing.send_now(self._selected)
 
-    def action_move(self, step: int) -> None:
+    def action_send_earlier(self, step: int) -> None:
         self._tab.writing.move(self._selected, step)
 
     def on_click(self, event: events.Click) -> None:

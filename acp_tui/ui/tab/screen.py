@@ -334,4 +334,4 @@ class SessionScreen(Screen[None]):
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""
         has_left = self.tab.panel is not None and self.tab.panel.leave_subagent()
         if not has_left and self.tab.writing.escape():
-            self.tab.run(self.tab.actions.edit_earlier_prompt())
+            self.tab.run(self.tab.actions.go_back())

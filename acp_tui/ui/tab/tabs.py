@@ -10,9 +10,8 @@ from textual import events
 from textual.app import App
 from textual.content import Content
 from textual.dom import DOMNode
-from textual.widgets import Static
 
-from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, TabState, label_cells, tab_label
+from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, EdgeLine, TabState, label_cells, tab_label
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
@@ -147,13 +146,13 @@ def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
     return [min(whole[at], cells + spare * (at in alike and spare >= MIN_CELLS)) for at, cells in enumerate(rooms)]
 
 
-class TabLine(Static):
+class TabLine(EdgeLine):
     """Draws the tabs. A click goes to one."""
 
-    DEFAULT_CSS = "TabLine { height: 1; display: none; }"
+    DEFAULT_CSS = "TabLine { display: none; }"
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id, markup=False)
+        super().__init__(id=id)
         self._tabs: Tabs | None = None
         self._spans: list[tuple[int, int, Tab]] = []
         """The cells of each visible tab."""
@@ -186,7 +185,7 @@ class TabLine(Static):
             self._spans.append((at, at + label.cell_length, tab))
             parts.append(label)
             at += label.cell_length
-        self.update(Content.assemble(*parts))
+        self.show_line(Content.assemble(*parts))
 
     async def on_click(self, event: events.Click) -> None:
         for begin, end, tab in self._spans:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from anyio import to_thread
 from markdown_it import MarkdownIt
-from textual.binding import BindingType
 
 from acp_tui.client.saving import Saveable, save_block
 from acp_tui.client.sessions.session import Session
@@ -29,8 +28,6 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
-from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.naming import ExportDialog
@@ -106,7 +103,7 @@ class TakeOut:
             return
         chosen: str | None = fences[0][1]
         if len(fences) > 1:
-            rows = [PickerRow(text, _first_line(text), info) for info, text in fences]
+            rows = [PickerRow(text, first_line(text), info) for info, text in fences]
             chosen = await self._tab.ask(Picker("Which code do you want to copy?", rows))
         if chosen is not None:
             await copy(self._tab.screen, chosen)
@@ -131,26 +128,6 @@ class TakeOut:
             sandbox=self._tab.link.sandbox,
             file=file,
         )
-
-    async def choose_prompt(
-        self, conversation: Conversation, prompts: Sequence[EntryId], question: str
-    ) -> PromptChoice | None:
-        """Let the user choose one of these prompts, and what to do with it; None for nothing."""
-        texts = ((prompt, message_text(conversation, prompt)) for prompt in prompts)
-        rows = [PickerRow[PromptChoice](("choose", prompt), _first_line(text)) for prompt, text in texts]
-        picker = PromptPicker(question, rows, empty="No prompts yet")
-        return await self._tab.app.push_screen_wait(picker)
-
-    async def choose_way_on(self, *, can_fork: bool) -> str | None:
-        """Let the user choose how to continue from a prompt: "again", "fork", or "anew"; None for not at all."""
-        rows = [
-            PickerRow("again", "Edit it and send it again here", "the agent remembers all that was said"),
-            PickerRow("fork", "Fork the session, and send it there", "that one remembers all that was said"),
-            PickerRow("anew", "Start a new session from there", "the new session gets only the conversation before it"),
-        ]
-        offered = [row for row in rows if can_fork or row.value != "fork"]
-        title = "Continue from that prompt"
-        return await self._tab.app.push_screen_wait(Picker(title, offered, search=False))
 
     # One entry
 
@@ -240,29 +217,6 @@ class TakeOut:
         self._tab.say(text, severity="warning" if is_problem else "information")
 
 
-PromptUse: TypeAlias = Literal["choose", "copy", "edit"]
-"""What a list of prompts is asked to do with one: what its title says, or what every such list can do."""
-
-
-PromptChoice: TypeAlias = tuple[PromptUse, EntryId]
-
-
-class PromptPicker(Picker[PromptChoice]):
-    """Gives the prompt under the cursor, and what to do with it; or None."""
-
-    PLACE: ClassVar[Place] = "prompts"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
-
-    @property
-    def keys(self) -> str:
-        return "{list_choose} choose · {prompts_copy} copy · {prompts_edit} into the draft · {dialog_close} close"
-
-    def action_use(self, use: PromptUse) -> None:
-        """Do this with the prompt under the cursor."""
-        if self.rows.row is not None:
-            self.dismiss((use, self.rows.row.value[1]))
-
-
 def prompts_in(conversation: Conversation) -> list[EntryId]:
     """The user's prompts, the newest first."""
     entries = enumerate(conversation.entries)
@@ -293,7 +247,8 @@ def _fences(text: str) -> list[tuple[str, str]]:
     return [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """The first line of a text, safe to show."""
     return make_visible_line(text.strip().partition("\n")[0]) or "(empty)"
 
 

@@ -1,11 +1,7 @@
-"""`acp-tui check`: uses an agent as a client does, and reports which rules of the protocol it breaks.
-
-`workbench/check/README.md` describes the JSON format.
-"""
+"""`acp-tui check`: uses an agent as a client does, and reports which rules of the protocol it breaks."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,7 +10,7 @@ import anyio
 from acp_tui.cli import ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
-from acp_tui.cli.output import Clean, columns, make_cleaner, show_step, wrapped
+from acp_tui.cli.output import Clean, columns, make_cleaner, print_json, show_step, wrapped
 from acp_tui.cli.prerequisites import command_of, settings_in_force
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import sandboxes_of
@@ -50,21 +46,21 @@ def run(args: Args) -> int:
     show_step("")
     broken = ExitCode.ERROR if report.has_errors else ExitCode.DONE
     code = weightiest({code, code_of(report.failure), broken})
-    print(_as_json(report, code, clean) if args.format == "json" else "\n".join(_as_text(report, clean)))
+    if args.format == "json":
+        print_json("check", _as_json(report, code, clean))
+    else:
+        print("\n".join(_as_text(report, clean)))
     return code
 
 
 def _print_rules(output_format: str) -> int:
     if output_format == "json":
-        print(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES.values()]}, indent=2))
+        print_json("rules", list(map(_described, RULES.values())))
         return ExitCode.DONE
     for rule in RULES.values():
-        print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}{_requirement(rule)}")
+        print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}")
+    print(f"\n{wrapped('A- is a rule for agents, A2- one of version 2 of ACP alone.', '')}")
     return ExitCode.DONE
-
-
-def _requirement(rule: Rule) -> str:
-    return f" ({rule.requirement})" if rule.requirement else ""
 
 
 # JSON
@@ -77,17 +73,15 @@ def _described(rule: Rule) -> dict[str, str]:
         "sentence": rule.sentence,
         "advice": rule.advice,
         "reference": rule.reference,
-        "requirement": rule.requirement,
     }
 
 
-def _as_json(report: CheckReport, code: ExitCode, clean: Clean) -> str:
+def _as_json(report: CheckReport, code: ExitCode, clean: Clean) -> dict[str, Any]:
     identity, failure = report.identity, report.failure
-    value = {
-        "version": 1,
+    return {
         "status": int(code),
         "agent": None if identity is None else {"name": clean(identity.name), "version": clean(identity.version)},
-        "sandbox": report.sandbox or None,
+        "sandbox": report.sandbox,
         "failure": None if failure is None else clean(str(failure)),
         "last_words": [clean(line) for line in report.last_words],
         "left_out": [clean(each) for each in report.left_out],
@@ -103,7 +97,6 @@ def _as_json(report: CheckReport, code: ExitCode, clean: Clean) -> str:
             for rule, found in report.breaches(severity)
         ],
     }
-    return json.dumps(value, ensure_ascii=True, indent=2)
 
 
 def _breach(report: CheckReport, finding: Finding, clean: Clean) -> dict[str, Any]:
@@ -158,7 +151,7 @@ def _of_rule(report: CheckReport, rule: Rule, found: list[Finding], clean: Clean
     if more > 0:
         yield f"{behind}- and {more} more like it"
     yield wrapped(rule.advice, behind, behind)
-    yield f"{behind}{rule.reference}{_requirement(rule)}"
+    yield f"{behind}{rule.reference}"
 
 
 def _frames(report: CheckReport, finding: Finding, before: str, clean: Clean) -> Iterator[str]:
@@ -179,3 +172,4 @@ def _summary(report: CheckReport) -> Iterator[str]:
     if unseen:
         names = " ".join(rule.rule_id for rule in unseen)
         yield wrapped(f"Not checked, since they never applied: {names}", "")
+        yield "For what each rule says: acp-tui check --rules"

@@ -65,8 +65,6 @@ async def _serve(script: Script, args: Args) -> int:
         await agent.serve(StdioStream())
     except* Departed:
         status = ExitCode.ERROR
-    except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
-        pass  # the client is gone
     return _end_as_recorded(script) if agent.is_lost else status
 
 

@@ -70,17 +70,20 @@ class Linter:
             drafts.ProviderCheck(self._judge, self._scene),
             drafts.McpCheck(self._judge, self._scene),
         )
-        self._count = 0
+        self._next = 0
 
     @property
     def looked_at(self) -> frozenset[str]:
         """The IDs of the rules that could be checked. The others are neither kept nor broken."""
         return frozenset(self._judge.looked_at)
 
-    def feed(self, frame: Frame) -> tuple[Finding, ...]:
-        """Check the next frame, in either direction. Returns what it breaks, together with earlier frames."""
-        self._judge.frame = self._count
-        self._count += 1
+    def feed(self, frame: Frame, number: int | None = None) -> tuple[Finding, ...]:
+        """Check the next frame, in either direction. Returns what it breaks, together with earlier frames.
+
+        Findings tell frames by their numbers; None: one more than that of the last.
+        """
+        self._judge.frame = self._next if number is None else number
+        self._next = self._judge.frame + 1
         event = self._read(frame)
         if event is not None:
             if isinstance(event, SeenResponse) and event.request.method == INITIALIZE and speaks_v2(event.result):

@@ -38,8 +38,6 @@ class Rule:
     advice: str
     page: str
     """The page in the specification."""
-    requirement: str = ""
-    """The client's requirement that matches this one; "" if there isn't one."""
 
     @property
     def reference(self) -> str:
@@ -62,7 +60,7 @@ class Finding:
     rule: Rule
     text: str
     frames: tuple[int, ...]
-    """The frames that broke it, counted from 0 over both directions. The last one revealed it."""
+    """The numbers of the frames that broke it, in both directions. The last one revealed it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Container, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -197,7 +195,8 @@ class Inspection:
             self._linting = linting = Linting(self.source.first)
             start = linting.examined
         lines = await self.source.lines_at(range(start, min(start + CHECKED_LINES, self.index.end)))
-        for position, note in await to_thread.run_sync(linting.feed, lines):
+        for note in await to_thread.run_sync(linting.feed, lines):
+            position = note.frames[-1]
             self.index.mark_found(position)
             if len(self.notes) < MAX_NOTES or position in self.notes:
                 self.notes[position] = (*self.notes.get(position, ()), note)
@@ -374,30 +373,17 @@ class Linting:
     def __init__(self, first: int = 0) -> None:
         self.examined = first
         """The position after the last line checked."""
-        self._first = first
         self._linter = Linter()
-        self._counted = 0
-        """The number of frames passed to the linter, which sees only frames."""
-        self._between = array("I")
-        """The number of frames before each other line."""
 
-    def feed(self, lines: Mapping[int, LoggedLine]) -> list[tuple[int, Finding]]:
-        """Check the next lines; return what they break, each with its line. The frames of a finding are lines, too."""
-        found: list[tuple[int, Finding]] = []
+    def feed(self, lines: Mapping[int, LoggedLine]) -> list[Finding]:
+        """Check the next lines; return what they break. The frames of a finding are positions of lines."""
+        found: list[Finding] = []
         for position, line in lines.items():
             self.examined = position + 1
-            if line.kind not in (LineKind.IN, LineKind.OUT):
-                self._between.append(self._counted)
-                continue
-            self._counted += 1
-            direction = Direction.IN if line.kind is LineKind.IN else Direction.OUT
-            for finding in self._linter.feed(Frame(direction, line.at_s, line.data)):
-                at = tuple(map(self._position, finding.frames))
-                found.append((at[-1], replace(finding, frames=at)))
+            if line.kind in (LineKind.IN, LineKind.OUT):
+                direction = Direction.IN if line.kind is LineKind.IN else Direction.OUT
+                found += self._linter.feed(Frame(direction, line.at_s, line.data), position)
         return found
-
-    def _position(self, frame: int) -> int:
-        return self._first + frame + bisect_right(self._between, frame)
 
 
 class Mask:

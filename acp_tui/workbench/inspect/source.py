@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from threading import Lock
+from typing import BinaryIO, Final, TypeAlias
 
 from anyio import to_thread
 
 from acp_tui import __version__
-from acp_tui.client.errors import ClientError
 from acp_tui.client.files import create_private
+from acp_tui.client.saving import FileExists, SavingFailed
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.transcript import lines as recorded
 from acp_tui.client.transcript.events import Dropped, Exited, Frame, Header, Stderr
@@ -26,43 +26,8 @@ from acp_tui.workbench.inspect.outline import pretty
 SLICE_LINES: Final = 512
 SLICE_BYTES: Final = 1 << 20
 """The maximum to read at once, because a thread that parses holds up the event loop."""
-BLOCK_BYTES: Final = 4 << 10
-"""Most lines are shorter."""
-MAX_BLOCK_BYTES: Final = 256 << 10
-"""Used when neighboring lines are needed too."""
-MAX_GAP_BYTES: Final = 16 << 10
-"""Up to this average distance between lines, reading across gaps is faster."""
-
-
-class LineSource(Protocol):
-    """Lines by position. Lines that are gone or not there yet are omitted."""
-
-    @property
-    def header(self) -> Header:
-        """Describes the source."""
-
-    @property
-    def first(self) -> int:
-        """The oldest available line."""
-
-    @property
-    def now_s(self) -> float | None:
-        """The time on the clock of its lines; None if no more lines come."""
-
-    async def read_on(self) -> tuple[int, Sequence[LoggedLine]]:
-        """The next lines, and the position of the first; none if there are no more yet. Raises OSError."""
-
-    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, LoggedLine]:
-        """The lines at these positions, without those that are gone. Raises OSError."""
-
-    async def matching(self, positions: Sequence[int], fits: Callable[[LoggedLine], bool]) -> list[int]:
-        """The positions whose lines fit; checked in a thread. Raises OSError."""
-
-    def listen(self, wake: Callable[[], None]) -> None:
-        """Call `wake` when there is more to read, if the source knows."""
-
-    def close(self) -> None:
-        """Stop reading."""
+BLOCK_BYTES: Final = 16 << 10
+"""How much to read at once of lines to read again. Most have several lines."""
 
 
 class LiveSource:
@@ -81,15 +46,16 @@ class LiveSource:
 
     @property
     def first(self) -> int:
+        """The oldest available line."""
         return self._log.first
 
     @property
     def now_s(self) -> float | None:
-        """The agent's time; None once it has exited."""
+        """The agent's time; None once it has exited and no more lines come."""
         return self._log.now_s
 
     async def read_on(self) -> tuple[int, Sequence[LoggedLine]]:
-        """The lines since the last call that are still there."""
+        """The lines since the last call that are still there, and the position of the first."""
         start = max(self._next, self._log.first)
         lines = self._log.lines(start, start + SLICE_LINES)
         self._next = start + len(lines)
@@ -130,9 +96,12 @@ class FileSource:
         """For each line, whether it contains a frame as it came, in JSON, which needn't be parsed again."""
         self._file = path.open("rb")
         self._file.readline(MAX_LINE_BYTES)
+        self._again = path.open("rb", buffering=BLOCK_BYTES)
+        """The same file, to read lines again, in any thread that has the lock."""
+        self._lock = Lock()
 
     async def read_on(self) -> tuple[int, Sequence[LoggedLine]]:
-        """The lines written since the last call."""
+        """The lines written since the last call, and the position of the first. Raises OSError."""
         start, found = len(self._offsets), await to_thread.run_sync(self._read_slice)
         self._is_frame.extend(is_frame for _, _, is_frame in found)
         self._offsets.extend(offset for offset, _, _ in found)
@@ -159,63 +128,35 @@ class FileSource:
         return found
 
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, LoggedLine]:
-        """Read the lines again."""
+        """Read the lines again. Raises OSError."""
         return await to_thread.run_sync(lambda: dict(self._read_at(positions)))
 
     async def matching(self, positions: Sequence[int], fits: Callable[[LoggedLine], bool]) -> list[int]:
-        """Read the lines again, in blocks."""
+        """Read the lines again; return the positions of those that fit. Raises OSError."""
         return await to_thread.run_sync(lambda: [at for at, line in self._read_at(positions) if fits(line)])
 
     def _read_at(self, positions: Sequence[int]) -> Iterator[tuple[int, LoggedLine]]:
-        positions = [at for at in positions if at < len(self._offsets)]
-        if self._file.closed or not positions:
-            return
-        extent = self._offsets[positions[-1]] - self._offsets[positions[0]]
-        is_dense = extent < len(positions) * MAX_GAP_BYTES
-        # A separate descriptor, because the file may be closed in the meantime.
-        file = os.dup(self._file.fileno())
-        try:
-            blocks = _Blocks(file, MAX_BLOCK_BYTES if is_dense and extent else BLOCK_BYTES)
+        with self._lock:
             for position in positions:
-                data = blocks.line_at(self._offsets[position])
+                if self._again.closed or position >= len(self._offsets):
+                    continue
+                self._again.seek(self._offsets[position])
+                data = self._again.readline()
                 line = (_frame_of(data) if self._is_frame[position] else None) or _line_of(data)
                 if line is not None:
                     yield position, line
-        finally:
-            os.close(file)
 
     def listen(self, wake: Callable[[], None]) -> None:
         """Do nothing: a file doesn't report its growth. Its watcher calls `wake`."""
 
     def close(self) -> None:
         self._file.close()
+        with self._lock:
+            self._again.close()
 
 
-class _Blocks:
-    """The lines of a file by offset. Lines read together with another aren't read again."""
-
-    def __init__(self, file: int, size: int) -> None:
-        self._file, self._size = file, size
-        self._start, self._data = 0, b""
-
-    def line_at(self, offset: int) -> bytes:
-        begin = offset - self._start
-        end = self._data.find(b"\n", begin) if begin >= 0 else -1
-        if end < 0:
-            begin, end = 0, self._read(offset)
-        return self._data[begin : end + 1]
-
-    def _read(self, offset: int) -> int:
-        """Read until the line is complete; return its end."""
-        self._start, self._data = offset, b""
-        size = self._size
-        while block := os.pread(self._file, size, offset + len(self._data)):
-            self._data += block
-            end = self._data.find(b"\n", len(self._data) - len(block))
-            if end >= 0:
-                return end
-            size = len(self._data) * 4
-        return len(self._data)
+LineSource: TypeAlias = LiveSource | FileSource
+"""Lines by position. Lines that are gone or not there yet are omitted."""
 
 
 def _frame_of(data: bytes) -> LoggedLine | None:
@@ -249,56 +190,42 @@ def _line_of(data: bytes) -> LoggedLine | None:
             return None
 
 
-class FramesNotSaved(ClientError):
-    """Saving failed. The file may be missing or incomplete."""
-
-
-class FileIsThere(FramesNotSaved):
-    """The file exists, and should not be replaced."""
-
-
 async def save_frames(
     path: Path, header: Header, slices: AsyncIterator[list[LoggedLine]], *, is_raw: bool, overwrite: bool
 ) -> int:
-    """Write a recording of these lines; return their number. Raises SavingFailed."""
+    """Write a recording of these lines; return their number. Raises FileExists, SavingFailed."""
     count = 0
-    header = replace(header, is_raw=is_raw, client=__version__)
-    try:
-        file = await to_thread.run_sync(_open, path, overwrite)
-        with file:
-            file.write(recorded.header_line(header))
-            async for lines in slices:
-                await to_thread.run_sync(file.writelines, [_recorded(line) for line in lines])
-                count += len(lines)
-    except FileExistsError as error:
-        raise FileIsThere(f"{path} already exists") from error
-    except OSError as error:
-        raise FramesNotSaved(f"Can't write {path}: {error.strerror or error}") from error
+    with _new_file(path, overwrite) as file:
+        file.write(recorded.header_line(replace(header, is_raw=is_raw, client=__version__)))
+        async for lines in slices:
+            await to_thread.run_sync(file.writelines, [_recorded(line) for line in lines])
+            count += len(lines)
     return count
 
 
 def save_json(path: Path, line: LoggedLine, *, overwrite: bool) -> None:
-    """Write one frame as formatted JSON, or unchanged if it isn't JSON. Blocks. Raises SavingFailed."""
+    """Write one frame as formatted JSON, or unchanged if it isn't JSON. Blocks. Raises FileExists, SavingFailed."""
     try:
         text = pretty(line.data.decode("utf-8", "replace")) + "\n"
         data = text.encode("utf-8", "surrogatepass")
     except ValueError:
         data = line.data + b"\n"
+    with _new_file(path, overwrite) as file:
+        file.write(data)
+
+
+@contextmanager
+def _new_file(path: Path, overwrite: bool) -> Iterator[BinaryIO]:
+    """A file that only the user can read. If writing fails, it may be missing or incomplete."""
     try:
-        with _open(path, overwrite) as file:
-            file.write(data)
+        if overwrite:
+            path.unlink(missing_ok=True)
+        with create_private(path) as file:
+            yield file
     except FileExistsError as error:
-        raise FileIsThere(f"{path} already exists") from error
+        raise FileExists(path) from error
     except OSError as error:
-        raise FramesNotSaved(f"Can't write {path}: {error.strerror or error}") from error
-
-
-def _open(path: Path, overwrite: bool) -> BinaryIO:
-    """Create a file that only the user can read."""
-    if overwrite:
-        with suppress(FileNotFoundError):
-            path.unlink()
-    return create_private(path)
+        raise SavingFailed(f"Can't write {path}: {error.strerror or error}") from error
 
 
 def _recorded(line: LoggedLine) -> bytes:

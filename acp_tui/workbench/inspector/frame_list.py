@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.frames import FRAME_S, Frames
 from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
@@ -41,7 +41,8 @@ class FrameList(LineView, can_focus=True):
 
     ALLOW_SELECT = False
     PLACE: ClassVar[Place] = "frames"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("read_on", *MOVING, place=PLACE)
     virtual_size = Reactive(Size(0, 0))
     """Textual's would lay out the screen for each frame that arrives."""
 
@@ -249,10 +250,11 @@ class FrameList(LineView, can_focus=True):
     def action_page(self, direction: int) -> None:
         self.action_move(direction * self.page_lines)
 
-    def action_to_top(self) -> None:
-        self._move_to(0)
-
-    def action_to_end(self) -> None:
+    def action_go_to_end(self, direction: int) -> None:
+        """Go to the beginning for -1; for 1, go to the end and follow it."""
+        if direction < 0:
+            self._move_to(0)
+            return
         self.follows = True
         self._flush()
 

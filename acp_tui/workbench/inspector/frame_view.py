@@ -17,7 +17,7 @@ from acp_tui.client.transcript.frame_log import LineKind
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
@@ -88,7 +88,7 @@ class FrameView(LineView, can_focus=True):
 
     ALLOW_SELECT = False
     PLACE: ClassVar[Place] = "frame"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
 
     def __init__(self) -> None:
         super().__init__(id="frame")
@@ -181,6 +181,9 @@ class FrameView(LineView, can_focus=True):
 
     def action_page(self, direction: int) -> None:
         self._put_cursor(self._cursor + direction * self.page_lines)
+
+    def action_go_to_end(self, direction: int) -> None:
+        self._put_cursor(direction * len(self._rows))
 
     # Folding
 

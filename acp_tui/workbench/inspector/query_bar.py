@@ -18,7 +18,6 @@ from textual.message import Message
 from textual.reactive import Reactive
 from textual.widgets import Input, Static
 
-from acp_tui.client.saving import FileExists
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.naming import ExportDialog, Write
@@ -27,7 +26,7 @@ from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.workbench.inspect import Detail, Inspection
 from acp_tui.workbench.inspect.index import FrameIndex, IndexRow
 from acp_tui.workbench.inspect.search import DIRECTIONS, STATES, Field, Query, Term
-from acp_tui.workbench.inspect.source import FileIsThere, save_frames, save_json
+from acp_tui.workbench.inspect.source import save_frames, save_json
 
 
 class QueryMode(Enum):
@@ -144,10 +143,7 @@ def save_one(detail: Detail, *, is_raw: bool, folder: Path) -> SaveDialog:
     """Create a dialog that writes one frame."""
 
     async def write(path: Path, is_replaced: bool) -> None:
-        try:
-            await to_thread.run_sync(partial(save_json, path, detail.line, overwrite=is_replaced))
-        except FileIsThere as error:
-            raise FileExists(path) from error
+        await to_thread.run_sync(partial(save_json, path, detail.line, overwrite=is_replaced))
 
     name = f"frame-{detail.row.position}.json"
     return SaveDialog(folder, name, write, what=f"frame #{detail.row.position}", is_raw=is_raw)
@@ -158,12 +154,8 @@ def save_all(inspection: Inspection, *, folder: Path) -> SaveDialog:
     is_raw, header = inspection.is_raw, inspection.source.header
 
     async def write(path: Path, is_replaced: bool) -> None:
-        try:
-            await save_frames(
-                path, header, inspection.shown_lines(), is_raw=is_raw and header.is_raw, overwrite=is_replaced
-            )
-        except FileIsThere as error:
-            raise FileExists(path) from error
+        lines = inspection.shown_lines()
+        await save_frames(path, header, lines, is_raw=is_raw and header.is_raw, overwrite=is_replaced)
 
     return SaveDialog(folder, "frames.jsonl", write, what=f"{inspection.count:,} frames", is_raw=is_raw)
 

@@ -16,14 +16,25 @@ the frame and its time, and:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, Final, NoReturn
 
 import anyio
-from anyio.abc import ByteStream
+from anyio.abc import ByteReceiveStream, ByteStream
+from anyio.streams.stapled import StapledByteStream
 
 from acp_tui.demo.client_calls import at
-from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId, messages
+from acp_tui.rpc import (
+    AnswersUnread,
+    ConnectionLost,
+    ErrorCode,
+    FrameTooLarge,
+    RequestFailed,
+    RequestId,
+    Wire,
+    messages,
+)
 from acp_tui.rpc.peer import CANCEL_REQUEST
 from acp_tui.workbench.mock.progress import Mapping, MockProgress, UnexpectedRequests
 from acp_tui.workbench.mock.script import (
@@ -38,7 +49,8 @@ from acp_tui.workbench.mock.script import (
     session_of,
 )
 
-RECEIVE_BYTES: Final = 64 << 10
+ROOM_BYTES: Final = 64 << 10
+"""The maximum number of bytes waiting to be written, so that a departing client is noticed before more is sent."""
 PATIENCE_S: Final = 2.0
 """How much longer than in the recording a client may take for its messages in the middle of a turn."""
 LAST_WORDS_S: Final = 1.0
@@ -91,35 +103,49 @@ class MockAgent:
         """Whether the client has closed its output."""
         self._has_said_all = anyio.Event()
         """Set after that, when everything that can be sent without its input has been sent."""
-        self._out: Outgoing
+        self._wire: Wire
         self.is_lost = False
         """The recorded agent ended here, while the client is waiting or unprepared."""
 
     async def serve(self, stream: ByteStream) -> None:
         """Serve the client until it closes the connection, or the recorded agent exited.
 
-        Raises Departed, and BrokenResourceError if the client doesn't read; in an exception group.
+        Raises Departed, in an exception group.
         """
-        self._out = Outgoing(stream, self._timeout_s)
+        both_ways = StapledByteStream(stream, _Heard(stream, self._say_the_rest))
+        self._wire = Wire(both_ways, self._hear, max_waiting_bytes=ROOM_BYTES, unread_limit_s=self._timeout_s)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._write)
             tasks.start_soon(self._play, tasks.cancel_scope)
-            await self._listen(stream)
-            with anyio.move_on_after(LAST_WORDS_S):
-                await self._has_said_all.wait()
+            try:
+                await self._wire.serve()
+            except AnswersUnread as error:
+                self._give_up_on_reader(error)
+            except FrameTooLarge as error:
+                self._depart(None, f"the client sent {error}")
+                raise Departed from error
             self._part()
             tasks.cancel_scope.cancel()
 
+    async def _say_the_rest(self) -> None:
+        self._is_deaf = True
+        self._signal()
+        with anyio.move_on_after(LAST_WORDS_S):
+            await self._has_said_all.wait()
+
+    def _signal(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
     # What the agent sends
 
-    async def _write(self) -> None:
-        try:
-            await self._out.write()
-        except TimeoutError as error:
-            self._on_note(f"gave up after {self._timeout_s:g} s of waiting for the client to read")
-            raise Departed from error
-
     async def _play(self, whole: anyio.CancelScope) -> None:
+        with suppress(ConnectionLost):  # the client no longer reads
+            await self._play_steps()
+        self._has_said_all.set()
+        if self.is_lost:
+            whole.cancel()
+
+    async def _play_steps(self) -> None:
         said = 0
         self._due = anyio.current_time()
         while (step := self._progress.next()) is not None:
@@ -131,7 +157,7 @@ class MockAgent:
                 said += 1
                 if said % STEPS_PER_SLICE == 0:
                     await anyio.sleep(0)
-        await self._end(whole)
+        await self._end()
 
     async def _is_time_for(self, step: MockStep) -> bool:
         """Wait for the step's time; return False if something arrived that may change the next step."""
@@ -150,27 +176,36 @@ class MockAgent:
     async def _say(self, step: MockStep) -> None:
         match step.message:
             case None:
-                await self._out.is_empty()
+                await self._until_read()
                 self._on_stderr(step.data)
             case messages.Result() | messages.Failure() if step.answers is not None:
                 self._answer_as_recorded(step)
             case messages.Request(request_id):
                 self._asked[type(request_id), request_id] = step
-                self._out.put(self._mapping.frame(step.data))
+                self._wire.send(self._mapping.frame(step.data))
             case _:
-                self._out.put(self._mapping.frame(step.data))
-        await self._out.has_room()
+                self._wire.send(self._mapping.frame(step.data))
+        await self._wire.until_room()
 
     def _answer_as_recorded(self, step: MockStep) -> None:
         assert step.answers is not None
         is_again = step is not step.answers.answer
         if is_again or step.answers in self._unanswered:
             self._unanswered.pop(step.answers, None)
-            self._out.put(self._mapping.response(step.data, self._progress.came[step.answers]))
+            self._wire.send(self._mapping.response(step.data, self._progress.came[step.answers]))
 
-    async def _end(self, whole: anyio.CancelScope) -> None:
-        await self._out.is_empty()
-        self._has_said_all.set()
+    async def _until_read(self) -> None:
+        with anyio.move_on_after(self._timeout_s) as limit:
+            await self._wire.flush()
+        if limit.cancelled_caught:
+            self._give_up_on_reader()
+
+    def _give_up_on_reader(self, error: AnswersUnread | None = None) -> NoReturn:
+        self._on_note(f"gave up after {self._timeout_s:g} s of waiting for the client to read")
+        raise Departed from error
+
+    async def _end(self) -> None:
+        await self._until_read()
         if self._script.ended_itself:
             self.is_lost = True
         elif self._unanswered and not self._script.how_it_ended:
@@ -178,14 +213,12 @@ class MockAgent:
             self.is_lost = True
         elif self._unanswered:
             self._on_note("the agent sends nothing more: in the recording it was silent until its client ended it")
-        if self.is_lost:
-            whole.cancel()
 
     # What doesn't come
 
     async def _wait_for(self, step: MockStep) -> None:
         if self._is_deaf:
-            await self._out.is_empty()
+            await self._until_read()
             self._has_said_all.set()
         patience_s = self._patience_with(step)
         changed = self._changed
@@ -214,20 +247,6 @@ class MockAgent:
 
     # What the client sends
 
-    async def _listen(self, stream: ByteStream) -> None:
-        lines = messages.FrameSplitter()
-        while not self._is_deaf:
-            try:
-                for line in lines.feed(await stream.receive(RECEIVE_BYTES)):
-                    self._hear(line)
-            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                self._is_deaf = True
-            except FrameTooLarge as error:
-                self._depart(None, f"the client sent {error}")
-                raise Departed from error
-            self._changed.set()
-            self._changed = anyio.Event()
-
     def _part(self) -> None:
         for request in self._unanswered:
             if request.answer is not None:
@@ -244,9 +263,10 @@ class MockAgent:
             case messages.Malformed(_, reason, answer):
                 self._depart(None, f"the client sent a line that isn't a message: {reason}")
                 if answer is not None:
-                    self._out.put(answer)
+                    self._wire.send(answer)
             case None:
                 pass
+        self._signal()
 
     # Requests
 
@@ -255,7 +275,7 @@ class MockAgent:
         if step is None:
             before, what, answer = self._surprises.answer(request)
             self._depart(before, what)
-            self._out.put(answer)
+            self._wire.send(answer)
             return
         self._miss_before(step)
         assert isinstance(step.message, messages.Request)
@@ -333,14 +353,14 @@ class MockAgent:
         elif waiting.answer is not None:
             self._progress.leave_out(waiting.answer)
         error = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
-        self._out.put(messages.write_failure(self._unanswered.pop(waiting), error))
+        self._wire.send(messages.write_failure(self._unanswered.pop(waiting), error))
 
     def _turn(self, is_it: Callable[[MockStep], bool]) -> MockStep | None:
         return next((step for step in self._unanswered if step.method == PROMPT and is_it(step)), None)
 
     def _end_turn(self, prompt: MockStep, reason: str) -> None:
         self._progress.leave_out_rest(prompt)
-        self._out.put(messages.write_result(self._unanswered.pop(prompt), {"stopReason": reason}))
+        self._wire.send(messages.write_result(self._unanswered.pop(prompt), {"stopReason": reason}))
 
     # Responses
 
@@ -388,59 +408,22 @@ def _is_same_id(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-ROOM_BYTES: Final = 64 << 10
-"""The maximum number of bytes waiting to be written, so that a departing client is noticed before more is sent."""
-PIECE_BYTES: Final = 16 << 10
-"""The number of bytes to send at a time, so that progress within a long line counts."""
+class _Heard(ByteReceiveStream):
+    """What a client sends. Before its end comes what can be said without it, because the client may still read."""
 
-
-class Outgoing:
-    """Lines for one stream, written by one task. With a timeout, it doesn't wait for a client that reads nothing."""
-
-    def __init__(self, stream: ByteStream, timeout_s: float = math.inf) -> None:
+    def __init__(self, stream: ByteStream, say_the_rest: Callable[[], Awaitable[None]]) -> None:
         self._stream = stream
-        self._timeout_s = timeout_s
-        self._lines: list[bytes] = []
-        self._bytes = 0
-        self._changed = anyio.Event()
+        self._say_the_rest = say_the_rest
 
-    def put(self, line: bytes) -> None:
-        self._lines.append(line)
-        self._bytes += len(line)
-        if len(self._lines) == 1:  # otherwise nothing waits for it
-            self._signal()
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        try:
+            return await self._stream.receive(max_bytes)
+        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._say_the_rest()
+            raise
 
-    async def has_room(self) -> None:
-        """Wait until the client has read enough."""
-        while self._bytes > ROOM_BYTES:
-            await self._changed.wait()
-
-    async def is_empty(self) -> None:
-        """Wait until the client has read everything."""
-        while self._bytes:
-            await self._changed.wait()
-
-    async def write(self) -> None:
-        """Write until cancelled.
-
-        Raises BrokenResourceError if the client can't read, and TimeoutError if it doesn't.
-        """
-        while True:
-            while not self._lines:
-                await self._changed.wait()
-            lines, self._lines = self._lines, []
-            await self._send(b"\n".join([*lines, b""]))
-            self._bytes -= sum(map(len, lines))
-            self._signal()
-
-    async def _send(self, data: bytes) -> None:
-        for start in range(0, len(data), PIECE_BYTES):
-            with anyio.fail_after(self._timeout_s):
-                await self._stream.send(data[start : start + PIECE_BYTES])
-
-    def _signal(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 TERMINAL: Final = "terminal/"

@@ -131,7 +131,8 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image or a sound."""
+    kind: str
+    """ "image" or "audio"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,13 +312,12 @@ class RecordingPass:
                     for key in ("path", "oldPath"):
                         if isinstance(change.get(key), str):
                             self._content((*path, "patch", "text"), change[key])
-            case {"type": "image" | "audio", "data": str()}:
-                self._places[*path, "data"] = Media()
+            case {"type": "image" | "audio" as kind, "data": str()}:
+                self._places[*path, "data"] = Media(kind)
             case {"type": "resource", "resource": {"uri": str(uri), **resource}}:
                 if "blob" in resource:
-                    mime_type = str(resource.get("mimeType", ""))
-                    is_media = mime_type.startswith(("image/", "audio/"))
-                    self._places[*path, "resource", "blob"] = Media() if is_media else Blob()
+                    kind = str(resource.get("mimeType", "")).partition("/")[0]
+                    self._places[*path, "resource", "blob"] = Media(kind) if kind in ("image", "audio") else Blob()
                     self._content((*path, "resource", "blob"), uri, is_base64=True)
                 self._content((*path, "resource", "text"), uri)
             case {"name": str(name), "value": str(text)}:

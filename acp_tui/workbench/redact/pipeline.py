@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
-
-from PIL import Image, UnidentifiedImageError
 
 from acp_tui.client.secrets.names import counts_tokens, without_scheme
 from acp_tui.client.secrets.shapes import looks_random
@@ -56,6 +53,11 @@ MAX_READINGS: Final = 2
 """The first pass finds secrets. The second finds split ones, including secrets that were discovered later."""
 _PACKED: Final = re.compile(rb"(?<![A-Za-z0-9+/])H4sI[A-Za-z0-9+/]{20}")
 """gzip data in base64, which isn't unpacked."""
+BLANKS: Final = {
+    "image": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==",
+    "audio": "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=",
+}
+"""A gray pixel and silence, in base64."""
 MIN_DIGITS: Final = 4
 """A shorter number isn't a secret, whatever its name."""
 
@@ -68,7 +70,6 @@ class Redaction:
         self._contents = json_paths.Contents(options.drop_contents, options.keep_contents)
         self._options = options
         self._streams = JoinedTexts(redactor)
-        self._blanks = _Blanks()
         self._report = RedactionReport()
         self._readings = 0
         self._known_before = -1
@@ -135,8 +136,8 @@ class Redaction:
         match place:
             case _ if each.is_number:
                 return self._counted_number(each, place)
-            case json_paths.Media():
-                return self._media(each.text)
+            case json_paths.Media(kind):
+                return self._media(kind, each.text)
             case json_paths.FileContent(path, is_base64):
                 return self._left_out(path, each.text, is_base64)
             case json_paths.TextPiece(is_base64=is_base64):
@@ -189,9 +190,9 @@ class Redaction:
         data = bytes_of(text)
         return b64encode(as_bytes(self._contents.filler(path, as_text(data)), data)).decode()
 
-    def _media(self, text: str) -> str:
+    def _media(self, kind: str, text: str) -> str:
         drops = self._options.drops_media
-        new = self._blanks.instead_of(text) if drops else text
+        new = BLANKS[kind] if drops else text
         self._report.media_left_out += new != text
         self._report.media_kept += not drops
         return new
@@ -256,41 +257,3 @@ def _keys() -> frozenset[str]:
 def _models(model: type[WireModel]) -> list[type[WireModel]]:
     below = [each for sub in model.__subclasses__() for each in _models(sub)]
     return [model, *below]
-
-
-GRAY: Final = 128
-MAX_PIXELS: Final = 50_000_000
-"""Of all blank images of a recording that differ. A picture of a hundred bytes may claim that many: half a second,
-or two as WebP."""
-_SILENCE: Final = (
-    b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00"
-    b"\x02\x00\x10\x00data\x00\x00\x00\x00"
-)
-
-
-class _Blanks:
-    """Gray images of the same size and format, and silence; in base64."""
-
-    def __init__(self) -> None:
-        self._made: dict[tuple[tuple[int, int], str], str] = {}
-        self._room = MAX_PIXELS
-
-    def instead_of(self, data: str) -> str:
-        try:
-            with Image.open(io.BytesIO(bytes_of(data))) as image:
-                size, kind = image.size, image.format or "PNG"
-        except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
-            return b64encode(_SILENCE).decode()
-        if (size, kind) not in self._made:
-            if size[0] * size[1] > self._room:
-                size, kind = (1, 1), "PNG"
-            self._room -= size[0] * size[1]
-            self._made[size, kind] = _blank(size, kind)
-        return self._made[size, kind]
-
-
-def _blank(size: tuple[int, int], kind: str) -> str:
-    image = Image.new("L", size, GRAY)
-    file = io.BytesIO()
-    image.save(file, kind)
-    return b64encode(file.getvalue()).decode()

@@ -18,6 +18,8 @@ from acp_tui.workbench.testing.scripted_user import WatchedSession
 from acp_tui.workbench.testing.session import AcpSession, Prompt, RunningTurn
 from acp_tui.workbench.testing.turn import ElicitationAnswers, PermissionAnswers, Turn, Wanted
 
+__tracebackhide__ = True  # pytest shows the line of the test instead
+
 
 class AcpAgent:
     """Created and ended by the fixture `acp_agent`. Every call may raise TimedOut and AgentGone."""
@@ -36,37 +38,30 @@ class AcpAgent:
     @property
     def session(self) -> AcpSession:
         """The most recently opened session; a new one if there isn't one."""
-        __tracebackhide__ = True
         return self._session or self.new_session()
 
     def prompt(self, prompt: Prompt, *, timeout_s: float | None = None) -> Turn:
         """Run a turn to its end; see `AcpSession.prompt`."""
-        __tracebackhide__ = True
         return self.session.prompt(prompt, timeout_s=timeout_s)
 
     def start_prompt(self, prompt: Prompt) -> RunningTurn:
         """Send a prompt without waiting, so that the test can act during the turn; for example, cancel it."""
-        __tracebackhide__ = True
         return self.session.start_prompt(prompt)
 
     def cancel(self) -> None:
         """Cancel the current turn, as a user does."""
-        __tracebackhide__ = True
         self.session.cancel()
 
     def set_mode(self, mode: str, *, timeout_s: float | None = None) -> None:
         """Set the session's mode. Raises NotOffered."""
-        __tracebackhide__ = True
         self.session.set_mode(mode, timeout_s=timeout_s)
 
     def set_model(self, model: str, *, timeout_s: float | None = None) -> None:
         """Set the session's model. Raises NotOffered."""
-        __tracebackhide__ = True
         self.session.set_model(model, timeout_s=timeout_s)
 
     def set_option(self, option_id: str, value: str | bool, *, timeout_s: float | None = None) -> None:
         """Set an option of the session. Raises NotOffered."""
-        __tracebackhide__ = True
         self.session.set_option(option_id, value, timeout_s=timeout_s)
 
     # The user's answers
@@ -105,7 +100,6 @@ class AcpAgent:
         timeout_s: float | None = None,
     ) -> AcpSession:
         """Open a session in the workspace, or in `cwd`. The agent's own methods use it from now on."""
-        __tracebackhide__ = True
 
         async def open_it(watch: WatchedSession) -> Session:
             return await self._link.agent.new_session(
@@ -119,12 +113,10 @@ class AcpAgent:
 
     def load_session(self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None) -> AcpSession:
         """Load a stored session of the agent. Its history is in `updates` and `conversation`."""
-        __tracebackhide__ = True
         return self._reopen("session/load", self._link.agent.load_session, session_id, cwd, timeout_s)
 
     def resume_session(self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None) -> AcpSession:
         """Resume a stored session of the agent, without its history."""
-        __tracebackhide__ = True
         return self._reopen("session/resume", self._link.agent.resume_session, session_id, cwd, timeout_s)
 
     def _reopen(
@@ -135,7 +127,6 @@ class AcpAgent:
         cwd: Path | None,
         timeout_s: float | None,
     ) -> AcpSession:
-        __tracebackhide__ = True
         known, place = SessionId(session_id), cwd or self.workspace
         what = f"the session {session_id!r} ({method})"
         return self._open(what, lambda watch: call(known, place, watch.attend), timeout_s)
@@ -143,7 +134,6 @@ class AcpAgent:
     def _open(
         self, what: str, call: Callable[[WatchedSession], Awaitable[Session]], timeout_s: float | None
     ) -> AcpSession:
-        __tracebackhide__ = True
         watch = self._link.watch()
         watch.session = self._link.ask(what, lambda: call(watch), timeout_s)
         self._session = AcpSession(self._link, watch)
@@ -153,13 +143,11 @@ class AcpAgent:
         self, *, cwd: Path | None = None, cursor: str | None = None, timeout_s: float | None = None
     ) -> SessionPage:
         """A page of the sessions that the agent knows."""
-        __tracebackhide__ = True
         call = self._link.agent.list_sessions
         return self._link.ask("the list of sessions (session/list)", lambda: call(cwd, cursor), timeout_s)
 
     def delete_session(self, session_id: str, *, timeout_s: float | None = None) -> None:
         """Delete a session. If it's open, it's closed first."""
-        __tracebackhide__ = True
         call, known = self._link.agent.delete_session, SessionId(session_id)
         self._link.ask(f"the end of {session_id!r} (session/delete)", lambda: call(known), timeout_s)
 
@@ -167,18 +155,15 @@ class AcpAgent:
 
     def authenticate(self, method_id: str, *, timeout_s: float | None = None) -> None:
         """Log in with one of `auth_methods`. Raises NotOffered if it isn't offered, or if it requires a terminal."""
-        __tracebackhide__ = True
         call = self._link.agent.authenticate
         self._link.ask(f"the login {method_id!r} (authenticate)", lambda: call(method_id), timeout_s)
 
     def logout(self, *, timeout_s: float | None = None) -> None:
         """Log out."""
-        __tracebackhide__ = True
         self._link.ask("the logout", self._link.agent.logout, timeout_s)
 
     def send_extension(self, method: str, params: Any, *, timeout_s: float | None = None) -> Any:
         """Send an extension request, whose name begins with "_"; return its result unchanged."""
-        __tracebackhide__ = True
         call = self._link.agent.send_extension
         return self._link.ask(f"the extension {method}", lambda: call(method, params), timeout_s)
 
@@ -236,7 +221,6 @@ class AcpAgent:
 
         Frames that it sends after a turn may not have arrived. Call `stop` first to miss nothing.
         """
-        __tracebackhide__ = True
         is_counted = {Severity.ERROR: True, Severity.WARNING: warnings, Severity.NOTE: notes}
         found = [finding for finding in self.findings() if is_counted[finding.rule.severity]]
         if found:

@@ -27,6 +27,8 @@ from acp_tui.workbench.testing.failures import AgentFailure, AgentNotStarted, fa
 from acp_tui.workbench.testing.link import SCREEN, Link
 from acp_tui.workbench.testing.session import fill
 
+__tracebackhide__ = True  # pytest shows the line of the test instead
+
 TIMEOUT_S: Final = 30.0
 OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
 """Like a user at a screen, except for login in a terminal."""
@@ -72,7 +74,6 @@ class StartAgent:
 
         Raises AgentNotStarted, AgentGone, RequestRefused, and TimedOut.
         """
-        __tracebackhide__ = True
         argv = _argv(self._found(command) if isinstance(command, Path) else command)
         portal = self._open()
         name, number = _name(argv), len(self._links) + 1

@@ -30,6 +30,8 @@ from acp_tui.workbench.testing.failures import (
 )
 from acp_tui.workbench.testing.scripted_user import ScriptedUser, WatchedSession
 
+__tracebackhide__ = True  # pytest shows the line of the test instead
+
 T = TypeVar("T")
 
 SCREEN: Final = (120, 40)
@@ -59,7 +61,6 @@ class Link:
 
     def open(self, agent: Agent) -> None:
         """Initialize the protocol."""
-        __tracebackhide__ = True
         self.agent = agent
         self.user = self.do(lambda: ScriptedUser(agent))
         self.ask("the handshake (initialize)", agent.initialize)
@@ -89,7 +90,6 @@ class Link:
 
     def ask(self, what: str, call: Callable[[], Awaitable[T]], timeout_s: float | None = None) -> T:
         """Await a call of the client. Raises AgentFailure, which mentions `what`."""
-        __tracebackhide__ = True
         limit_s = self.limit_s(timeout_s)
         try:
             answer = self.wait(lambda: _within(call, limit_s))
@@ -117,14 +117,12 @@ class Link:
 
     def require_answered(self) -> None:
         """Raises Unanswered if it asked for something that the test doesn't mention."""
-        __tracebackhide__ = True
         unanswered = self.do(self.user.take_unanswered)
         if unanswered:
             raise Unanswered(f"{self.name} {unanswered[0]}", seen=self.seen())
 
     def require_asked(self, done: str = "") -> None:
         """Raises NotAsked if an expected question didn't come. `done` describes what it did instead."""
-        __tracebackhide__ = True
         user = self.user
         missing = [rule.named("permission") for rule in user.permissions.take_missing()]
         missing += [rule.named("elicitation") for rule in user.elicitations.take_missing()]

@@ -26,6 +26,8 @@ from acp_tui.ui.replay.render import View, render
 from acp_tui.ui.replay.timeline import Timeline
 from acp_tui.workbench.testing.agent import AcpAgent
 
+__tracebackhide__ = True  # pytest shows the line of the test instead
+
 PictureForm: TypeAlias = Literal["svg", "txt"]
 SIZE: Final = (100, 40)
 LONGEST_NAME_BYTES: Final = 240
@@ -70,13 +72,11 @@ class AcpSnapshot:
         `form` is "svg" for a picture, "txt" for its text. `size` is columns and rows. `theme` is one of acp-tui's:
         acp-dark, acp-light, ... Raises AssertionError.
         """
-        __tracebackhide__ = True
         _require_short(self._request.node.name)
         shown = picture_of(source, form, size, theme)
         return self._compare_svg(shown) if form == "svg" else self._compare_text(shown)
 
     def _compare_svg(self, svg: str) -> bool:
-        __tracebackhide__ = True
         compare: Any = self._request.getfixturevalue("snap_compare")
         snapshot: Any = self._request.getfixturevalue("snapshot")
         accepted = SVGImageExtension.get_location(test_location=snapshot.test_location, index=self._pictures)
@@ -90,7 +90,6 @@ class AcpSnapshot:
         raise AssertionError(_picture_differs(Path(accepted), report))
 
     def _compare_text(self, text: str) -> bool:
-        __tracebackhide__ = True
         snapshot: Any = self._request.getfixturevalue("snapshot").use_extension(_Plain)
         if snapshot == text:
             return True

@@ -22,6 +22,8 @@ from acp_tui.workbench.testing.link import Link
 from acp_tui.workbench.testing.scripted_user import WatchedSession
 from acp_tui.workbench.testing.turn import Turn, updates_in
 
+__tracebackhide__ = True  # pytest shows the line of the test instead
+
 CANCEL_GRACE_S: Final = 2.0
 """How long the turn of a failed test may take to be cancelled."""
 
@@ -42,12 +44,10 @@ class AcpSession:
 
     def prompt(self, prompt: Prompt, *, timeout_s: float | None = None) -> Turn:
         """Run a turn to its end. Raises Unanswered, NotAsked, RequestRefused, LoginNeeded, AgentGone, and TimedOut."""
-        __tracebackhide__ = True
         return self.start_prompt(prompt).finish(timeout_s=timeout_s)
 
     def start_prompt(self, prompt: Prompt) -> RunningTurn:
         """Send a prompt without waiting, so that the test can act during the turn; for example, cancel it."""
-        __tracebackhide__ = True
         return RunningTurn(self._link, self._watch, prompt)
 
     def cancel(self) -> None:
@@ -58,23 +58,19 @@ class AcpSession:
 
     def set_option(self, option_id: str, value: str | bool, *, timeout_s: float | None = None) -> None:
         """Set an option. Raises NotOffered if the agent doesn't offer the option or value."""
-        __tracebackhide__ = True
         self._link.ask(
             f"setting {option_id!r} to {value!r}", lambda: self._session.set_option(option_id, value), timeout_s
         )
 
     def set_mode(self, mode: str, *, timeout_s: float | None = None) -> None:
         """Set the mode, however the protocol carries it."""
-        __tracebackhide__ = True
         self._set("mode", mode, timeout_s)
 
     def set_model(self, model: str, *, timeout_s: float | None = None) -> None:
         """Set the model, however the protocol carries it."""
-        __tracebackhide__ = True
         self._set("model", model, timeout_s)
 
     def _set(self, category: str, value: str, timeout_s: float | None) -> None:
-        __tracebackhide__ = True
         option = self._choice(category)
         self.set_option(category if option is None else option.option_id, value, timeout_s=timeout_s)
 
@@ -140,7 +136,6 @@ class AcpSession:
 
     def wait_until(self, is_so: Callable[[AcpSession], object], *, timeout_s: float | None = None) -> None:
         """Wait until `is_so(session)`, for updates outside of turns, such as commands."""
-        __tracebackhide__ = True
         _wait_until(self._link, self._watch, lambda: bool(is_so(self)), lambda: False, timeout_s)
 
 
@@ -148,7 +143,6 @@ class RunningTurn:
     """A running turn. Call `finish()` to get the turn, or `await` it in async code."""
 
     def __init__(self, link: Link, watch: WatchedSession, prompt: Prompt) -> None:
-        __tracebackhide__ = True
         self._link = link
         self._watch = watch
         self._blocks = _blocks(prompt)
@@ -179,7 +173,6 @@ class RunningTurn:
 
     def wait_until(self, is_so: Callable[[Turn], object], *, timeout_s: float | None = None) -> None:
         """Wait until `is_so(turn)`, with the turn so far. Raises AgentFailure if the turn ends first."""
-        __tracebackhide__ = True
         _wait_until(self._link, self._watch, lambda: bool(is_so(self._turn())), self._over.is_set, timeout_s)
 
     def cancel(self) -> None:
@@ -188,7 +181,6 @@ class RunningTurn:
 
     def finish(self, *, timeout_s: float | None = None) -> Turn:
         """Wait for the end of the turn. Raises the same errors as `AcpSession.prompt`."""
-        __tracebackhide__ = True
         limit_s = self._link.limit_s(timeout_s)
         is_in_time = self._link.wait(lambda: self._wait(limit_s))
         self._link.require_answered()
@@ -255,7 +247,6 @@ def _blocks(prompt: Prompt) -> list[ContentBlock]:
 def _wait_until(
     link: Link, watch: WatchedSession, is_so: Callable[[], bool], is_over: Callable[[], bool], timeout_s: float | None
 ) -> None:
-    __tracebackhide__ = True
     if not link.ask("what the test waits for", lambda: watch.until(is_so, is_over), timeout_s):
         raise AgentFailure(f"{link.name} exited before what the test waits for", seen=link.seen())
 

@@ -25,6 +25,8 @@ from acp_tui.values import dataclass
 from acp_tui.workbench.conformance import Frame
 from acp_tui.workbench.testing.failures import AgentFailure, calls_text, frames_text, paths_of, quoted, recording_text
 
+__tracebackhide__ = True  # pytest shows the line of the test instead
+
 Wanted: TypeAlias = str | re.Pattern[str] | None
 """A part of a text, or a pattern to find in it; None: any text."""
 
@@ -275,7 +277,6 @@ class Turn:
 
         `title` is a part of its title or a pattern; `path` is absolute or relative to the workspace.
         """
-        __tracebackhide__ = True
         for call in self.tool_calls:
             if (
                 fits(title, call.shown_title)
@@ -297,7 +298,6 @@ class Turn:
 
         `old` and `new` are its complete texts; `contains` is a part of the new one.
         """
-        __tracebackhide__ = True
         for diff in reversed(self.diffs):
             if (
                 self._is_same(path, diff.path)
@@ -311,17 +311,14 @@ class Turn:
 
     def assert_text_contains(self, part: Wanted) -> None:
         """Assert that the agent said this: a part of its text, or a pattern."""
-        __tracebackhide__ = True
         self._assert_contains(part, self.text, "say", "What it said", b"agent_message_chunk")
 
     def assert_thought_contains(self, part: Wanted) -> None:
         """Assert that the agent's thoughts contain this: a part of the text, or a pattern."""
-        __tracebackhide__ = True
         thought = "\n".join(self.thoughts)
         self._assert_contains(part, thought, "think", "What it thought", b"agent_thought_chunk")
 
     def _assert_contains(self, part: Wanted, text: str, verb: str, heading: str, chunk: bytes) -> None:
-        __tracebackhide__ = True
         if not fits(part, text):
             wanted = getattr(part, "pattern", part)
             raise self._failure(f"the agent didn't {verb} {wanted!r}", f"{heading}:\n{quoted(text)}", chunk)
@@ -331,7 +328,6 @@ class Turn:
 
         With `status`, such as "completed", all of its steps must have that status.
         """
-        __tracebackhide__ = True
         plan = self.plan or Plan(())
         is_so = not steps or steps == tuple(step.content for step in plan.steps)
         if self.plan is not None and is_so and all(status in (None, step.status) for step in plan.steps):
@@ -348,7 +344,6 @@ class Turn:
 
         `command` is a part of its command line, and `output` a part of its output; either may be a pattern.
         """
-        __tracebackhide__ = True
         for run in self.commands:
             if fits(command, run.command) and exit_code in (None, run.exit_code) and fits(output, run.output):
                 return run

@@ -166,7 +166,7 @@ async def test_plans_options_notices_and_stop_reasons_are_told_as_they_change() 
     told.hear(prompt("x"), TurnEnded("max_tokens"))
     assert await told.lines() == [
         *("* Mode is now Plan", "* plan 1/2: b", "* warning: Slow: the network is"),
-        "* the turn ended: max_tokens",
+        "* stopped: token limit reached",
     ]
 
 

@@ -93,7 +93,7 @@ def snapshot(root: Path) -> dict[str, bytes]:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(turns=st.lists(edits, min_size=1, max_size=4), data=st.data())
-async def test_any_turn_can_be_undone_to_the_files_before_it(
+async def test_any_turn_is_known_by_its_changes_and_can_be_undone(
     repository: Path, track: Track, turns: list[list[tuple[str, bytes | None]]], data: st.DataObject
 ) -> None:
     async with track(repository) as tracker:
@@ -108,6 +108,9 @@ async def test_any_turn_can_be_undone_to_the_files_before_it(
                 else:
                     path.unlink(missing_ok=True)
             await tracker.rescan()
+        for earlier, later, files, then in zip(moments, moments[1:], before, before[1:], strict=False):
+            differing = {name for name, _ in files.items() ^ then.items()}
+            assert {*await tracker.since(earlier, later)} == differing
         at = data.draw(st.integers(0, len(turns) - 1))
         await undo_to(tracker, moments[at])
         assert snapshot(repository) == before[at]

@@ -11,18 +11,19 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
 from support.folding import agent, call, fold, prompt
+from support.printed_json import lines_of
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
 
 
 def objects(conversation: Conversation, facts: ExportFacts = FACTS) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in to_jsonl(conversation, facts)]
+    return lines_of(to_jsonl(conversation, facts))
 
 
 def test_the_header_names_the_format_and_the_session(everything: Conversation, facts: ExportFacts) -> None:
     assert objects(everything, facts)[0] == {
-        "format": "acp-tui-conversation",
-        "version": 1,
+        "type": "session",
+        "schema": "acp-tui/conversation/1",
         "title": "Fix the parser",
         "agent": {"title": "Demo Agent", "version": "1.2"},
         "cwd": "/project",
@@ -48,6 +49,7 @@ def test_every_kind_of_entry_has_its_documented_shape(everything: Conversation) 
 
     assert lines[0] == {
         "type": "message",
+        "entry": 0,
         "role": "user",
         "parts": [
             {"type": "text", "text": "Why?\n\nAnd how?"},
@@ -57,6 +59,7 @@ def test_every_kind_of_entry_has_its_documented_shape(everything: Conversation) 
     }
     assert calls[0] == {
         "type": "tool_call",
+        "entry": 12,
         "call": {
             "tool_call_id": "c1",
             "title": "Edit a.py",
@@ -91,23 +94,26 @@ def test_every_kind_of_entry_has_its_documented_shape(everything: Conversation) 
     }  # fmt: skip
     assert calls[1]["call"]["raw_input"] == {"url": "https://example.org"}
     assert calls[1]["decisions"] == [{"is_withdrawn": False}]
-    assert rest["own_command"] == {"type": "own_command", "line": "ls", "terminal_id": "own"}
+    assert rest["own_command"] == {"type": "own_command", "entry": 14, "line": "ls", "terminal_id": "own"}
     assert rest["compaction"] == {
         "type": "compaction",
+        "entry": 15,
         "compaction_id": "k",
         "status": "failed",
         "summary": [{"type": "text", "text": "In short."}],
         "error": "no room",
     }
-    assert rest["turn_end"] == {"type": "turn_end", "stop_reason": "max_tokens"}
+    assert rest["turn_end"] == {"type": "turn_end", "entry": 16, "stop_reason": "max_tokens"}
     assert rest["failure"] == {
         "type": "failure",
+        "entry": 18,
         "message": "Overloaded",
         "detail": "try later",
         "stderr_tail": "",
     }
     assert rest["unknown"] == {
         "type": "unknown",
+        "entry": 19,
         "kind": "mood",
         "raw": {"sessionUpdate": "mood", "smile": True},
     }

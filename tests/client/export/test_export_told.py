@@ -90,11 +90,11 @@ def test_a_question_stands_on_the_page_with_what_became_of_it(action: Elicitatio
 def test_programs_read_a_question_as_it_is() -> None:
     lines = list(to_jsonl(answered(), FACTS))
     assert lines[1] == (
-        '{"type":"question","message":"Who\\nsigns?","action":"accept",'
+        '{"type":"question","entry":0,"message":"Who\\nsigns?","action":"accept",'
         '"values":[{"name":"Name","value":"*Ada*"},{"name":"Word","value":"***"}],"at":1700000000.0}'
     )
     assert lines[2] == (
-        '{"type":"question","message":"Look","action":"accept","url":"https://a.example/x","values":[]}'
+        '{"type":"question","entry":1,"message":"Look","action":"accept","url":"https://a.example/x","values":[]}'
     )
 
 

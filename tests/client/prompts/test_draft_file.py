@@ -86,7 +86,7 @@ def test_only_what_has_changed_is_saved() -> None:
 
 async def test_the_draft_that_was_left_last_in_the_folder_is_offered_once(tmp_path: Path) -> None:
     DraftFile(tmp_path / "drafts.json").change({A: "older", B: "left last", DraftKey("/other", "c"): "not here"})
-    memory = PromptMemory(tmp_path, 100)
+    memory = PromptMemory(tmp_path)
     await memory.load()
 
     assert memory.offer(BEFORE_ANY) == "left last"
@@ -116,7 +116,7 @@ async def test_what_another_running_acp_tui_is_writing_is_not_offered_but_stays(
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdin is not None and other.stdout is not None
         other.stdout.readline()
-        memory = PromptMemory(tmp_path, 100)
+        memory = PromptMemory(tmp_path)
         await memory.load()
         memory.drafts.put(A, "ours")
         await memory.write()
@@ -124,14 +124,14 @@ async def test_what_another_running_acp_tui_is_writing_is_not_offered_but_stays(
         assert memory.offer(BEFORE_ANY) == ""
         assert DraftFile(file).read() == {DraftKey("/project", "theirs"): "half a prompt", A: "ours"}
         other.stdin.close()
-    memory = PromptMemory(tmp_path, 100)
+    memory = PromptMemory(tmp_path)
     await memory.load()
     assert memory.offer(BEFORE_ANY) == "ours"
     assert memory.drafts.text(DraftKey("/project", "theirs")) == "half a prompt"
 
 
 async def test_what_another_tab_is_writing_is_not_offered(tmp_path: Path) -> None:
-    memory = PromptMemory(tmp_path, 100)
+    memory = PromptMemory(tmp_path)
     await memory.load()
     memory.drafts.put(A, "being written")
 
@@ -140,7 +140,7 @@ async def test_what_another_tab_is_writing_is_not_offered(tmp_path: Path) -> Non
 
 
 async def test_a_folder_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
-    memory = PromptMemory(tmp_path / "file" / "state", 100)
+    memory = PromptMemory(tmp_path / "file" / "state")
     (tmp_path / "file").touch()
     said = []
     for text in ("one", "two"):
@@ -153,7 +153,7 @@ async def test_a_folder_that_cannot_be_written_is_told_once(tmp_path: Path) -> N
 
 
 async def test_what_others_send_meanwhile_is_known_when_it_is_loaded_again(tmp_path: Path) -> None:
-    ours, theirs = PromptMemory(tmp_path, 100), PromptMemory(tmp_path, 100)
+    ours, theirs = PromptMemory(tmp_path), PromptMemory(tmp_path)
     await ours.load()
     theirs.history.add("theirs", "/project", "Agent")
     await theirs.write()
@@ -163,7 +163,7 @@ async def test_what_others_send_meanwhile_is_known_when_it_is_loaded_again(tmp_p
 
 
 async def test_where_nothing_is_to_be_kept_no_file_is_made(tmp_path: Path, home: Path) -> None:
-    memory = PromptMemory(None, 100)
+    memory = PromptMemory(None)
     memory.history.add("one", "/project", "Agent")
     memory.drafts.put(A, "draft")
 

@@ -101,7 +101,7 @@ async def run(folder: Path, said: Mapping[str, str], env: Mapping[str, str]) -> 
         StdioServer("files", "/usr/bin/npx", ("--key", said["MCP argument"]), (("TOKEN", said["MCP variable"]),)),
         HttpServer("http", "docs", f"https://docs.example/{said['MCP address']}", (("X-Key", said["MCP header"]),)),
     ]
-    memory = PromptMemory(folder / "prompts", 100)
+    memory = PromptMemory(folder / "prompts")
     with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
             agent = await hub.start_agent(

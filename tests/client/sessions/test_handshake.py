@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,8 @@ import anyio
 import pytest
 
 from acp_tui import __version__
-from acp_tui.client.agents.command import AgentCommand, Phase
+from acp_tui.client.agents.command import Phase
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, UnsupportedProtocol
-from acp_tui.client.sessions.agent import HEADERS_LIMIT_S
-from acp_tui.client.sessions.hub import open_hub
 from acp_tui.protocol.roles import ClientOffer
 from support.agents import in_memory, open_session, shake_hands
 from support.peers import settle
@@ -163,30 +160,6 @@ async def test_an_agent_that_answers_too_late_is_ended_and_the_user_told_what_to
         assert "start_limit_s" in caught.value.hint
         await agent.stop()
         assert agent.phase is Phase.GONE
-
-
-async def test_an_agent_that_puts_headers_before_its_messages_is_told_of_soon():
-    script = "import time; print('Content-Length: 52\\r\\n\\r\\n', end='', flush=True); time.sleep(1000)"
-    command = AgentCommand("framed", (sys.executable, "-c", script))
-    async with open_hub() as hub:
-        agent = await hub.start_agent(command)
-        with pytest.raises(AgentLost, match=r"puts headers before its messages \(Content-Length: 52\)") as caught:
-            await agent.initialize()
-        assert "one message on each line" in caught.value.hint
-
-
-async def test_a_header_before_an_answer_in_the_right_form_is_only_noise(monkeypatch: pytest.MonkeyPatch):
-    async with in_memory() as (agent, wire), anyio.create_task_group() as tasks:
-        tasks.start_soon(agent.initialize)
-        request = await wire.expect("initialize")
-        await wire.send_bytes(b"Content-Length: 52\r\n")
-        await wire.answer(request, {"protocolVersion": 1})
-        await settle()
-        with monkeypatch.context() as patched:
-            later = anyio.current_time() + 2 * HEADERS_LIMIT_S
-            patched.setattr(asyncio.get_running_loop(), "time", lambda: later)
-            await settle()
-        assert agent.lost is None
 
 
 async def test_an_agent_that_asks_before_it_answers_may_take_its_time(monkeypatch: pytest.MonkeyPatch):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.errors import CommandFailed
+from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import OwnCommand
@@ -52,7 +52,7 @@ async def test_the_users_own_commands_are_nobodys_to_allow(tmp_path: Path):
 
 async def test_a_command_that_cannot_be_run_is_told(tmp_path: Path):
     async with in_session(tmp_path) as (session, _):
-        with pytest.raises(CommandFailed, match="no-such-program"):
+        with pytest.raises(ClientError, match="no-such-program"):
             await session.commands.run("no-such-program")
         assert session.commands.offered == ()
 
@@ -94,7 +94,7 @@ async def test_an_agent_cannot_speak_for_a_terminal_that_runs_here(tmp_path: Pat
 async def test_nothing_is_started_in_a_session_that_is_closed(tmp_path: Path):
     async with in_session(tmp_path, policy=SERVING) as (session, wire):
         session.close()
-        with pytest.raises(CommandFailed):
+        with pytest.raises(ClientError, match="Can't start"):
             await session.commands.run(HELLO)
         params = {"sessionId": "s1", "command": "true"}
         await wire.send({"jsonrpc": "2.0", "id": 1, "method": "terminal/create", "params": params})

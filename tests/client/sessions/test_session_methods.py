@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import (
+    AgentRefused,
     SessionClosed,
-    StaleCursor,
     Unsupported,
 )
 from acp_tui.client.sessions.agent import Agent
@@ -135,8 +135,9 @@ async def test_a_cursor_that_the_agent_does_not_take_asks_for_a_new_beginning():
     async with capable() as (agent, wire), anyio.create_task_group() as tasks:
 
         async def list_sessions() -> None:
-            with pytest.raises(StaleCursor):
+            with pytest.raises(AgentRefused, match="invalid cursor") as caught:
                 await agent.list_sessions(cursor="old")
+            assert "from the first page" in caught.value.hint
 
         tasks.start_soon(list_sessions)
         await wire.refuse(await wire.expect("session/list"), -32602, "invalid cursor")

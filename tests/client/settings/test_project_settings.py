@@ -113,7 +113,7 @@ def test_rules_are_added_behind_those_of_the_user(project: Path) -> None:
         "appearance.theme = 'nord'",
         "keys.quit = 'ctrl+x'",
         "workspace.additional_directories = ['/']",
-        "changes.max_files = 0",
+        "history.keep = false",
         "agent.trace_context.baggage = 'x'",
         "[mcp.tool]\ncommand = 'evil'",
     ],

@@ -11,7 +11,6 @@ from acp_tui.client.settings.reader import EXAMPLE, SettingsRead, read_settings
 from acp_tui.client.settings.settings import (
     AgentSettings,
     Appearance,
-    Changes,
     ConversationSettings,
     KeyChoice,
     RefusalRule,
@@ -20,7 +19,7 @@ from acp_tui.client.settings.settings import (
     TraceContext,
     WorkspaceSettings,
 )
-from acp_tui.client.settings.wording import documented
+from acp_tui.client.settings.wording import documented, shown_setting
 from support.settings_text import ENVIRON, read
 
 
@@ -59,10 +58,6 @@ def test_every_setting_can_be_set(file: Path) -> None:
         write = "off"
         terminals = "on"
         additional_directories = ["~", "~/a", "${WORK}/b", "${NONE:-/c}"]
-        [changes]
-        max_file_bytes = 0
-        max_total_bytes = 2
-        max_files = 3
         [terminals]
         output_limit_bytes = 4
         [[refuse]]
@@ -85,7 +80,6 @@ def test_every_setting_can_be_set(file: Path) -> None:
             ConversationSettings(("edit", "other"), 0, 10_000, 7, 5, "open"),
             AgentSettings(2.5, trace_context=TraceContext("00-1-2-01", "a=b", "c=d")),
             WorkspaceSettings("ask", "off", "on", directories),
-            Changes(0, 2, 3),
             TerminalSettings(4),
             refuse=(
                 RefusalRule("delete", "/home/u/.ssh/**", "rm", "no"),
@@ -122,9 +116,9 @@ def test_variables_come_from_the_environment_unless_others_are_given(
 
 def test_the_documented_defaults_are_the_defaults() -> None:
     lines = [
-        f"{one.key} = {one.default}"
+        f"{one.key} = {shown_setting(one.default)}"
         for one in documented()
-        if one.default and "[]" not in one.key and ".NAME." not in one.key
+        if one.default is not None and "[]" not in one.key and ".NAME." not in one.key
     ]
 
     assert len(lines) > 10

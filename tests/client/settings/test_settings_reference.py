@@ -24,7 +24,7 @@ def test_a_setting_comes_with_unit_limits_and_default() -> None:
     assert DOCS["agent.start_limit_s"] == SettingDoc(
         "agent.start_limit_s",
         "a number of seconds, at least 0",
-        "300.0",
+        300.0,
         "How long an agent may take to answer `initialize`; 0: no limit.",
     )
 

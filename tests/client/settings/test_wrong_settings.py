@@ -9,7 +9,6 @@ import pytest
 
 from acp_tui.client.settings.settings import (
     Appearance,
-    Changes,
     ConversationSettings,
     RefusalRule,
     Settings,
@@ -42,9 +41,12 @@ APPEARANCE = ", ".join(each.name for each in fields(Appearance))
             'agent.trace_context.baggage is "${NONE}": the environment variable NONE isn\'t set: '
             "export it, or write ${NONE:-default}",
         ),
-        ("changes.max_files = 1.0", "changes.max_files is 1.0; allowed: a whole number of files, at least 0"),
-        ("changes.max_files = false", "changes.max_files is false; allowed: a whole number of files"),
-        (f"changes.max_files = 0x{'f' * 5000}", "changes.max_files is a very long number; allowed: a whole"),
+        ("recordings.max_file_bytes = 1.0", "recordings.max_file_bytes is 1.0; allowed: a whole number of bytes"),
+        ("recordings.max_file_bytes = false", "recordings.max_file_bytes is false; allowed: a whole number of bytes"),
+        (
+            f"recordings.max_file_bytes = 0x{'f' * 5000}",
+            "recordings.max_file_bytes is a very long number; allowed: a whole",
+        ),
         (
             "terminals.output_limit_bytes = 0",
             "terminals.output_limit_bytes is 0; allowed: a whole number of bytes, at least 1, at most 67_108_864",
@@ -57,9 +59,9 @@ APPEARANCE = ", ".join(each.name for each in fields(Appearance))
             "refuse.kind = 'read'",
             "refuse is a table; allowed: tables [[refuse]], each with at least one of kind",
         ),
-        ("changes = 'a\"b\\u202e'", "changes is 'a\"b\\\\u202e'; allowed: a table"),
-        ('changes = "\\u202e\'"', 'changes is "\\u202e\'"; allowed: a table'),
-        (f"changes = '{'a' * 100}'", f'changes is "{"a" * 60}…"; allowed: a table'),
+        ("terminals = 'a\"b\\u202e'", "terminals is 'a\"b\\\\u202e'; allowed: a table"),
+        ('terminals = "\\u202e\'"', 'terminals is "\\u202e\'"; allowed: a table'),
+        (f"terminals = '{'a' * 100}'", f'terminals is "{"a" * 60}…"; allowed: a table'),
     ],
 )
 def test_a_wrong_value_counts_as_not_set_and_is_said_with_key_and_what_is_allowed(line: str, problem: str) -> None:
@@ -71,10 +73,10 @@ def test_a_wrong_value_counts_as_not_set_and_is_said_with_key_and_what_is_allowe
 
 
 def test_a_wrong_value_loses_no_other() -> None:
-    result = read("[changes]\nmax_files = true\nmax_file_bytes = 5\n[appearance]\ntheme = 'nord'")
+    result = read("[conversation]\ntext_lines = true\ndiff_lines = 5\n[appearance]\ntheme = 'nord'")
 
-    assert result.settings == Settings(appearance=Appearance("nord"), changes=Changes(max_file_bytes=5))
-    assert [problem.key for problem in result.problems] == ["changes.max_files"]
+    assert result.settings == Settings(appearance=Appearance("nord"), conversation=ConversationSettings(diff_lines=5))
+    assert [problem.key for problem in result.problems] == ["conversation.text_lines"]
 
 
 def test_what_an_agent_may_do_is_asked_about_where_its_setting_is_wrong() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.terminals import ExitStatus, Terminals
-from acp_tui.client.terminals.terminals import TerminalOutputSnapshot
+from acp_tui.client.terminals import Terminals
+from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
 from support.waiting import LIMIT_S
 
 
@@ -56,7 +56,7 @@ class Session:
         env: Sequence[tuple[str, str]] = (),
         cwd: Path | None = None,
         limit: int | None = None,
-    ) -> TerminalOutputSnapshot:
+    ) -> TerminalSnapshot:
         """Run a command to its end."""
         with anyio.fail_after(LIMIT_S):
             terminal_id = await self.terminals.create(command, args, env, cwd, limit)

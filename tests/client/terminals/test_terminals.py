@@ -13,8 +13,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_tui.client.terminals import ExitStatus, Terminals
+from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import MAX_WAITING_BYTES, TerminalInputFull, TerminalsClosed, UnknownTerminal
+from acp_tui.protocol.roles import ExitStatus
 from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:

@@ -299,7 +299,7 @@ def test_a_recording_that_is_still_written_is_read_on(tmp_path: Path) -> None:
         assert recording.half_line == b""
 
 
-@pytest.mark.parametrize("content", [b"", b"{}\n", b"hello\n", b'{"format":"acp-tui-conversation","version":1}\n'])
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"hello\n", b'{"type":"session","cwd":"/project"}\n'])
 def test_what_is_no_recording_is_refused_by_name(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_bytes(content)
     with pytest.raises(RecordingUnreadable, match=r"r\.jsonl isn't a recording"):

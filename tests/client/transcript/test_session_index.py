@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
+from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Event, Frame, Header, Stderr
 from acp_tui.client.transcript.index import (
-    AmbiguousSession,
     IndexFailed,
     RecordedSession,
     SessionIndex,
-    SessionInUse,
 )
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
@@ -155,7 +154,7 @@ def test_a_session_is_found_by_the_beginning_of_its_id(store: RecordingStore, in
     keep(store, 2, *opened("ab"), *turn("ab", "exact"))
     found = [index.find(wanted) for wanted in ("abc", "ab", "abd", "x", "%")]
     assert [one.title if one else None for one in found] == ["one", "exact", "two", None, None]
-    with pytest.raises(AmbiguousSession, match="start with 'a'"):
+    with pytest.raises(ClientError, match="start with 'a'"):
         index.find("a")
 
 
@@ -295,6 +294,6 @@ def test_a_session_that_is_being_recorded_is_not_forgotten(store: RecordingStore
     with create(path) as writing:
         writing.write(content)
         writing.flush()
-        with pytest.raises(SessionInUse, match="is being recorded"):
+        with pytest.raises(ClientError, match="is being recorded"):
             index.forget(session)
     assert path.read_bytes() == content

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from acp_tui.client.workspace import Workspace
-from acp_tui.client.workspace.errors import InvalidPath, NotAbsolute, TooManyLinks, UnusablePath
+from acp_tui.client.workspace.errors import InvalidPath, WorkspaceError
 from support.waiting import LIMIT_S
 
 
@@ -22,7 +22,7 @@ async def test_a_relative_path_is_an_invalid_request_r_fs_5(workspace: Workspace
         workspace.write_text_file(path, "x"),
         workspace.locate(path),
     ):
-        with pytest.raises(NotAbsolute, match="absolute path"):
+        with pytest.raises(InvalidPath, match="absolute path"):
             await call
 
 
@@ -33,16 +33,15 @@ async def test_a_path_that_no_file_can_have_is_an_invalid_request(workspace: Wor
         workspace.write_text_file(path, "x"),
         workspace.locate(path),
     ):
-        with pytest.raises(UnusablePath) as caught:
+        with pytest.raises(InvalidPath, match="can't be a path") as caught:
             await call
-        assert isinstance(caught.value, InvalidPath)
         assert "\0" not in str(caught.value)
         assert len(str(caught.value)) < 500
 
 
 async def test_a_name_that_is_too_long_is_said_to_be(tmp_path: Path, workspace: Workspace) -> None:
     for path in (tmp_path / ("x" * 300), tmp_path / ("x" * 300) / "y"):
-        with pytest.raises(UnusablePath, match="too long"):
+        with pytest.raises(InvalidPath, match="too long"):
             await workspace.write_text_file(str(path), "x")
 
 
@@ -50,7 +49,7 @@ async def test_a_name_that_is_too_long_is_said_to_be(tmp_path: Path, workspace: 
 async def test_links_in_a_circle_end_in_an_error(tmp_path: Path, workspace: Workspace, name: str) -> None:
     for link, target in {"loop": "loop", "ping": "pong", "pong": "ping/x"}.items():
         (tmp_path / link).symlink_to(target)
-    with anyio.fail_after(LIMIT_S), pytest.raises(TooManyLinks):
+    with anyio.fail_after(LIMIT_S), pytest.raises(WorkspaceError, match="too many symbolic links"):
         await workspace.read_text_file(f"{tmp_path}/{name}")
 
 
@@ -60,5 +59,5 @@ async def test_a_chain_of_forty_links_is_followed_and_of_forty_one_is_not(tmp_pa
         target = "file.txt" if number == 0 else f"link{number - 1}"
         (tmp_path / f"link{number}").symlink_to(target)
     assert await workspace.read_text_file(f"{tmp_path}/link39") == "reached"
-    with pytest.raises(TooManyLinks):
+    with pytest.raises(WorkspaceError, match="too many symbolic links"):
         await workspace.read_text_file(f"{tmp_path}/link40")

@@ -9,15 +9,7 @@ import pytest
 
 from acp_tui.client.workspace import Workspace
 from acp_tui.client.workspace import workspace as reading_module
-from acp_tui.client.workspace.errors import (
-    AccessDenied,
-    FileTooLarge,
-    IsDirectory,
-    NotADirectory,
-    NotFound,
-    NotText,
-    SpecialFile,
-)
+from acp_tui.client.workspace.errors import FileTooLarge, NotAFile, NotFound, NotText, WorkspaceError
 from support.waiting import LIMIT_S
 
 TWO_LINES = "one\ntwo\n"
@@ -162,7 +154,7 @@ async def test_a_missing_file_and_a_missing_directory_are_not_found_r_fs_3(works
 async def test_a_directory_is_refused_as_one(workspace: Workspace, tmp_path: Path, name: str) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "link").symlink_to("sub")
-    with pytest.raises(IsDirectory):
+    with pytest.raises(NotAFile, match="is a directory"):
         await read(workspace, name)
 
 
@@ -170,13 +162,13 @@ async def test_a_directory_is_refused_as_one(workspace: Workspace, tmp_path: Pat
 async def test_a_file_in_the_place_of_a_directory_is_named(workspace: Workspace, tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "link").symlink_to("file/")
-    with pytest.raises(NotADirectory):
+    with pytest.raises(WorkspaceError, match="uses a file as a directory"):
         await read(workspace, name)
 
 
 async def test_a_named_pipe_is_refused_and_never_waited_for_r_fs_3(workspace: Workspace, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(SpecialFile, match="named pipe"):
+    with pytest.raises(NotAFile, match="named pipe"):
         await read(workspace, "pipe")
 
 
@@ -194,7 +186,7 @@ async def test_a_named_pipe_that_comes_after_the_check_is_not_waited_for_either(
         return open_file(path, flags, mode, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, "open", swap_and_open)
-    with pytest.raises(SpecialFile, match="named pipe"):
+    with pytest.raises(NotAFile, match="named pipe"):
         await read(workspace, "file")
 
 
@@ -202,19 +194,19 @@ async def test_a_socket_is_refused(workspace: Workspace, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)  # a socket's address must be short
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
-        with pytest.raises(SpecialFile, match="socket"):
+        with pytest.raises(NotAFile, match="socket"):
             await read(workspace, "socket")
 
 
 async def test_a_device_is_refused_even_if_the_user_allowed_the_path(workspace: Workspace) -> None:
-    with pytest.raises(SpecialFile, match="character device"):
+    with pytest.raises(NotAFile, match="character device"):
         await workspace.read_text_file("/dev/zero", allowed_at=Path("/dev/zero"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 async def test_an_unreadable_file_is_denied_with_the_reason(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "closed").touch(mode=0o000)
-    with pytest.raises(AccessDenied, match=r"Cannot read .*permission denied"):
+    with pytest.raises(WorkspaceError, match=r"Cannot read .*permission denied"):
         await read(workspace, "closed")
 
 

@@ -16,16 +16,10 @@ import pytest
 
 from acp_tui.client.workspace import PlaceState, Workspace
 from acp_tui.client.workspace.errors import (
-    AccessDenied,
-    DiskFailure,
-    IsDirectory,
-    NotADirectory,
     NotFound,
     OutsideWorkspace,
     PathChanged,
-    SharedFile,
-    SpecialFile,
-    UnencodableText,
+    WorkspaceError,
 )
 from acp_tui.client.workspace.exchange import exchange
 from support.waiting import LIMIT_S
@@ -136,17 +130,16 @@ async def test_what_is_no_regular_file_is_not_written(workspace: Workspace, tmp_
     (tmp_path / "sub").mkdir()
     (tmp_path / "file").write_text(OLD)
     os.mkfifo(tmp_path / "pipe")
-    expected = {"sub": IsDirectory, "sub/.": IsDirectory, "file/x": NotADirectory, "pipe": SpecialFile}
-    for name, error in expected.items():
-        with pytest.raises(error):
+    expected = {"sub": "is a directory", "sub/.": "is a directory", "file/x": "uses a file as", "pipe": "named pipe"}
+    for name, what in expected.items():
+        with pytest.raises(WorkspaceError, match=what):
             await workspace.write_text_file(f"{tmp_path}/{name}", "x")
     assert names_in(tmp_path) == ["file", "pipe", "sub"]
 
 
 async def test_a_lone_surrogate_is_refused_before_anything_is_touched(workspace: Workspace, tmp_path: Path) -> None:
-    with pytest.raises(UnencodableText, match="character 2") as caught:
+    with pytest.raises(WorkspaceError, match="character 2 of the content is a lone surrogate"):
         await write(workspace, "new/file", "ab\ud800")
-    assert caught.value.index == 2
     assert names_in(tmp_path) == []
 
 
@@ -163,7 +156,7 @@ async def test_a_disk_that_fills_up_leaves_the_old_file_whole(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return write_some(fd, data[:10])
 
-    with monkeypatch.context() as patch, pytest.raises(DiskFailure, match=r"Cannot write .*no space left"):
+    with monkeypatch.context() as patch, pytest.raises(WorkspaceError, match=r"Cannot write .*no space left"):
         patch.setattr("acp_tui.client.workspace.workspace.os.write", fill_up)
         await write(workspace, "file", "new" * 1000)
     assert len(calls) == 2
@@ -180,7 +173,7 @@ async def test_the_system_s_own_limit_on_file_sizes_leaves_the_old_file_whole(
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
     try:
-        with pytest.raises(DiskFailure, match="too large"):
+        with pytest.raises(WorkspaceError, match="too large"):
             await write(workspace, "file", "new" * 10_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -197,7 +190,7 @@ async def test_a_failure_at_any_step_leaves_the_old_file_whole_and_no_other(
     def fail(*args: object, **options: object) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    with monkeypatch.context() as patch, pytest.raises(DiskFailure):
+    with monkeypatch.context() as patch, pytest.raises(WorkspaceError, match="Check the disk"):
         patch.setattr(f"acp_tui.client.workspace.workspace.os.{step}", fail)
         await write(workspace, "file", "new")
     assert (tmp_path / "file").read_text() == OLD
@@ -224,7 +217,7 @@ async def test_a_directory_that_takes_no_new_file_gets_the_content_in_place(
     refuse_new_files(monkeypatch, refusal)
     assert not await write(workspace, "file", "new")
     assert file.read_text() == "new"
-    with pytest.raises(AccessDenied, match="Cannot write"):
+    with pytest.raises(WorkspaceError, match="Cannot write"):
         await write(workspace, "other", "new")
 
 
@@ -265,7 +258,7 @@ async def test_a_writable_file_in_a_read_only_directory_is_written_in_place(
     directory.chmod(0o500)
     try:
         assert not await write(workspace, "closed/file", "new")
-        with pytest.raises(AccessDenied):
+        with pytest.raises(WorkspaceError, match="Check who may write it"):
             await write(workspace, "closed/other", "new")
     finally:
         directory.chmod(0o700)
@@ -276,7 +269,7 @@ async def test_a_writable_file_in_a_read_only_directory_is_written_in_place(
 async def test_a_file_that_the_user_made_read_only_stays_as_it_is(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(OLD)
     (tmp_path / "file").chmod(0o444)
-    with pytest.raises(AccessDenied, match="permission denied"):
+    with pytest.raises(WorkspaceError, match="permission denied"):
         await write(workspace, "file", "new")
     assert (tmp_path / "file").read_text() == OLD
 
@@ -433,7 +426,7 @@ async def test_what_cannot_be_put_back_is_kept_beside_it(
 
     shown = await workspace.state_of(str(file), allowed_at=file)
     between(monkeypatch, lambda: save(file), fail)
-    with pytest.raises(DiskFailure):
+    with pytest.raises(WorkspaceError, match="Check the disk"):
         await write_over(workspace, file, shown)
     assert "user" in [path.read_text() for path in file.parent.iterdir()]
 
@@ -493,7 +486,7 @@ async def test_a_file_with_other_names_is_replaced_and_never_written_in_place(
     os.link(outside, file)
     with monkeypatch.context() as patch:
         refuse_new_files(patch, errno.EACCES)
-        with pytest.raises(SharedFile, match="2 names"):
+        with pytest.raises(WorkspaceError, match="2 names"):
             await write(workspace, "file", "new")
     assert (file.read_text(), outside.read_text()) == (OLD, OLD)
     assert await write(workspace, "file", "new")

@@ -63,7 +63,7 @@ def test_a_decision_that_waits_is_told_and_does_not_begin_the_turn_anew():
 def test_failures_are_told_apart_from_ends():
     assert [each.kind for each in told(PROMPT, TurnFailed("no", ""))] == ["failed"]
     assert told(PROMPT, Disconnected("gone", "")) == [News("failed", "disconnected")]
-    assert told(PROMPT, TurnEnded("max_tokens"))[0].text == "the turn ended: max_tokens"
+    assert told(PROMPT, TurnEnded("max_tokens"))[0].text == "stopped: token limit reached"
 
 
 def test_what_the_user_cancelled_is_no_news():

@@ -193,7 +193,7 @@ async def test_a_program_that_is_named_right_after_the_start_is_not_run(app: App
 
 def test_the_settings_that_run_programs_are_known() -> None:
     """A new setting whose name says so must be marked."""
-    assert PROGRAMS == ("appearance.status_command", "notifications.command")
+    assert PROGRAMS == ("appearance.status_command", "notifications.command", "follow.command")
     named = {key for key, _ in leaves() if key.endswith(("command", "program", "editor", "wrapper"))}
     assert named == set(PROGRAMS)
 

@@ -74,7 +74,7 @@ async def test_the_cards_keys_can_be_others_and_typing_stays_typing() -> None:
 
 async def test_the_keys_of_every_dialog_and_its_list_can_be_others() -> None:
     async with open_page() as page:
-        await use_keys(page, dialog_close="ctrl+x", list_below="ctrl+n")
+        await use_keys(page, dialog_close="ctrl+x", move_down="ctrl+n")
         await page.send("/theme")
         keys = "↑ Ctrl+N move · Enter choose · Ctrl+X close"
         await page.until(lambda: keys in page.text)
@@ -115,11 +115,15 @@ async def test_hints_name_the_keys_in_force() -> None:
         assert page.status.endswith("F2 help")
 
 
-async def test_a_question_mark_helps_on_the_card_and_is_written_in_the_prompt() -> None:
+async def test_a_question_mark_helps_on_the_card_and_in_an_empty_prompt() -> None:
     async with open_page() as page:
         await press_question_mark(page)
-        assert page.draft == "?"
-        await page.press("backspace")
+        assert "Help" in page.text
+        await page.press("escape")
+        await page.write("Why")
+        await press_question_mark(page)
+        assert page.draft == "Why?"
+        await page.press("ctrl+u")
         await page.send("go")
         await page.ask("call")
         await page.enter_card()

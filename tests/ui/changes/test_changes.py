@@ -93,6 +93,17 @@ async def test_a_change_appears_by_itself_and_the_cursor_stays_with_its_file(roo
         await page.until(lambda: _cursor(page) == "a.py")
 
 
+@pytest.mark.parametrize(("down", "up"), [("j", "k"), ("right_square_bracket", "left_square_bracket"), ("down", "up")])
+async def test_the_keys_of_a_review_move_in_the_list_too(root: Path, down: str, up: str) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
+        await page.open_list()
+        await page.press(down)
+        assert _cursor(page) == "b.py"
+        await page.press(up)
+        assert _cursor(page) == "a.py"
+
+
 async def test_what_was_not_captured_is_said_and_cannot_be_reverted(root: Path) -> None:
     write(root, {"big": b"a" * 100})
     async with open_changes(root, size=(120, 40), limits=ChangeLimits(max_file_bytes=50)) as page:

@@ -15,7 +15,7 @@ from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, NEEDED, keymap_of
-from acp_tui.ui.commands.table import COMMANDS, bindings
+from acp_tui.ui.commands.table import BASIC, COMMANDS, FIRST, LATER, bindings
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
@@ -38,13 +38,14 @@ from acp_tui.ui.session.sidebar import Sidebar
 from acp_tui.ui.session.status_line import STATES
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab import queue_lines
+from acp_tui.ui.tab.going_back import GoBackDialog
 from acp_tui.ui.tab.queue_lines import QueueLines
-from acp_tui.ui.tab.taking_out import PromptPicker
 from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
 
 PROMPT = ("prompt", "session", "app")
 CARD = ("card", "session", "app")
 CONVERSATION = ("conversation", "session", "app")
+SHARED = {"reading", "moving"}
 WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "prompt": (PromptInput,),
     "queue": (QueueLines,),
@@ -59,7 +60,7 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "sidebar": (Sidebar,),
     "replay": (ReplayScreen, RecordedView),
     "sessions": (SessionsDialog,),
-    "prompts": (PromptPicker,),
+    "prompts": (GoBackDialog,),
     "agents": (AgentsScreen,),
     "agent": (CapabilityCard,),
     "changes": (ChangesScreen,),
@@ -87,11 +88,32 @@ def test_every_command_has_a_name_of_its_own() -> None:
     assert len(BY_ID) == len(COMMANDS)
 
 
+def test_what_comes_first_exists() -> None:
+    assert {*BASIC, *FIRST, *LATER} <= {*BY_ID, "inspect"}  # which the workbench brings
+
+
 def test_the_widgets_of_all_places_are_known_here() -> None:
-    not_here = {"session", "app", "inspector", "query", "frames", "frame"} | {
+    not_here = {"session", "app", "inspector", "query", "frames", "frame", *SHARED} | {
         "terminal"
     }  # which takes all keys but one
     assert {*PLACES} - not_here == {*WIDGETS}
+
+
+def test_whoever_takes_a_shared_key_does_what_it_says() -> None:
+    shared = {command.id: command for command in COMMANDS if command.where in SHARED}
+    for widget in {widget for widgets in WIDGETS.values() for widget in widgets}:
+        for binding in vars(widget).get("BINDINGS", ()):
+            command = shared.get(binding.id)
+            if command is not None:
+                assert hasattr(widget, f"action_{command.own_action.partition('(')[0]}"), (widget, command.id)
+
+
+def test_a_key_for_moving_moves_wherever_one_moves() -> None:
+    keymap = keymap_of(chosen(move_down=["down", "ctrl+n"]))
+    assert keymap.notes == ("keys.move_down: Ctrl+N is taken from begin_session (with a session)",)
+    for places in (CARD, CONVERSATION, ("sessions", "dialog", "app"), ("diff", "reading", "dialog", "app")):
+        assert keymap.meaning((*places, "moving"), "ctrl+n") == "down"
+        assert keymap.meaning((*places, "moving"), "down") == "down"
 
 
 def test_in_one_place_a_key_means_one_thing() -> None:
@@ -156,7 +178,7 @@ def test_two_commands_can_change_their_keys() -> None:
 
 
 def test_a_key_of_the_card_is_not_taken_for_what_is_below_it() -> None:
-    keymap = keymap_of(chosen(option_above="q", next_mode="ctrl+g"))
+    keymap = keymap_of(chosen(option_before="q", next_mode="ctrl+g"))
 
     assert keymap.meaning(CARD, "shift+tab") == ""
     assert keymap.meaning(CARD, "ctrl+g") is BY_ID["next_mode"]
@@ -209,7 +231,7 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("find", "nokey", "there is no such key"),
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
-        ("prompts_copy", "p", "in a list of your prompts it types a character"),
+        ("agents_copy", "p", "in the list of agents it types a character"),
         ("sessions_export", "y", "digits and y, a, n always answer permission requests"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),
@@ -287,19 +309,19 @@ def test_every_hint_has_a_key(hints: tuple[str, ...]) -> None:
 
 def test_the_vim_preset_adds_keys_for_reading_and_takes_none_from_the_prompt() -> None:
     keymap = keymap_of(chosen(preset="vim"))
-    reading, writing = ("conversation", "app"), ("prompt", "app")
-    assert keymap.command_at(reading, "j") is BY_ID["entry_below"]
-    assert keymap.command_at(reading, "down") is BY_ID["entry_below"]
+    reading, writing = ("conversation", "app", "moving"), ("prompt", "app")
+    assert keymap.command_at(reading, "j") is BY_ID["move_down"]
+    assert keymap.command_at(reading, "down") is BY_ID["move_down"]
     assert keymap.command_at(reading, "slash") is BY_ID["find_here"]
     assert keymap.command_at(writing, "j") is None
     assert keymap.notes == ()
 
 
 def test_keys_you_set_go_before_those_of_a_preset() -> None:
-    keymap = keymap_of(chosen(preset="vim", entry_below="x", toggle_entry="k"))
-    assert keymap.keys["entry_below"] == ("x",)
-    assert keymap.keys["toggle_entry"] == ("k",)
-    assert keymap.keys["entry_above"] == ("up",)
+    keymap = keymap_of(chosen(preset="vim", move_down="x", page_up="k"))
+    assert keymap.keys["move_down"] == ("x",)
+    assert keymap.keys["page_up"] == ("k",)
+    assert keymap.keys["move_up"] == ("up",)
 
 
 def test_an_unknown_preset_is_named_with_the_known_ones() -> None:

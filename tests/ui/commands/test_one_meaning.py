@@ -17,6 +17,7 @@ from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.full_request import FullRequest
 from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.replay.screen import ReplayScreen
 
 SCREENS: Final = (
     PermissionCard,
@@ -26,6 +27,7 @@ SCREENS: Final = (
     SessionsDialog,
     ChangesScreen,
     ReviewScreen,
+    ReplayScreen,
 )
 MEANINGS: Final = {
     "answer('y')": "yes",

@@ -12,7 +12,7 @@ import pytest
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.command import PLACES
-from acp_tui.ui.commands.help import RECENT, palette_rows
+from acp_tui.ui.commands.help import SUGGESTED, palette_rows
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.row_list import RowList
@@ -48,18 +48,44 @@ async def test_no_command_stands_in_the_palette_twice_also_after_it_was_used(ope
 async def test_what_was_used_last_comes_first(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
-        assert (await desk.offers())[0] != "Sessions"
-        await desk.choose("Sessions")
+        assert (await desk.offers())[0] != "Change the settings"
+        await desk.choose("Change the settings")
         await desk.press("escape", "ctrl+p")
-        await desk.shows("Used last", "Sessions F3")
+        await desk.shows("Suggested", "Change the settings F12")
         await desk.press("escape")
-        assert (await desk.offers())[0] == "Sessions"
+        assert (await desk.offers())[0] == "Change the settings"
+
+
+async def test_it_begins_with_what_fits_the_moment_and_a_space_shows_the_rest(open_desk: OpenDesk) -> None:
+    script = 'prompt = expect("session/prompt")\nsay("Yes.")\nanswer(prompt, stopReason="end_turn")\n'
+    async with open_desk(SESSION, script, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+p")
+        assert [row.label for row in desk.rows if row.group == SUGGESTED] == [
+            "Sessions",
+            "Start another agent",
+            "Start a session in a new git worktree",
+        ]
+        await desk.press("escape")
+        await desk.send("Is it?")
+        await desk.shows("Yes.")
+        await desk.press("ctrl+p")
+        common = desk.rows
+        suggested = [row.label for row in common if row.group == SUGGESTED]
+        assert suggested == [
+            "Show what has changed in the workspace",
+            "Go back to a prompt",
+            "Copy the agent's last reply",
+        ]
+        await desk.press("space")
+        assert {row.label for row in desk.rows} > {row.label for row in common}
+        assert "Go to the end of the conversation" in {row.label for row in desk.rows}
 
 
 def test_places_come_from_the_focus_outwards() -> None:
     rows = palette_rows(COMMANDS, DEFAULT_KEYMAP, ("queue", "session", "app"), ("find",))
     groups = [group for group, _ in groupby(row.group for row in rows)]
-    assert groups[:2] == [RECENT, PLACES["queue"]]
+    assert groups[:2] == [SUGGESTED, PLACES["queue"]]
     assert groups.index(PLACES["session"]) == 2
     assert groups[-1] == PLACES["app"]
 

@@ -75,7 +75,7 @@ async def test_what_is_in_view_is_marked_where_it_stands_now(monkeypatch: pytest
 
 async def test_no_match_is_passed_over_that_was_not_looked_for_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_page(*_said(40)) as page:
-        page.view.action_top()
+        page.view.action_go_to_end(-1)
         monkeypatch.setattr(page.view, "work_ahead", lambda _is_time_up: True)
         page.view.look_for("needle")
         for direction, number in ((0, 0), (1, 1), (-1, 0), (-1, 39)):
@@ -88,7 +88,7 @@ async def test_no_match_is_passed_over_that_was_not_looked_for_yet(monkeypatch: 
 
 async def test_the_end_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_page(*_said(40)) as page:
-        page.view.action_top()
+        page.view.action_go_to_end(-1)
         await _narrow(page, monkeypatch)
         page.view.action_follow()
         await settle(page.pilot)

@@ -28,7 +28,7 @@ def _said() -> list[SessionUpdate]:
 
 async def _from_the_top(page: Page) -> str:
     await page.settled()
-    page.view.action_top()
+    page.view.action_go_to_end(-1)
     await page.settled()
     return page.text
 

@@ -40,7 +40,7 @@ async def test_a_part_of_a_line_is_copied_from_cell_to_cell() -> None:
 
 async def test_a_selection_goes_on_over_entries_and_beyond_what_is_in_view() -> None:
     async with open_page(prompt("go"), *(agent(f"answer {number}\n\n", f"m{number}") for number in range(60))) as page:
-        page.view.action_top()
+        page.view.action_go_to_end(-1)
         await page.settled()
         await drag(page, (0, 0), (60, 4))
         assert page.view.selected_text.startswith("go\n\nanswer 0")

@@ -10,6 +10,7 @@ from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.help import HelpScreen, help_rows
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, keymap_of
 from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.kit.row_list import RowList
 from support.dialogs import NOTHING, SIZE, open_dialog
 
 
@@ -50,6 +51,16 @@ def test_a_chosen_key_is_shown_with_the_usual_one() -> None:
 
     assert row.aside == "F11"
     assert "usually Ctrl+T" in row.description
+
+
+async def test_of_other_places_it_shows_the_basic_keys_and_all_after_a_space() -> None:
+    async with open_dialog(HelpScreen(("find", "session", "app"))) as page:
+        rows = page.pilot.app.screen.query_one(RowList)
+        common = {row.label for row in rows.rows}
+        assert {"Previous match", "Write the conversation to a file"} <= common
+        assert "Show the session's MCP servers" not in common
+        await page.write(" ")
+        assert {row.label for row in rows.rows} > common | {"Show the session's MCP servers"}
 
 
 async def test_enter_does_what_is_under_the_cursor() -> None:

@@ -12,9 +12,9 @@ async def test_f1_in_a_dialog_tells_its_keys_and_leads_back(open_desk: OpenDesk)
         await desk.press("alt+a")
         await desk.shows("Start an agent")
         await desk.press("f1")
-        await desk.shows("Fetch the registry", "Row below")
+        await desk.shows("Fetch the registry", "Row down")
         await desk.press("f1")
-        await desk.hides("Row below")
+        await desk.hides("Row down")
         assert "Start an agent" in desk.text
 
 

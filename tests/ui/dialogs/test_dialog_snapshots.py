@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anyio
 import pytest
@@ -13,6 +13,7 @@ from textual.screen import Screen
 
 from acp_tui.client.agents.catalogue import KNOWN_AGENTS
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
+from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import BooleanOption, Choice, SelectOption
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
 from acp_tui.ui.commands.help import HelpScreen
@@ -27,6 +28,7 @@ from acp_tui.ui.dialogs.installing import InstallQuestion
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
+from acp_tui.ui.tab.going_back import GoBackDialog, GoingBack, SentPrompt, Way
 from support.dialogs import SIZE, DialogApp, DialogPage
 from support.session_sources import SampleSessions
 
@@ -86,6 +88,34 @@ def _installing() -> Screen[Any]:
     return InstallQuestion(replace(KNOWN_AGENTS["gemini"].offer, version="0.61.0"))
 
 
+class _Prompts:
+    """Three prompts; an agent that can't fork."""
+
+    prompts = (
+        SentPrompt(EntryId(6), 3, "Now explain what you did, and why", "2 min ago"),
+        SentPrompt(EntryId(3), 2, "Add weeks to the parser, with tests", "5 min ago"),
+        SentPrompt(EntryId(0), 1, "Fix the failing test in durations.py", "1 h ago"),
+    )
+
+    def ways(self, prompt: SentPrompt | None, changed: str | None) -> list[PickerRow[Way]]:
+        return [
+            PickerRow("here", "Go on here               ", "edit it; the agent remembers what came after"),
+            PickerRow("fork", "Go on in a fork          ", is_disabled_reason="Claude Code can't fork sessions"),
+            PickerRow("anew", "Go on in a new session   ", "a new tab, told only what came before"),
+            PickerRow("files", "Put the files back       ", f"{changed}; you see them first"),
+        ]
+
+    async def catch_up(self) -> None:
+        pass
+
+    async def changed(self, prompt: SentPrompt, *, until_next: bool = False) -> str:
+        return {3: "", 2: "2 files +14 -3", 1: "1 file +5 -2"}[prompt.number] if until_next else "2 files +19 -5"
+
+
+def _going_back() -> Screen[Any]:
+    return GoBackDialog(cast("GoingBack", _Prompts()), "here", _Prompts.prompts[0])
+
+
 DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
     "picker": (_picker, ("o", "p")),
     "options": (_options, ("down",)),
@@ -93,6 +123,7 @@ DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
     "login": (_login, ("enter",)),
     "capability card": (_card, ()),
     "trust": (_trust, ()),
+    "going back": (_going_back, ("down", "tab", "end")),
     "installing": (_installing, ()),
     "help": (HelpScreen, ()),
 }

@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
+from acp_tui.client.settings.location import settings_file
 from acp_tui.conversation.facts import Choice, OfferedCommand, SelectOption
 from acp_tui.conversation.updates import CommandsReplaced, OptionsReplaced
 from acp_tui.ui.commands.table import COMMANDS, slash_action
 from acp_tui.ui.prompt.completion import MAX_DESCRIPTION, Commands, Completion, SuggestionList
+from support.desks import SESSION, OpenDesk
 from support.screens import AGENT, SIZE, Page, open_page
 
 REVIEW = OfferedCommand("review", "Look over the changes", "what to look at")
@@ -24,6 +27,11 @@ async def page_with(*commands: OfferedCommand, size: tuple[int, int] = SIZE) -> 
         yield page
 
 
+def template(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
 def labels(page: Page) -> list[str]:
     """What is in the list."""
     found = page.pilot.app.screen_stack[0].query(SuggestionList)
@@ -37,6 +45,35 @@ async def test_the_agents_commands_stand_before_ours_each_under_its_heading() ->
         assert "/quit" in labels(page)
         assert page.text.index(AGENT) < page.text.index("/review") < page.text.index("Look over the changes")
         assert page.text.index("Look over the changes") < page.text.rindex("acp-tui")
+
+
+async def test_templates_stand_after_the_agents_commands_and_the_users_are_sent(home: Path) -> None:
+    template(settings_file().parent / "prompts" / "tests.md", "Run the tests of $1.")
+    template(settings_file().parent / "prompts" / "review.md", "never: the agent has one of its own")
+    template(settings_file().parent / "prompts" / "help.md", "What can you do?")
+    async with page_with(REVIEW) as page:
+        await page.press("/")
+        await page.until(lambda: labels(page)[:3] == ["/review", "/help", "/tests"])
+        assert "/acp:help" in labels(page)
+        await page.press(*"tests src", "enter")
+        await page.until(lambda: "Run the tests of src." in page.text)
+        assert page.draft == ""
+
+
+async def test_a_projects_template_is_put_into_the_draft_first(open_desk: OpenDesk, tmp_path: Path) -> None:
+    template(tmp_path / ".acp-tui" / "prompts" / "check.md", "Check everything\u202e, and $ARGUMENTS.")
+    async with open_desk(SESSION, "serve_until_closed()") as page:
+        await page.has_session()
+        await page.until(lambda: any(isinstance(one, Completion) for one in page.prompt.key_helpers))
+        await page.press("/")
+        await page.until(lambda: "/check" in page.text)
+        await page.press(*"check twice", "enter")
+        await page.until(lambda: page.draft.startswith("Check everything"))
+        assert page.draft.endswith(", and twice.")
+        assert "\u202e" not in page.draft
+        assert "This is what check.md asks" in page.words
+        await page.press("enter")
+        await page.until(lambda: page.draft == "")
 
 
 async def test_commands_are_found_by_name_then_by_description() -> None:
@@ -155,10 +192,16 @@ async def test_slash_mode_says_where_there_is_none() -> None:
         await page.until(lambda: "has no mode to choose" in " ".join(page.text.split()))
 
 
+def test_a_shortcut_tells_its_command_what_was_typed() -> None:
+    assert slash_action("/undo", ()) == "do('go_back', 'undo')"
+    assert slash_action("/acp:fork", ("fork",)) == "do('go_back', 'fork')"
+    assert slash_action("/fork", ("fork",)) is None
+
+
 def test_each_slash_command_has_one_name_and_an_action() -> None:
-    names = [command.slash for command in COMMANDS if command.slash]
+    names = [name for command in COMMANDS for name in command.slashes]
     assert len(names) == len(set(names))
-    assert all(command.action for command in COMMANDS if command.slash)
+    assert all(command.action for command in COMMANDS if command.slashes)
     assert {
         "help", "copy", "find", "export", "model", "mode", "sessions", "changes", "mcp", "quit", "settings", "options"
     } <= set(names)  # fmt: skip

@@ -64,7 +64,7 @@ async def test_ctrl_d_quits_from_an_empty_prompt_alone() -> None:
         assert page.pilot.app.return_code == 0
 
 
-async def test_esc_twice_goes_back_to_an_earlier_prompt_to_edit_it() -> None:
+async def test_esc_twice_goes_back_to_a_prompt_to_edit_it() -> None:
     async with open_page() as page:
         for text in ("first try", "second try"):
             await page.send(text)
@@ -72,9 +72,9 @@ async def test_esc_twice_goes_back_to_an_earlier_prompt_to_edit_it() -> None:
         await page.press("escape")
         page.clock.now_s += 2
         await page.press("escape")
-        assert "Edit an earlier prompt" not in page.text
+        assert "Go back to a prompt" not in page.text
         await page.press("escape")
-        await page.until(lambda: "Edit an earlier prompt" in page.text)
+        await page.until(lambda: "Go back to a prompt" in page.text)
         await page.press("down", "enter")
         await page.until(lambda: page.draft == "first try")
 

@@ -114,15 +114,15 @@ async def test_a_question_that_nobody_answered_is_said_to_be_that(tmp_path: Path
 
 async def test_keys_lead_from_prompt_to_prompt_and_from_event_to_event(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
-        await replay.press("p")
+        await replay.press("[")
         assert replay.text.count("Thank you") == 1
         assert "You are welcome." not in replay.text
-        await replay.press("p")
+        await replay.press("[")
         assert "Fix it" in replay.text
         assert "I look" not in replay.text
-        await replay.press("right", "right")
+        await replay.press("right", "j")
         assert "I look at it." in replay.text
-        await replay.press("left")
+        await replay.press("k")
         assert "I look at it." not in replay.text
         await replay.press("end")
         assert "You are welcome." in replay.text
@@ -133,7 +133,7 @@ async def test_keys_lead_from_prompt_to_prompt_and_from_event_to_event(tmp_path:
 
 async def test_keys_pressed_faster_than_it_moves_add_up(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
-        await replay.press("home", "n", "n", "p")
+        await replay.press("home", "]", "]", "[")
         assert replay.position.prompts == (1, 2)
 
 
@@ -194,7 +194,7 @@ async def test_what_was_said_can_be_found_and_the_search_closed(tmp_path: Path) 
         await replay.until(lambda: "1 ·" in replay.text)
         await replay.pilot.press("escape")
         await replay.until(lambda: "Find" not in replay.text)
-        await replay.press("p")
+        await replay.press("[")
         assert replay.position.prompts == (2, 2)
 
 

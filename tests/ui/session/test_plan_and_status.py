@@ -176,7 +176,7 @@ async def test_the_agent_is_named_only_when_a_prompt_can_be_sent() -> None:
 async def test_the_states_of_a_session_are_said_in_words() -> None:
     async with open_page() as page:
         await page.send("go")
-        assert "working; Esc cancels" in page.status
+        assert "working 0:00; Esc cancels" in page.status
         await page.ask("call")
         assert "needs your decision; Tab" in page.status
         await page.press("escape")
@@ -190,7 +190,7 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
 async def test_mode_model_and_usage_are_shown_as_the_agent_reported_them() -> None:
     usage = UsageReported(Usage(18_432, 200_000, 0.0421, "USD"))
     async with open_page(OptionsReplaced((MODEL, MODE, EFFORT)), usage) as page:
-        assert "mode: Ask · model: Large 4 · 18k/200k $0.04" in page.status
+        assert "18k/200k $0.04 · mode: Ask · model: Large 4" in page.status
         assert "Very high" not in page.status
         await page.apply(OptionChanged("mode", "plan"))
         assert "Plan first" in page.status
@@ -236,7 +236,7 @@ async def test_an_on_off_option_and_a_value_beyond_the_choices_are_shown() -> No
 
 async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -> None:
     async with open_page(OptionsReplaced((MODEL, MODE)), UsageReported(Usage(5, 10))) as page:
-        assert "mode: Ask · model: Large 4 · 5/10 · F1 help" in page.status
+        assert "5/10 · mode: Ask · model: Large 4 · F1 help" in page.status
         tab = page.tab
         chosen = replace(tab.settings.appearance, status=("tokens", "mode"))
         tab.use_settings(replace(tab.settings, appearance=chosen))
@@ -356,16 +356,32 @@ async def test_while_the_agent_works_the_line_says_for_how_long_and_at_what() ->
         await page.send("go")
         page.clock.now_s += 12
         await page.apply(thought("hm"))
-        await page.until(lambda: f"{AGENT}  working 12 s · thinking; Esc cancels" in page.status)
+        await page.until(lambda: f"{AGENT}  working 0:12; Esc cancels · thinking" in page.status)
         await page.apply(call("t", title="Run the tests", status="in_progress"))
-        await page.until(lambda: "working 12 s · Run the tests" in page.status)
+        await page.until(lambda: "working 0:12; Esc cancels · Run the tests" in page.status)
         page.clock.now_s += 60
         await page.apply(call("t", status="completed"), agent("Done."))
-        await page.until(lambda: "working 1 min 12 s · writing" in page.status)
+        await page.until(lambda: "working 1:12; Esc cancels · writing" in page.status)
         await page.end_turn()
         assert page.status.startswith(f"● {AGENT}  done in 1 min 12 s")
         await page.send("again")
         assert "done in" not in page.status
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+async def test_nothing_in_the_line_moves_while_the_agent_works(width: int) -> None:
+    async with open_page(OptionsReplaced((MODE, MODEL)), size=(width, 24)) as page:
+        await page.send("go")
+        lines = [page.status]
+        for update in (thought("hm"), call("t", title="Run " + 9 * "every test ", status="in_progress"), agent("x")):
+            await page.apply(update)
+            for seconds in (1, 9, 10):
+                page.clock.now_s += seconds
+                await page.until(lambda: page.status != lines[-1])
+                lines.append(page.status)
+        assert any("Run every" in line for line in lines) == (width > 80)
+    places = [[line.find(part) for part in ("working", "; Esc", "mode:", "model:", "F1 help")] for line in lines]
+    assert places == [places[0]] * len(lines)
 
 
 async def test_the_time_that_the_user_took_to_answer_is_not_the_agents() -> None:
@@ -395,9 +411,9 @@ async def test_silence_is_said_after_half_a_minute() -> None:
     async with open_page(size=(120, 24)) as page:
         await page.send("go")
         page.clock.now_s += 31
-        await page.until(lambda: "working 31 s · silent for 31 s" in page.status)
+        await page.until(lambda: "working 0:31; Esc cancels · silent for 0:31" in page.status)
         await page.apply(agent("here I am"))
-        await page.until(lambda: "working 31 s · writing" in page.status)
+        await page.until(lambda: "working 0:31; Esc cancels · writing" in page.status)
 
 
 @pytest.mark.parametrize(
@@ -417,7 +433,7 @@ async def test_an_agent_that_waits_for_an_answer_to_what_it_never_asked_is_told_
         page.clock.now_s += 31
         await page.until(lambda: "waits, but asked you nothing; F4 says more" in page.status)
         await page.apply(call("q", status="completed"))
-        await page.until(lambda: "working 31 s" in page.status)
+        await page.until(lambda: "working 0:31" in page.status)
 
 
 @pytest.mark.parametrize(
@@ -433,7 +449,7 @@ async def test_a_long_tool_call_that_asks_nothing_is_only_silent(works: dict[str
         await page.send("go")
         await page.apply(call("t", status="in_progress", **works))
         page.clock.now_s += 31
-        await page.until(lambda: "silent for 31 s" in page.status)
+        await page.until(lambda: "silent for 0:31" in page.status)
 
 
 async def test_no_timer_runs_while_nothing_moves() -> None:

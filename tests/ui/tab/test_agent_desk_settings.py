@@ -176,11 +176,11 @@ async def test_f4_tells_what_an_agent_waits_for_that_asks_in_its_own_interface(o
         await desk.send("go")
         await desk.shows("◐ • question")
         await desk.press("f4")
-        await desk.shows("Turn question")
+        await desk.shows("Turn 0:00 · question")
         await desk.press("escape")
         desk.clock.now_s += 40
         await desk.press("f4")
-        await desk.shows("silent for 40 s", "acp-tui got no request", "Asks Which database?", "Esc cancels the turn")
+        await desk.shows("silent for 0:40", "acp-tui got no request", "Asks Which database?", "Esc cancels the turn")
 
 
 async def test_f4_tells_what_the_agent_offers_and_what_it_lacks(open_desk: OpenDesk) -> None:

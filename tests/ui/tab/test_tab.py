@@ -112,13 +112,7 @@ async def test_an_agent_without_modes_has_no_next_one() -> None:
     assert tab.told == ["This agent has no modes."]
 
 
-async def test_before_any_prompt_there_is_nothing_to_undo() -> None:
+async def test_before_any_prompt_there_is_none_to_go_back_to() -> None:
     tab = LoneTab()
-    await tab.actions.undo_turn()
-    assert tab.told == ["There is no turn to undo yet."]
-
-
-async def test_an_empty_session_has_nothing_to_hand_over() -> None:
-    tab = LoneTab()
-    await tab.actions.hand_over()
-    assert tab.told == ["Nothing to hand over yet."]
+    await tab.actions.go_back("undo")
+    assert tab.told == ["There is no prompt to go back to yet."]

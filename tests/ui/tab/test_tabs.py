@@ -98,6 +98,41 @@ async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(
         assert desk.answers() == []
 
 
+async def test_tabs_and_the_status_line_go_on_under_a_dialog(open_desk: OpenDesk) -> None:
+    script = 'expect("session/prompt")\n' + TWO + 'expect("session/prompt")\nexpect("_go_on")\n'
+    async with open_desk(SESSION, script + 'ask("allow_once", "reject_once")\nserve_until_closed()') as desk:
+        await desk.has_session()
+        await desk.send("Tidy up")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "1 ◐ scripted: Tidy up" in tab_line(desk))
+        await desk.has_session()
+        await desk.send("Count")
+        await desk.press("f4")
+        await desk.shows("Protocol")
+        before = desk.status
+        await desk.until(lambda: desk.status != before)  # the time
+        desk.let_go_on()
+        await desk.until(lambda: "1 ▲ scripted: Tidy up" in tab_line(desk))
+        await desk.until(lambda: "tab 1 needs you" in desk.status)
+        assert "Protocol" in desk.text
+
+
+async def test_under_a_dialog_nothing_is_drawn_without_a_change(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("f4")
+        await desk.shows("Protocol")
+        drawn: list[object] = []
+        monkeypatch.setattr(desk.pilot.app.screen, "refresh", lambda *regions, **_: drawn.extend(regions))
+        desk.pilot.app.tabs.tell()
+        assert drawn == []
+
+
 @pytest.mark.parametrize(("width", "shown"), [(80, True), (48, True), (40, True), (24, False)])
 def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
     status = Status(agent="Agent", facts=("mode: Ask", "12k/200k"), elsewhere="tab 2 needs you · Alt+N")
@@ -226,6 +261,8 @@ async def test_a_fork_is_a_tab_that_shows_what_was_said_and_where_it_came_from(o
     async with open_desk(session, script) as desk:
         await desk.shows("the answer")
         await desk.send("/fork")
+        await desk.shows("◉ Go on in a fork")
+        await desk.press("enter")
         await desk.shows("the answer", "forked from")
         assert len(desk.tabs) == 2
         assert "2 ● ↱ scripted" in tab_line(desk)
@@ -236,12 +273,14 @@ async def test_a_fork_is_a_tab_that_shows_what_was_said_and_where_it_came_from(o
         await desk.hides("only here")
 
 
-async def test_forking_is_not_offered_where_the_agent_cannot(open_desk: OpenDesk) -> None:
+async def test_where_the_agent_cannot_fork_the_dialog_says_so(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
         await desk.shows("hello")
-        assert "Fork the session" not in await desk.offers()
         await desk.send("/fork")
-        await desk.shows("can't fork sessions")
+        await desk.shows("scripted can't fork sessions")
+        await desk.press("enter")
+        assert len(desk.tabs) == 1
+        assert "can't fork sessions" in desk.words
 
 
 async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: OpenDesk) -> None:
@@ -255,7 +294,9 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         await desk.shows("Fixed in a.py")
         await desk.has_session()
         await desk.send("/handover")
-        await desk.shows("Go on with another agent")
+        await desk.shows("◉ Go on with another agent")
+        await desk.press("enter")
+        await desk.shows("installed")
         await desk.press(*"demo", "enter")
         await desk.until(lambda: len(desk.tabs) == 2 and "Fixed in a.py" in desk.draft)
         assert "## I asked\n\nFix the bug" in desk.draft

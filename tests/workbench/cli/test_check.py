@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from acp_tui.workbench import check
 from acp_tui.workbench.check import Examination
 from support.agents import scripted_argv
 from support.command_line import given
+from support.printed_json import data_of
 
 WRONG = r"""
 print("\x1b]0;evil\x07 token=abc12345", flush=True)
@@ -51,16 +51,17 @@ def test_a_broken_rule_is_told_with_its_frame_and_advice(capsys: pytest.CaptureF
     assert "Errors\n  A-LINE-1    The agent writes only messages to stdout." in out
     assert "1 <- " in out
     assert "Write banners, warnings, and logs to stderr" in out
-    assert "https://agentclientprotocol.com/protocol/v1/transports (R-TRANS-5)" in out
+    assert "https://agentclientprotocol.com/protocol/v1/transports\n" in out
     assert "1 error, 0 warnings, 0 notes." in out
+    assert out.endswith("For what each rule says: acp-tui check --rules\n")
     assert "\x1b" not in out
     assert "abc12345" not in out
 
 
 def test_the_json_form_holds_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--format", "json", "--", *scripted_argv(WRONG)]) == 1
-    report = json.loads(capsys.readouterr().out)
-    assert (report["version"], report["status"], report["failure"]) == (1, 1, None)
+    report = data_of("check", capsys.readouterr().out)
+    assert (report["status"], report["failure"]) == (1, None)
     (finding,) = report["findings"]
     assert (finding["rule"], finding["severity"], finding["times"]) == ("A-LINE-1", "error", 1)
     (frame,) = finding["breaches"][0]["frames"]
@@ -87,7 +88,7 @@ def test_what_an_agent_said_before_it_died_is_shown(capsys: pytest.CaptureFixtur
     main(["check", "--", *script])
     assert "Its last lines on stderr:\n  no model is set" in capsys.readouterr().out
     main(["check", "--format", "json", "--", *script])
-    assert json.loads(capsys.readouterr().out)["last_words"] == ["no model is set"]
+    assert data_of("check", capsys.readouterr().out)["last_words"] == ["no model is set"]
 
 
 def test_a_command_that_is_not_found_has_its_status(capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +117,7 @@ def test_on_a_terminal_it_is_told_what_is_done(
 
 def test_the_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--rules"]) == 0
-    assert "A-RESUME-1  error    Resuming a session replays nothing. (R-SESS-6)" in capsys.readouterr().out
+    assert "A-RESUME-1  error    Resuming a session replays nothing.\n" in capsys.readouterr().out
     assert main(["check", "--rules", "--format", "json"]) == 0
-    rules = json.loads(capsys.readouterr().out)["rules"]
+    rules = data_of("rules", capsys.readouterr().out)
     assert all(rule["advice"] and rule["reference"] for rule in rules)

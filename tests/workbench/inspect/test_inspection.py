@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_tui.client.saving import FileExists
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Stderr
 from acp_tui.client.transcript.frame_log import FrameLog
@@ -19,7 +20,7 @@ from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect import Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.search import read_query
-from acp_tui.workbench.inspect.source import SLICE_LINES, FileIsThere, FileSource, save_frames, save_json
+from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, save_frames, save_json
 from support.timelines import two_turns
 from support.waiting import LIMIT_S, Bell
 
@@ -315,7 +316,7 @@ async def test_what_is_shown_can_be_saved_as_a_recording(tmp_path: Path) -> None
         await until(lambda: inspection.progress.searched == 12)
         shown = inspection.shown_lines()
         assert await save_frames(saved, inspection.source.header, shown, is_raw=False, overwrite=False) == 4
-        with pytest.raises(FileIsThere):
+        with pytest.raises(FileExists):
             await save_frames(saved, inspection.source.header, shown, is_raw=False, overwrite=False)
     with open_recording(saved) as again, open_recording(source) as before:
         prompts = [event for event in before if isinstance(event, Frame) and event.at in (1.0, 7.5, 60.0, 62.0)]

@@ -19,10 +19,9 @@ from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect import Inspection, inspect_agent
 from acp_tui.workbench.inspector import frame_list
-from acp_tui.workbench.inspector.frame_view import FrameView, clock_at
+from acp_tui.workbench.inspector.frame_view import clock_at
 from acp_tui.workbench.inspector.rows import title_of
 from acp_tui.workbench.inspector.screen import InspectApp, InspectorScreen
-from acp_tui.workbench.key_table import INSPECTOR
 from support.screens import open_agent_page, rows
 from support.settling import settle, until_so
 from support.waiting import TEST_LIMIT_S
@@ -306,18 +305,6 @@ async def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path, monkeypat
 
 
 # Its surroundings
-
-
-def test_the_table_and_the_widgets_have_the_same_keys() -> None:
-    widgets = {
-        "inspector": InspectorScreen,
-        "frames": frame_list.FrameList,
-        "frame": FrameView,
-    }
-    for place, widget in widgets.items():
-        bound = {key for binding in widget.BINDINGS for key in binding.key.split(",")}
-        in_table = {key for command in INSPECTOR if command.where == place for key in command.keys.split(",")}
-        assert bound == in_table
 
 
 async def test_it_opens_over_a_running_agent_with_what_has_passed(tmp_path: Path) -> None:

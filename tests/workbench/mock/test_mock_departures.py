@@ -9,7 +9,8 @@ import pytest
 
 from acp_tui.client.transcript.events import Event, Exited
 from acp_tui.rpc.messages import DEFAULT_MAX_FRAME_BYTES
-from acp_tui.workbench.mock import RECEIVE_BYTES, Departed, MockAgent
+from acp_tui.rpc.peer import RECEIVE_BYTES
+from acp_tui.workbench.mock import Departed, MockAgent
 from acp_tui.workbench.mock.script import read_script
 from support.mock_wire import ASKS, NEW, OPENED, TURN, came, chosen, mocked, prompt, says, went
 from support.peers import connected, notification, request, response

@@ -45,7 +45,7 @@ def test_the_plugin_loads_nothing_before_a_fixture_is_used(tmp_path: Path) -> No
     write_test(tmp_path, "def test_it(acp_agent):\n    pass\n")
     code = (
         "import pdb, pytest, sys; before = set(sys.modules);"  # pytest loads pdb, which loads asyncio since Python 3.14
-        "status = pytest.main(['-q', '--collect-only', '-p', 'acp_tui.testing.plugin']);"
+        "status = pytest.main(['-q', '--collect-only', '-p', 'acp_tui.workbench.testing.plugin']);"
         f"print('loaded', [name for name in {HEAVY} if name in sys.modules and name not in before], int(status))"
     )
     ran = subprocess.run(

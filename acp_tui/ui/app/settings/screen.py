@@ -44,6 +44,15 @@ from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.values import dataclass
 
 MAX_VALUE_CELLS: Final = 30
+BASIC: Final = frozenset(
+    {
+        *("appearance.theme", "appearance.sidebar", "appearance.images", "appearance.status"),
+        *("conversation.fold_kinds", "conversation.thoughts", "conversation.diff_lines"),
+        *("agent.enter_while_working", "agent.sandbox", "workspace.read", "workspace.write", "workspace.terminals"),
+        *("history.keep", "notifications.needs_you", "notifications.done", "keys.send", "keys.new_line"),
+    }
+)
+"""The settings that are shown before the user searches, besides those that differ from their defaults."""
 _ORIGINS: dict[Origin, str] = {"default": "", "yours": "yours", "project": "the project's"}
 
 
@@ -79,8 +88,11 @@ def item_rows(live: LiveSettings, settings: Settings, keymap: Keymap) -> Iterato
 
 
 def _row(live: LiveSettings, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
-    aside = " · ".join(filter(None, (_ORIGINS[live.origin(item.key)], cut(value, MAX_VALUE_CELLS))))
-    return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside)  # this is what the search matches
+    origin = live.origin(item.key)
+    aside = " · ".join(filter(None, (_ORIGINS[origin], cut(value, MAX_VALUE_CELLS))))
+    is_rare = item.key not in BASIC and origin == "default"
+    # The search matches the description, too.
+    return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside, is_rare=is_rare)
 
 
 def _short_value(one: DeclaredSetting, value: object) -> str:

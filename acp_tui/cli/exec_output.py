@@ -1,0 +1,210 @@
+"""What `acp-tui exec` prints, and where: the base of its formats, the text format, and stdout and stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from acp_tui.cli import ExitCode
+from acp_tui.cli.output import error_text
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry, TurnEnd
+from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.tool_text import subject_of, visible_title
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import stop_words
+from acp_tui.rpc import Direction
+
+
+class OutputFormat:
+    """A format for printing a turn. Our messages and errors go to stderr in all of them."""
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
+
+    def tap(self, direction: Direction, frame: bytes) -> None:
+        """Handle a raw frame on the connection."""
+
+    def begin(self, session: Session, agent: Agent) -> None:
+        """Begin the output of a session that is open."""
+
+    def change(self, conversation: Conversation, change: Change) -> None:
+        """Print what is new or changed."""
+
+    def say(self, text: str) -> None:
+        """Print a message of ours to the user, in one line."""
+        self._streams.err(f"· {text}\n")
+
+    def fail(self, error: ClientError) -> None:
+        """Print why the turn couldn't start or finish, with its cause and what to do."""
+        self._streams.err(f"{error_text(error)}\n")
+
+    def finish(self, session: Session | None, code: ExitCode) -> None:
+        """End the output after the turn."""
+
+
+MAX_QUOTED: Final = 60
+"""Characters of the line from which on a message was replaced."""
+
+
+class TextOutput(OutputFormat):
+    """Prints the agent's messages on stdout as they arrive, and tool calls, failures, and our messages on stderr."""
+
+    def __init__(self, streams: Streams) -> None:
+        super().__init__(streams)
+        self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+        self._shown: dict[EntryId, int] = {}
+        """How many characters of each message are printed."""
+        self._held: tuple[EntryId, Message, str] | None = None
+        """A message that was replaced, and what is printed of it. It isn't final before another entry or the end."""
+        self._parts: dict[EntryId, list[TextBuffer | ContentBlock]] = {}
+        """The parts of each message. A different list means that the message was replaced."""
+        self._last: EntryId | None = None
+        self._ends_line = True
+        self._said_of_tools: dict[EntryId, str] = {}
+
+    def change(self, conversation: Conversation, change: Change) -> None:
+        for entry_id in change.entries:
+            self._show(entry_id, conversation.entries[entry_id])
+
+    def _show(self, entry_id: EntryId, entry: Entry) -> None:
+        if self._held is not None and self._held[0] != entry_id:
+            self._print_held()
+        match entry:
+            case Message(role="agent"):
+                self._show_message(entry_id, entry)
+            case ToolCallEntry(call):
+                self._show_tool(entry_id, f"{make_visible_line(call.status):<11} {_title(call)}")
+            case TurnEnd(stop_reason):
+                self.say(make_visible_line(stop_words(stop_reason)))
+            case _:
+                pass
+
+    def _show_message(self, entry_id: EntryId, message: Message) -> None:
+        buffers = [part for part in message.parts if isinstance(part, TextBuffer)]
+        length = sum(buffer.length for buffer in buffers)
+        shown = self._shown.get(entry_id, 0)
+        before = self._parts.setdefault(entry_id, message.parts)
+        if before is not message.parts and self._held is None:
+            self._parts[entry_id] = message.parts
+            said = "".join(part.text for part in before if isinstance(part, TextBuffer))[:shown]
+            if not message.text.startswith(said):
+                self._held = (entry_id, message, said)
+        if self._held is not None:
+            self._held = (entry_id, message, self._held[2])
+            return
+        new = buffers[-1].since(buffers[-1].length - (length - shown)) if len(buffers) == 1 else message.text[shown:]
+        if not new:
+            return
+        self._shown[entry_id] = length
+        if self._last is not None and self._last != entry_id:
+            new = new.lstrip("\n")  # we print the empty line between messages
+            if not new:
+                return
+            new = ("\n" if self._ends_line else "\n\n") + new
+        self._last = entry_id
+        self._ends_line = new.endswith("\n")
+        self._streams.out(new)
+
+    def _print_held(self) -> None:
+        """Print the message that was replaced from the first line on that differs from what is printed, and say so."""
+        if self._held is None:
+            return
+        (entry_id, message, said), self._held = self._held, None
+        self._parts[entry_id], self._shown[entry_id] = message.parts, len(message.text)
+        before, now = (text.rstrip().split("\n") for text in (said, message.text))
+        same = next((at for at, (old, new) in enumerate(zip(before, now, strict=False)) if old != new), None)
+        same = min(len(before), len(now)) if same is None else same
+        if before == now:
+            return
+        lines = now[same:]
+        if same < len(before):
+            was = make_visible_line(before[same])[:MAX_QUOTED]
+            lines = [f"[{'replaced' if ''.join(lines) else 'taken back'} from “{was}” on]", *lines]
+        self._last = entry_id
+        self._streams.out("\n" * (not self._ends_line) + "\n".join(lines))
+        self._ends_line = False
+
+    def _show_tool(self, entry_id: EntryId, line: str) -> None:
+        if self._said_of_tools.get(entry_id) != line:
+            self._said_of_tools[entry_id] = line
+            self.say(line)
+
+    def say(self, text: str) -> None:
+        """Print on stderr, starting a new line if stdout and stderr are the same terminal."""
+        if not self._ends_line and self._is_one_place:
+            self._streams.err("\n")
+            self._ends_line = True
+        super().say(text)
+
+    def finish(self, session: Session | None, code: ExitCode) -> None:
+        self._print_held()
+        if not self._ends_line:
+            self._streams.out("\n")
+
+
+def _title(call: ToolCall) -> str:
+    subject = subject_of(call, {})
+    title = visible_title(call)
+    return title if subject is None else f"{title}: {subject.visible}"
+
+
+class Streams:
+    """Writes to stdout and stderr, so that output can be held back while the user answers a question."""
+
+    def __init__(self, on_lost: Callable[[OSError], None], *, holds_stdout: bool = True) -> None:
+        """`on_lost` is called if stdout's reader closed it (`| head`) or its disk is full.
+
+        With `holds_stdout` False, a program reads stdout and gets everything immediately.
+        """
+        self._on_lost = on_lost
+        self._holds_stdout = holds_stdout
+        self._is_held = False
+        self._waiting: list[tuple[Callable[[str], None], str]] = []
+
+    def out(self, text: str) -> None:
+        """Write to stdout. If that fails, report it once and drop the rest."""
+        if self._is_held and self._holds_stdout:
+            self._waiting.append((self._write_out, text))
+        else:
+            self._write_out(text)
+
+    def err(self, text: str) -> None:
+        if self._is_held:
+            self._waiting.append((_write_err, text))
+        else:
+            _write_err(text)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold back output within the block, and write it in order at the end."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+            waiting, self._waiting = self._waiting, []
+            for write, text in waiting:
+                write(text)
+
+    def _write_out(self, text: str) -> None:
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except OSError as error:
+            # Otherwise, buffered output would be written at exit and cause another error.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._on_lost(error)
+
+
+def _write_err(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

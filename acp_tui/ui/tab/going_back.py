@@ -1,0 +1,387 @@
+"""Going back to one of the user's prompts: the dialog to choose it and how to go on from there, and doing that."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, TypeAlias
+
+from anyio import move_on_after
+from rich.segment import Segment
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.geometry import Size
+
+from acp_tui.client.attachments import without_mentions
+from acp_tui.client.changes import ChangesError
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.catch_up import digest
+from acp_tui.conversation.entries import EntryId
+from acp_tui.ui.changes.follower import summary_of
+from acp_tui.ui.changes.list import ChangesScreen
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.dialogs.agents import choose_agent
+from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.frame import Dialog, Frame
+from acp_tui.ui.kit.row_list import PickerRow, RowList, aligned, short_time
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.tab.taking_out import first_line, message_text, prompts_in
+
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.tab import Tab
+
+Way: TypeAlias = Literal["here", "fork", "anew", "agent", "files", "show", "copy"]
+"""How to go on. `files` shows the changed files, to put them back, and returns to the dialog."""
+
+SHORTCUTS: Final[dict[str, tuple[Way, bool]]] = {
+    "undo": ("files", False),
+    "prompts": ("show", False),
+    "fork": ("fork", True),
+    "handover": ("agent", True),
+}
+"""What slash commands choose in advance: how to go on, and whether from the session as it is now."""
+LABELS: Final[dict[Way, str]] = {
+    "here": "Go on here",
+    "fork": "Go on in a fork",
+    "anew": "Go on in a new session",
+    "agent": "Go on with another agent",
+    "files": "Put the files back",
+    "show": "Go to it",
+    "copy": "Copy it",
+}
+FROM_A_PROMPT: Final[dict[Way, str]] = {
+    "here": "edit it; the agent remembers what came after",
+    "fork": "a new tab; it remembers what came after, too",
+    "anew": "a new tab, told only what came before",
+    "agent": "a new tab, told only what came before",
+    "show": "in the conversation",
+}
+FROM_NOW: Final[dict[Way, str]] = {
+    "fork": "a new tab; this session stays as it is",
+    "anew": "a new tab, told a summary of it",
+    "agent": "a new tab, told a summary of it",
+    "show": "the end of the conversation",
+}
+KEYS: Final = "{move_up} {move_down} move · {prompts_switch} how to go on · {list_choose} do it · {dialog_close} close"
+FIND_LIMIT_S: Final = 0.5
+NARROW_CELLS: Final = 60
+
+
+class SentPrompt(NamedTuple):
+    """One of the user's prompts in the session."""
+
+    entry: EntryId
+    number: int
+    text: str
+    """Its first line."""
+    age: str = ""
+    """How long ago it was sent; "" if that isn't known."""
+    knows_files: bool = False
+    """Whether the files are known as they were then."""
+
+
+class GoingBack:
+    """The prompts of a session, and what can be done from each; None stands for the session as it is now."""
+
+    def __init__(self, tab: Tab, session: Session) -> None:
+        self._tab = tab
+        self._session = session
+        moments = tab.moments
+        self._moments = moments if moments is not None and moments.is_of(session) else None
+        entries = prompts_in(session.conversation)
+        self.prompts = [self._sent(entry, len(entries) - at) for at, entry in enumerate(entries)]
+        """The newest first."""
+
+    def _sent(self, entry: EntryId, number: int) -> SentPrompt:
+        sent_at = self._moments.sent_at.get(entry) if self._moments is not None else None
+        age = "" if sent_at is None else short_time(sent_at, datetime.now())
+        knows_files = self._moments is not None and self._moments.knows(entry)
+        return SentPrompt(entry, number, first_line(self._text(entry)), age, knows_files)
+
+    def _text(self, entry: EntryId) -> str:
+        return message_text(self._session.conversation, entry)
+
+    async def choose(self, way: Way, *, is_now: bool) -> None:
+        """Let the user choose a prompt and how to go on from there, beginning with these, and do it."""
+        prompt = None if is_now else next(iter(self.prompts), None)
+        if way == "files":
+            prompt = await self._last_with_changes() or prompt
+        match await self._tab.ask(GoBackDialog(self, way, prompt)):
+            case ("here", SentPrompt(entry)):
+                self._tab.prompt.set_draft(self._text(entry))
+                self._tab.screen.set_focus(self._tab.prompt)
+            case ("fork", prompt):
+                await self._fork(prompt)
+            case ("anew", prompt):
+                tab = await self._tab.app.open_tab(self._tab.link, self._session.cwd)
+                tab.prompt.set_draft(self._told(prompt))
+            case ("agent", prompt):
+                await self._hand_over(prompt)
+            case ("show", prompt):
+                self._show(prompt)
+            case ("copy", SentPrompt(entry)):
+                await copy(self._tab.screen, self._text(entry))
+
+    # What can be done
+
+    def ways(self, prompt: SentPrompt | None, changed: str | None) -> Sequence[PickerRow[Way]]:
+        """Always the same ways. `changed` sums up the files changed since the prompt; None while that isn't known."""
+        about = dict(FROM_NOW if prompt is None else FROM_A_PROMPT)
+        about["files"] = "; ".join(filter(None, (changed, "you see them first")))
+        return [
+            PickerRow(way, label, about.get(way, ""), is_disabled_reason=self._why_not(way, prompt, changed))
+            for way, label in zip(LABELS, aligned([*LABELS.values()]), strict=True)
+        ]
+
+    def _why_not(self, way: Way, prompt: SentPrompt | None, changed: str | None) -> str:
+        """Why that can't be done; "" if it can."""
+        agent = self._tab.link.agent
+        match way:
+            case "here" | "files" | "copy" if prompt is None:
+                return "choose a prompt for that"
+            case "here" if self._session.is_read_only:
+                return "you can only watch this session"
+            case "here" if self._tab.prompt.draft:
+                return "your draft isn't empty: send or clear it first"
+            case "fork" if agent is None or agent.lost is not None:
+                return "its agent isn't running"
+            case "fork" if agent is not None and not agent.capabilities.fork_session:
+                return f"{agent.title} can't fork sessions"
+            case "anew" if not self._tab.link.can_start:
+                return "its agent can't be started here"
+            case "files" if prompt is not None and not prompt.knows_files:
+                return "acp-tui has no copy of the files as they were"
+            case "files" if changed == "":
+                return "no file has changed since"
+        return ""
+
+    # Files
+
+    async def catch_up(self) -> None:
+        """Wait until all changes can be known."""
+        if self._moments is not None:
+            with suppress(ChangesError):
+                await self._moments.catch_up()
+
+    async def changed(self, prompt: SentPrompt | None, *, until_next: bool = False) -> str | None:
+        """A summary of the files changed since this prompt, or until the next one; None if it isn't known."""
+        if self._moments is None or prompt is None or not prompt.knows_files:
+            return None
+        with suppress(ChangesError):
+            return summary_of(await self._moments.changed(prompt.entry, until_next=until_next))
+        return None
+
+    async def _last_with_changes(self) -> SentPrompt | None:
+        """The last prompt since which files have changed; None if there is none, or it isn't found at once."""
+        with move_on_after(FIND_LIMIT_S):
+            for prompt in self.prompts:
+                if await self.changed(prompt):
+                    return prompt
+        return None
+
+    async def put_back(self, prompt: SentPrompt) -> bool:
+        """Show the files changed since this prompt, to put them back. Returns whether all of them are."""
+        assert self._moments is not None
+        since = self._moments.since(prompt.entry, f"prompt {prompt.number}")
+        try:
+            await since.rescan()
+        except ChangesError as error:
+            self._tab.say(str(error), severity="error")
+            return False
+        await self._tab.ask(ChangesScreen(since))
+        return not since.changes
+
+    # Elsewhere
+
+    async def _fork(self, prompt: SentPrompt | None) -> None:
+        source = self._session
+        title = source.conversation.shown_title or "the session above"
+        tab = await self._tab.app.open_tab(self._tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
+        if prompt is not None:
+            tab.prompt.set_draft(self._text(prompt.entry))
+
+    async def _hand_over(self, prompt: SentPrompt | None) -> None:
+        choice = await choose_agent(self._tab.app, "Go on with another agent")
+        if choice is not None:
+            cwd = choice.command.cwd or self._tab.cwd
+            tab = await self._tab.app.open_tab(self._tab.app.link_to(choice.command, cwd), cwd)
+            tab.prompt.set_draft(self._told(prompt))
+
+    def _told(self, prompt: SentPrompt | None) -> str:
+        """What a session is told that doesn't know this one."""
+        changes = self._tab.changes
+        files = sorted(changes.changes) if prompt is None and changes is not None else ()
+        told = digest(self._session.conversation, files, prompt.entry if prompt is not None else None)
+        return without_mentions(told)  # otherwise an agent could have files of its choice attached
+
+    def _show(self, prompt: SentPrompt | None) -> None:
+        panel = self._tab.panel
+        if panel is None:
+            return
+        panel.leave_subagents()
+        if prompt is None:
+            panel.view.action_follow()
+        else:
+            panel.view.go_to(prompt.entry)
+            panel.view.scroll_to_row(prompt.entry, 0)
+
+
+class _Rows(RowList):
+    """A list that, on a low screen, has one row while the other list has the keyboard."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        height = super().get_content_height(container, viewport, width)
+        return min(height, 1) if self.screen.has_class("-low") and self.has_class("-idle") else height
+
+    def on_resize(self) -> None:
+        self._reveal()
+
+
+class _PromptRows(_Rows):
+    def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
+        *before, end = super()._row_segments(index, width, palette)
+        if index == self.cursor:
+            return [*before, end]
+        styles = {"+": palette.success, "-": palette.error}
+        parts = re.split(r"(?<= )([+-][\d,]+)", end.text)
+        return [*before, *(Segment(part, styles.get(part[:1], end.style)) for part in parts)]
+
+
+class _WayRows(_Rows):
+    def mark_of(self, index: int) -> str:
+        if index == self.cursor:
+            return "◉ "
+        return "  " if self.rows[index].is_disabled_reason else "○ "
+
+
+class PromptList(FilteredList):
+    def __init__(self) -> None:
+        super().__init__()
+        self._list = _PromptRows(rows_around=18, rows_around_low=9)
+
+    def _fit_about(self) -> None:
+        self._about.set_class(bool(self._list.rows), "-blank")
+
+    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+        """Only move: how to go on is chosen below."""
+        event.stop()
+        event.prevent_default()
+        self._show_about()
+
+
+class WayList(FilteredList):
+    def __init__(self, rows: Sequence[PickerRow[Way]]) -> None:
+        super().__init__(rows, has_search=False)
+        self._list = _WayRows(rows_around=16, rows_around_low=9)
+
+
+class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
+    """Returns how to go on, and from which prompt: None for the session as it is now."""
+
+    PLACE: ClassVar[Place] = "prompts"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+
+    def __init__(self, source: GoingBack, way: Way, prompt: SentPrompt | None) -> None:
+        """With the cursor on `prompt`, and this way marked."""
+        super().__init__()
+        self._source = source
+        self._prompt = prompt
+        """The prompt that the ways are shown for."""
+        self._changed: dict[EntryId, str | None] = {}
+        """What has changed from a prompt to the next one."""
+        self._is_stale = asyncio.Event()
+        """Set when what is known of changes may no longer be so."""
+        self._prompts = PromptList()
+        self._ways = WayList(source.ways(prompt, None))
+        self._way = way
+
+    def compose(self) -> ComposeResult:
+        yield Frame(Content("Go back to a prompt"), KEYS, self._prompts, self._ways)
+
+    def on_mount(self) -> None:
+        prompt = self._prompt
+        self._prompts.show_rows(self._rows())
+        self._prompts.go_to(prompt)
+        self._ways.go_to(self._way)
+        self._prompts.search()
+        self._follow()
+
+    def _rows(self) -> Iterator[PickerRow[SentPrompt | None]]:
+        prompts = self._source.prompts
+        changed = [self._changed.get(prompt.entry) or "" for prompt in prompts]
+        if self.app.size.width < NARROW_CELLS:  # only the lines, if they are counted
+            asides = [re.sub(r"^[\d,]+ files? (?=[+-])", "", each) for each in changed]
+        else:
+            pairs = zip(changed, aligned([prompt.age for prompt in prompts]), strict=True)
+            asides = ["   ".join(filter(None, pair)) for pair in pairs]
+        yield PickerRow(None, "now  Everything said so far")
+        for prompt, aside in zip(prompts, asides, strict=True):
+            yield PickerRow(prompt, f"{prompt.number:>3}  {prompt.text}", aside=aside)
+
+    @work
+    async def _follow(self) -> None:
+        """Keep telling which prompts changed files, and what has changed since the one under the cursor."""
+        await self._source.catch_up()
+        while True:
+            self._is_stale.clear()
+            await self._compare()
+            await self._is_stale.wait()
+
+    async def _compare(self) -> None:
+        prompt = self._prompt
+        changed = await self._source.changed(prompt)
+        if prompt == self._prompt:
+            self._ways.show_rows(self._source.ways(prompt, changed))
+        for each in self._source.prompts:
+            if self._is_stale.is_set():
+                return
+            before = self._changed.get(each.entry)
+            if each.entry not in self._changed or each == self._source.prompts[0]:  # only the last one's still grow
+                self._changed[each.entry] = changed = await self._source.changed(each, until_next=True)
+                if (changed or "") != (before or ""):
+                    self._prompts.show_rows(self._rows())
+
+    def on_folder_changes_changed(self) -> None:
+        self._is_stale.set()
+
+    def on_filtered_list_moved(self) -> None:
+        row = self._prompts.row
+        if row is not None and row.value != self._prompt:
+            self._prompt = row.value
+            self._ways.show_rows(self._source.ways(self._prompt, None))
+            self._is_stale.set()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        for rows in self.query(_Rows):
+            rows.set_class(rows.parent not in event.widget.ancestors_with_self, "-idle")
+            rows.refresh(layout=True)
+
+    def action_switch(self) -> None:
+        """Give the keyboard to the other list."""
+        if self._prompts.is_searching:
+            self.set_focus(self._ways)
+        else:
+            self._prompts.search()
+
+    def on_filtered_list_chosen(self) -> None:
+        row = self._ways.row
+        if row is None or row.is_disabled_reason:
+            return
+        if row.value == "files" and self._prompt is not None:
+            self._put_back(self._prompt)
+        else:
+            self.dismiss((row.value, self._prompt))
+
+    @work(exclusive=True, group="files")
+    async def _put_back(self, prompt: SentPrompt) -> None:
+        """Show the files, and come back: once they are all as they were, to go on."""
+        if await self._source.put_back(prompt):
+            self._ways.go_to("here")
+        self._is_stale.set()

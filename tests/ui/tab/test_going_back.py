@@ -1,0 +1,272 @@
+"""Going back to a prompt: the dialog with the prompts, what each changed, and how to go on from there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from acp_tui.ui.prompt import PromptInput
+from support.desks import SESSION, Desk, OpenDesk
+from support.screens import Page, open_page
+
+TITLE = "Go back to a prompt"
+TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\n'
+
+
+async def _ask(desk: Desk, *prompts: str) -> None:
+    """Send these prompts; each of them changes a file of its own, `first.txt` for `first`."""
+    changes = desk.tabs[0].changes
+    assert changes is not None
+    await changes.ready()
+    for number, text in enumerate(prompts, 1):
+        await desk.send(text)
+        await desk.gets("session/prompt", times=number)
+        await desk.has_session()
+        (desk.tabs[0].cwd / f"{text}.txt").write_text(f"{text}\n")
+        await changes.rescan()
+
+
+def _marked(page: Page) -> str:
+    return next(line.partition("◉ ")[2].partition("   ")[0] for line in page.front_lines if "◉ " in line)
+
+
+# Files
+
+
+async def test_files_are_put_back_after_they_were_shown_and_the_prompt_is_edited(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TURN * 2 + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first", "second")
+        folder = desk.tabs[0].cwd
+        (folder / "first.txt").write_text("changed\n")
+        await desk.send("/undo")
+        await desk.shows(TITLE, "2 second", "1 first", "2 files +2 -1; you see them first")
+        assert _marked(desk) == "Put the files back"
+        await desk.press("enter")
+        await desk.shows("since prompt 2", "first.txt", "second.txt")
+        await desk.press("X")
+        await desk.shows("press X again to revert 2 files")
+        await desk.press("X")
+        await desk.shows("2 files as at prompt 2")
+        assert (folder / "first.txt").read_text() == "first\n"
+        assert not (folder / "second.txt").exists()
+        await desk.press("escape")
+        await desk.shows(TITLE, "no file has changed since")
+        assert _marked(desk) == "Go on here"
+        await desk.press("enter")
+        await desk.until(lambda: desk.draft == "second")
+
+
+async def test_who_puts_nothing_back_comes_back_to_the_dialog(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TURN + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first")
+        await desk.send("/undo")
+        await desk.shows("1 file +1; you see them first")
+        await desk.press("enter")
+        await desk.shows("since prompt 1")
+        await desk.press("escape")
+        await desk.shows(TITLE)
+        assert _marked(desk) == "Put the files back"
+        await desk.press("escape")
+        await desk.hides(TITLE)
+        assert (desk.tabs[0].cwd / "first.txt").exists()
+        assert desk.draft == ""
+
+
+async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TURN * 2 + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first", "second")
+        (desk.tabs[0].cwd / "second.txt").unlink()
+        changes = desk.tabs[0].changes
+        assert changes is not None
+        await changes.rescan()
+        await desk.send("/undo")
+        await desk.shows(TITLE, "1 file +1; you see them first")
+        await desk.press("enter")
+        await desk.shows("since prompt 1", "first.txt")
+
+
+async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TURN * 3 + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first", "second", "third")
+        (desk.tabs[0].cwd / "third.txt").unlink()
+        (desk.tabs[0].cwd / "first.txt").write_text("first\nand more\n")
+        await desk.press("escape", "escape")
+        await desk.shows(TITLE)
+        await desk.until(lambda: _aside(desk, "3  third").startswith("1 file +1"))
+        await desk.until(lambda: _aside(desk, "2  second").startswith("1 file +1"))
+        await desk.until(lambda: _aside(desk, "1  first").startswith("1 file +1"))
+        assert _aside(desk, "1  first").endswith("just now")
+        await desk.press("tab", "down", "down", "down", "down", "tab", "down", "down")
+        await desk.shows("2 files +3; you see them first")  # since the first one
+
+
+def _aside(desk: Desk, prompt: str) -> str:
+    (line,) = (line for line in desk.front_lines if prompt in line)
+    return line.partition(prompt)[2].strip(" │")
+
+
+async def test_a_prompt_does_not_wait_for_files_that_never_answer(open_desk: OpenDesk, tmp_path: Path) -> None:
+    """Git waits for the other end of a pipe for as long as it may."""
+    (tmp_path / ".git").mkdir()
+    os.mkfifo(tmp_path / ".git/HEAD")
+    (tmp_path / ".git/objects").mkdir()
+    (tmp_path / ".git/refs").mkdir()
+    async with open_desk(SESSION, TURN + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("prompt")
+        await desk.gets("session/prompt")
+        assert "will be sent after" not in desk.words
+        await desk.press("f5")
+        await desk.shows("Still reading the files.")
+        await desk.send("/undo")
+        await desk.shows(TITLE, "acp-tui has no copy of the files as they were")
+        await desk.press("enter", "escape")
+        await desk.hides(TITLE)
+
+
+# Another session
+
+FORKING = """
+handshake(agentCapabilities={"sessionCapabilities": {"fork": {}}})
+answer(expect("session/new"), sessionId="s1")
+"""
+
+
+async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: OpenDesk) -> None:
+    again = 'answer(expect("session/fork"), sessionId="s2")\nanswer(expect("session/new"), sessionId="s3")\n'
+    async with open_desk(FORKING, TURN + TURN + again + "serve_until_closed()") as desk:
+        await desk.has_session()
+        for number, text in enumerate(("first prompt", "second prompt"), 1):
+            await desk.send(text)
+            await desk.gets("session/prompt", times=number)
+            await desk.has_session()
+        await desk.press("escape", "escape")
+        await desk.shows(TITLE, "first prompt", "second prompt")
+        await desk.press("tab", "down", "enter")
+        await desk.gets("session/fork")
+        await desk.until(lambda: _draft(desk, 1) == "second prompt")
+        await desk.press("alt+1")
+        await desk.until(lambda: desk.tabs[0].screen.is_current)
+        await desk.press("escape", "escape")
+        await desk.shows(TITLE)
+        await desk.press("tab", "down", "down", "enter")
+        await desk.gets("session/new", times=2)
+        await desk.until(lambda: _draft(desk, 2).endswith("## Now\n\nsecond prompt"))
+        assert "first prompt" in _draft(desk, 2)
+
+
+def _draft(desk: Desk, tab: int) -> str:
+    return desk.tabs[tab].screen.query_one(PromptInput).draft if len(desk.tabs) > tab else ""
+
+
+# Here
+
+COUNT = 8
+
+
+async def _talk(page: Page) -> None:
+    for number in range(COUNT):
+        await page.send(f"prompt {number:02}")
+        await page.end_turn()
+    await page.until(lambda: f"prompt {COUNT - 1:02}" in page.text)
+
+
+async def _go_back(page: Page) -> None:
+    await page.press("escape", "escape")
+    await page.until(lambda: TITLE in page.text)
+
+
+async def test_esc_esc_enter_edits_the_last_prompt() -> None:
+    async with open_page() as page:
+        await _talk(page)
+        await _go_back(page)
+        await page.press("enter")
+        await page.until(lambda: page.draft == "prompt 07")
+        await page.press("X")
+        assert page.draft == "prompt 07X"
+
+
+async def test_a_search_finds_the_prompt() -> None:
+    async with open_page() as page:
+        await _talk(page)
+        await _go_back(page)
+        await page.press("0", "1", "enter")
+        await page.until(lambda: page.draft == "prompt 01")
+
+
+async def test_prompts_goes_to_one() -> None:
+    async with open_page(size=(80, 16)) as page:
+        await _talk(page)
+        assert "prompt 01" not in page.text
+        await page.send("/prompts")
+        await page.until(lambda: TITLE in page.text)
+        await page.press("0", "1", "enter")
+        await page.until(lambda: "prompt 01" in page.text and TITLE not in page.text)
+        assert "prompt 07" not in page.text
+        assert page.draft == ""
+
+
+async def test_a_prompt_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    monkeypatch.setattr(App, "copy_to_clipboard", lambda _, text: copied.append(text))
+    async with open_page() as page:
+        await page.send("first\nwhole")
+        await page.end_turn()
+        await _go_back(page)
+        await page.press("tab", "end", "enter")
+        await page.until(lambda: copied == ["first\nwhole"])
+        assert page.draft == ""
+
+
+async def test_a_click_on_a_prompt_chooses_it_and_does_nothing_yet() -> None:
+    async with open_page() as page:
+        await _talk(page)
+        await _go_back(page)
+        await page.click("prompt 06")
+        assert TITLE in page.text
+        await page.click("Go on here")
+        await page.until(lambda: page.draft == "prompt 06")
+
+
+async def test_a_low_screen_shows_the_list_that_has_the_keyboard() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await _talk(page)
+        await _go_back(page)
+        assert "7  prompt 06" in page.text
+        assert "Copy it" not in page.text
+        await page.press("down", "tab", "end")
+        await page.until(lambda: "Copy it" in page.text)
+        assert "7  prompt 06" in page.text
+        assert "8  prompt 07" not in page.text
+
+
+# What isn't possible
+
+
+async def test_what_was_written_is_not_lost() -> None:
+    async with open_page() as page:
+        await page.send("once more")
+        await page.end_turn()
+        await page.write("precious")
+        page.pilot.app.screen.run_worker(page.pilot.app.screen.run_action("do('go_back')"))
+        await page.until(lambda: "your draft isn't empty: send or clear it first" in page.text)
+        await page.press("enter", "escape")
+        await page.until(lambda: TITLE not in page.text)
+        assert page.draft == "precious"
+
+
+async def test_from_now_on_only_other_sessions_are_possible() -> None:
+    async with open_page() as page:
+        await _talk(page)
+        await _go_back(page)
+        await page.press("ctrl+home")
+        await page.until(lambda: page.text.count("choose a prompt for that") == 3)
+        await page.press("enter")
+        assert TITLE in page.text
