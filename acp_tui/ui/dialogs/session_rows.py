@@ -13,6 +13,7 @@ from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, PickerRow, aligned, short_folder, short_time
 from acp_tui.ui.rendering.wrapping import cut, width_cells
+from acp_tui.ui.session.status_line import TabState
 from acp_tui.values import dataclass
 
 TITLE_CELLS: Final = 32
@@ -78,7 +79,8 @@ class SessionRow:
     @property
     def can_be_hidden(self) -> bool:
         """Whether it's left out with the archived sessions: never what the user looks at or has to look at."""
-        return self.is_archived and not (self.is_current or self.group == NEEDS_YOU)
+        is_urgent = self.group == NEEDS_YOU or self.state == TabState.FAILED.value
+        return self.is_archived and not (self.is_current or is_urgent)
 
 
 def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> SessionRow:

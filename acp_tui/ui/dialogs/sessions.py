@@ -239,8 +239,10 @@ ARCHIVED: Final = {False: "with archived", True: "without archived"}
 """What the key does that shows and hides archived sessions, by whether they are shown."""
 MARK_CELLS: Final = 2
 NOWHERE: Final = Content()
+MOST_LINES: Final = 40
+"""Of the dialog with a question; the stylesheet says it, too."""
 LIST_SHARE: Final = 4
-"""Above a question, one in so many lines of the screen is the list's, but not fewer than three."""
+"""Above a question, one in so many lines of the dialog is the list's, but not fewer than three."""
 LINES_AROUND: Final = 5
 """Around the list and the question: the frame, the title, and what is said."""
 NO_TAB: Final = "It has no tab."
@@ -326,19 +328,22 @@ class SessionsDialog(Dialog[Act | None]):
         if next((row.group for row in in_order(self._source.in_tabs())), "") == NEEDS_YOU:
             self._list.action_move(-len(self._source.in_tabs()))
         self._source.listeners.append(self._show)
-        self.run_worker(self._look_around())
+        self.run_worker(self._look_at_hosts())
+        self.run_worker(self._ask_agents())
         self._begin()
 
-    def on_unmount(self) -> None:
+    def _on_prune(self) -> None:
+        """Hear nothing more while everything is still here."""
         self._source.listeners.remove(self._show)
         if self._asking is not None:
             self._asking.card.mirror = None
 
-    async def _look_around(self) -> None:
-        """Find what takes a moment: branches, and sessions elsewhere."""
+    async def _look_at_hosts(self) -> None:
         await self._source.find_branches()
         self._hosted = await self._source.in_hosts()
         self._show()
+
+    async def _ask_agents(self) -> None:
         self._in_agents = await self._source.in_agents()
         self._show()
 
@@ -434,8 +439,9 @@ class SessionsDialog(Dialog[Act | None]):
         self._rows = {row.key: row for row in shown}
         drawn = self._draw(shown)
         self._drawn = {row.value: row for row in drawn}
-        self.set_class(any(row.is_tab and row.group == NEEDS_YOU for row in shown), "-asking")
-        self._card.fit(self.size.height - LINES_AROUND - self._frame.key_lines - max(self.size.height // LIST_SHARE, 3))
+        self.set_class(any(row.is_tab and row.group == NEEDS_YOU for row in shown), "-needed")
+        height = min(self.size.height, MOST_LINES)
+        self._card.fit(height - LINES_AROUND - self._frame.key_lines - max(height // LIST_SHARE, 3))
         self._list.show_rows(drawn, empty=self._nothing(), stays=self.focused is self._card)
         self._show_found()
         self._say_how_it_stands()
@@ -539,12 +545,13 @@ class SessionsDialog(Dialog[Act | None]):
 
     def on_filtered_list_moved(self) -> None:
         """Show what its agent asks, and the line that matches the search."""
-        row = self._row
-        self._mirror(self._source.panel_asking(row.key) if row is not None else None)
+        self._show_question()
         self._show_line()
 
-    def _mirror(self, panel: SessionPanel | None) -> None:
-        """Show the request that this panel shows, and its changes, until another panel is shown."""
+    def _show_question(self) -> None:
+        """Show the request that the panel of its tab shows, and its changes."""
+        row = self._row
+        panel = self._source.panel_asking(row.key) if row is not None else None
         if panel is self._asking:
             return
         if self._asking is not None:
@@ -557,10 +564,13 @@ class SessionsDialog(Dialog[Act | None]):
 
     def action_answer(self) -> None:
         """Go to the question, or leave the search."""
+        self._show_question()  # the key may have overtaken the message that the cursor has moved
         if self._card.display:
             self._card.enter()
         elif self._list.is_searching:
             self._list.end_search()
+        elif (row := self._row) is not None and row.group == NEEDS_YOU:
+            self._say(Content(keys_in_force(self).hint("{list_choose} opens it; answer there")))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         """On the question, no key acts on the list."""

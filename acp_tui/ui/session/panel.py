@@ -35,7 +35,7 @@ from acp_tui.ui.permission.permission_card import Docked, PermissionCard
 from acp_tui.ui.permission.request_body import RequestBody
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.plan_view import PlanView
-from acp_tui.ui.session.status import Work, attendance_words, doing, facts_of, state_of
+from acp_tui.ui.session.status import Work, attendance_words, facts_of, state_of
 from acp_tui.ui.session.status_command import StatusCommand
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.textual_gaps.internals import forget_toasts
@@ -169,10 +169,6 @@ class SessionPanel(Vertical):
     def title(self) -> str:
         """The session's title; "" if there is none yet."""
         return self.conversation.shown_title
-
-    @property
-    def doing(self) -> str:
-        return doing(self.conversation)
 
     @property
     def state(self) -> str:

@@ -146,8 +146,8 @@ class HistoryController:
 
     async def find_branches(self) -> None:
         """Find out the branches of the tabs' folders."""
-        folders = {tab.cwd for tab in self._tab.app.tabs}
-        self._branches = await self._in_thread(lambda: {folder: branch_of(folder) for folder in folders})
+        for folder in {tab.cwd for tab in self._tab.app.tabs}:
+            self._branches[folder] = await to_thread.run_sync(branch_of, folder, abandon_on_cancel=True)
 
     async def in_hosts(self) -> Sequence[SessionRow]:
         """The sessions that hosts keep and no tab shows."""
@@ -157,10 +157,13 @@ class HistoryController:
         return [_hosted_row(key, one) for key, one in self._hosted.items()]
 
     async def close(self, key: str) -> None:
-        """Close this tab, after confirmation."""
-        tab = self._tab_at(key)
+        """Close this tab, after confirmation, and come back."""
+        tab, app = self._tab_at(key), self._tab.app
         if tab is not None:
-            await self._tab.app.close_tab(tab)
+            await app.tabs.go_to(tab)  # its questions are above it
+            await app.close_tab(tab)
+            if self._tab in app.tabs:
+                await app.tabs.go_to(self._tab)
 
     def move(self, key: str, direction: int) -> None:
         """Move this tab by one place."""

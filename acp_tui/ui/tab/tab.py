@@ -215,12 +215,6 @@ class Tab:
         return _cut(f"{agent}: {title}" if agent else title, cells)
 
     @property
-    def doing(self) -> str:
-        """The agent, its folder, and what it is doing."""
-        now = self.panel.doing if self.panel is not None else self.phase
-        return " · ".join(filter(None, (self.agent_title, self.cwd.name, now)))
-
-    @property
     def loss(self) -> str:
         """How a session that isn't connected was lost, as a state of the status line."""
         if self.opener.is_reconnecting:

@@ -96,7 +96,7 @@ async def test_rejecting_with_a_reason_leads_to_the_sessions_own_prompt(open_des
 
 
 @pytest.mark.parametrize("first", ["h", "z"])
-async def test_text_goes_to_the_sessions_own_draft_also_if_a_letter_means_something(
+async def test_text_goes_to_the_sessions_own_draft_whatever_it_means_in_the_list(
     open_desk: OpenDesk, first: str
 ) -> None:
     async with asking(open_desk, ONE) as desk:
@@ -152,3 +152,31 @@ async def test_on_a_small_screen_rows_question_and_the_way_out_are_in_view(
     async with asking(open_desk, ONE) as desk:
         await desk.pilot.resize_terminal(*size)
         await desk.shows("1 ▲ Tidy up", "Delete everything", "Esc close", "Tab")
+
+
+async def test_a_tab_that_needs_the_user_can_be_closed_from_the_list(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.press("alt+w")
+        await desk.shows("The agent is working. Close the tab anyway?")
+        assert not is_open(desk)
+        await desk.press_slowly("y")
+        await desk.until(lambda: len(desk.tabs) == 1)
+        assert desk.shown_session.session_id == "s2"
+
+
+async def test_a_form_is_answered_in_its_tab(open_desk: OpenDesk) -> None:
+    form = (
+        'expect("_go_on")\nsend(id=7, method="elicitation/create", params={"sessionId": "s2", "mode": "form",'
+        ' "message": "Which name?", "requestedSchema": {"type": "object", "properties":'
+        ' {"name": {"type": "string"}}}})\n'
+    )
+    async with asking(open_desk, ONE, form) as desk:
+        desk.let_go_on()
+        await desk.shows("2 ▲")
+        await desk.press("down")
+        await desk.hides("Permission")
+        await desk.press("tab")
+        await desk.shows("Enter opens it; answer there")
+        await desk.press("enter")
+        await desk.until(lambda: not is_open(desk))
+        await desk.shows("Which name?")

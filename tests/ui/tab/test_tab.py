@@ -43,12 +43,7 @@ class LoneTab(Tab):
 
 def test_before_it_has_a_session_it_is_called_by_its_agent_and_says_how_far_it_is() -> None:
     tab = Tab(AgentLink(None, "scripted"), Path("/project"))
-    assert (tab.name(), tab.title, tab.doing, tab.state) == (
-        "scripted",
-        "starting",
-        "project · starting",
-        TabState.STARTING,
-    )
+    assert (tab.name(), tab.title, tab.state) == ("scripted", "starting", TabState.STARTING)
     assert (tab.session, tab.conversation, tab.failure) == (None, None, None)
 
 
