@@ -12,7 +12,7 @@ import pytest
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.command import PLACES
-from acp_tui.ui.commands.help import RECENT, palette_rows
+from acp_tui.ui.commands.help import RECENT, CommandPicker, palette_rows
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.row_list import RowList
@@ -54,6 +54,16 @@ async def test_what_was_used_last_comes_first(open_desk: OpenDesk) -> None:
         await desk.shows("Used last", "Show all tabs F10")
         await desk.press("escape")
         assert (await desk.offers())[0] == "Show all tabs"
+
+
+async def test_what_is_said_of_a_command_fits_beside_it() -> None:
+    async with open_page(size=(80, 24)) as page:
+        page.pilot.app.push_screen(CommandPicker(COMMANDS, DEFAULT_KEYMAP, cells=80))
+        await page.settled()
+        rows = page.pilot.app.screen.query_one(RowList)
+        keyless = [row for row in rows.rows if not row.aside]
+        assert len(keyless) > 20
+        assert [row.label for row in keyless if not rows.shows_whole(row)] == []
 
 
 def test_places_come_from_the_focus_outwards() -> None:
