@@ -380,7 +380,8 @@ class TakeOver(Screen[None]):
         """The title of the call that the terminal belongs to, and the command where the title doesn't say it."""
         conversation, command = self._session.conversation, make_visible_line(self._state.command or "a terminal")
         entries = map(conversation.entries.__getitem__, conversation.terminal_entries.get(self._state.terminal_id, ()))
-        title = next((visible_title(entry.call) for entry in entries if isinstance(entry, ToolCallEntry)), command)
+        calls = (entry.call for entry in entries if isinstance(entry, ToolCallEntry) and entry.call.title)
+        title = next(map(visible_title, calls), command)
         return title if command in title else f"{title}  {PROMPT}{command}"
 
     @property

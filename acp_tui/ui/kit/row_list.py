@@ -19,7 +19,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import BLANK, cut, width_cells
+from acp_tui.ui.rendering.wrapping import BLANK, cut, cut_at_word, width_cells
 from acp_tui.values import dataclass
 
 V = TypeVar("V")
@@ -224,7 +224,7 @@ def _about(row: PickerRow[Any], room: int) -> str:
     """The text after the label, with the gap before it."""
     about = row.is_disabled_reason or row.description
     room -= len(GAP)
-    return GAP + cut(make_visible_line(about), room) if about and room > 8 else ""
+    return GAP + cut_at_word(make_visible_line(about), room) if about and room > 8 else ""
 
 
 def aligned(texts: Sequence[str], most_cells: int | None = None) -> list[str]:

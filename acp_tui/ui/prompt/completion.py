@@ -28,7 +28,7 @@ from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import cut, width_cells
+from acp_tui.ui.rendering.wrapping import cut, cut_at_word, width_cells
 from acp_tui.values import dataclass
 
 
@@ -153,7 +153,7 @@ class SuggestionList(RowList):
         if not value.description or about_cells < MIN_DESCRIPTION_CELLS:
             return room, ""
         gap = " " * max(label_cells - width_cells(_text(value)), 0) + GAP
-        return label_cells, gap + cut(make_visible_line(value.description), about_cells)
+        return label_cells, gap + cut_at_word(make_visible_line(value.description), about_cells)
 
 
 def _picker_row(value: Suggestion | InfoRow) -> PickerRow[Any]:

@@ -283,6 +283,15 @@ def cut(text: str, width: int) -> str:
     return text[: fold(text, max(width - 1, 2))[0].stop] + "…"
 
 
+def cut_at_word(text: str, width: int) -> str:
+    """Cut one line as `cut` does, but before the word that doesn't fit."""
+    shown = cut(text, width)
+    if shown == text:
+        return text
+    whole = shown[:-1] if text[len(shown) - 1 : len(shown)].isspace() else shown.rpartition(" ")[0]
+    return f"{whole.rstrip(' ,;:.')}…" if whole.strip() else shown
+
+
 def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
     for begin, end, size in split_graphemes(text)[0]:
         # After a joiner that joins nothing, the splitter counts no cells although the screen uses some.

@@ -24,14 +24,15 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.conversation.subagents import GLYPHS, state_style
 from acp_tui.ui.kit.line_view import LineView
+from acp_tui.ui.kit.row_list import aligned
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import Span, cut, pack, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Span, cut, cut_at_word, pack, width_cells, wrap
 from acp_tui.ui.session.plan_view import step_lines
 from acp_tui.values import dataclass
 
 INDENT: Final = 2
-LABEL_CELLS: Final = 10
+MIN_LABEL_CELLS: Final = 10
 MIN_ASIDE_CELLS: Final = 3
 MAX_FILES: Final = 200
 """Too many to read at the side. F5 lists all."""
@@ -121,7 +122,7 @@ def _heading(section: SidebarSection, state: SidebarState, width: int, palette: 
     }
     start = cut(f"{'▸' if is_folded else '▾'} {section.value}", width)
     room = width - width_cells(start) - 1
-    aside = cut(asides[section], room) if room >= MIN_ASIDE_CELLS else ""
+    aside = cut_at_word(asides[section], room) if room >= MIN_ASIDE_CELLS else ""
     gap = " " * (width - width_cells(start) - width_cells(aside))
     return Strip([Segment(start, palette.strong), Segment(gap), Segment(aside, palette.muted)])
 
@@ -135,7 +136,7 @@ def _subagent(row: SubagentRow, width: int, palette: Palette) -> Strip:
     mark = Segment(f"{' ' * INDENT}{GLYPHS[row.state]} ", state_style(row.state, palette))
     room = width - mark.cell_length
     aside = f" {row.spent}" if width_cells(row.spent) < room // 2 and row.spent else ""
-    name = cut(row.name, max(room - width_cells(aside), 2))
+    name = cut_at_word(row.name, max(room - width_cells(aside), 2))
     return Strip([mark, Segment(name, palette.text), Segment(aside, palette.muted)])
 
 
@@ -170,7 +171,7 @@ def _file(change: FileChange, width: int, palette: Palette) -> Strip:
     note = note_in_place_of_counts(change)
     if note:
         style = palette.warning if change.before_unknown is not None else palette.muted
-        segments.append(Segment(cut(note, max(width // 3, 8)) + " ", style))
+        segments.append(Segment(cut_at_word(note, max(width // 3, 8)) + " ", style))
     else:
         for word, style in zip(count_words(change), (palette.success, palette.error), strict=True):
             segments += [Segment(f"{word} ", style)] * bool(word)
@@ -181,8 +182,9 @@ def _file(change: FileChange, width: int, palette: Palette) -> Strip:
 
 
 def _facts(facts: Sequence[tuple[str, str]], width: int, palette: Palette) -> Iterator[Strip]:
-    for label, value in facts:
-        head = f"{' ' * INDENT}{cut(make_visible_line(label), LABEL_CELLS):<{LABEL_CELLS}} "
+    labels = aligned([f"{cut_at_word(make_visible_line(label), width // 2):<{MIN_LABEL_CELLS}}" for label, _ in facts])
+    for label, (_, value) in zip(labels, facts, strict=True):
+        head = f"{' ' * INDENT}{label} "
         yield from _indented([(make_visible_line(value), palette.text)], width, Segment(head, palette.muted))
 
 

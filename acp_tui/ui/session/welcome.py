@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
@@ -169,10 +170,10 @@ class Welcome(Vertical, can_focus=True):
 
     def _ways_in_full(self, width: int, palette: Palette) -> Iterator[Strip]:
         """What can be typed, and what each does."""
-        names = ", ".join(make_visible_line(command.name) for command in self._commands)
+        commands = _commands([command.name for command in self._commands], max(width - WAY_CELLS, 2))
         ways = (
             ("@", "attach a file, folder, or picture"),
-            ("/", f"commands: {names}" if names else "commands"),
+            ("/", commands),
             ("!", "run a command in the session's folder"),
             (keys_in_force(self).shown("help"), "help and all keys"),
         )
@@ -225,3 +226,16 @@ class Welcome(Vertical, can_focus=True):
     def is_text(self, event: events.Key) -> bool:
         """Whether the key is text for the prompt, since it means nothing here."""
         return event.is_printable and event.key not in NUMBERS
+
+
+def _commands(names: Sequence[str], width: int) -> str:
+    """As many of an agent's commands as fit, with whole names, and one for all that begin with the same word."""
+    shown = list(dict.fromkeys(_FAMILY.split(make_visible_line(name))[0] or name for name in names))
+    told = ", ".join(shown)
+    while shown and width_cells(f"commands: {told}") > width:
+        shown.pop()
+        told = ", ".join((*shown, "…"))
+    return f"commands: {told}" if shown else "commands"
+
+
+_FAMILY: Final = re.compile(r"[ :]")

@@ -6,7 +6,7 @@ The first frame shows only the prompt and the status line. Everything about conv
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.session.sidebar import Sidebar
     from acp_tui.ui.session.welcome import Welcome
     from acp_tui.ui.tab.tab import Tab
+
+
+CONVERSATION_KEYS: Final = ("{move_up} {move_down} move", "{toggle_entry} unfold", "{focus_prompt} back")
+"""Shown in place of the facts while the conversation has the keyboard."""
 
 
 class SessionScreen(Screen[None]):
@@ -178,7 +182,10 @@ class SessionScreen(Screen[None]):
     def _status_of(self, panel: SessionPanel) -> Status:
         tab = self.tab
         changes = tab.changes.summary() if tab.changes is not None else ""
-        facts = tuple(filter(None, (panel.below, *panel.facts(tab.settings.appearance, changes))))
+        told = panel.facts(tab.settings.appearance, changes)
+        if panel.view.has_focus_within:
+            told = tuple(map(tab.hint, CONVERSATION_KEYS))
+        facts = tuple(filter(None, (panel.below, *told)))
         state = panel.state
         if state == "lost":
             state = tab.loss

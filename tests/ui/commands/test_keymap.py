@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+import ast
+import re
+from collections.abc import Iterator
+from itertools import chain, groupby
+from pathlib import Path
 
 import pytest
 from textual.dom import DOMNode
@@ -302,6 +306,21 @@ def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
 )
 def test_every_hint_has_a_key(hints: tuple[str, ...]) -> None:
     assert "" not in map(DEFAULT_KEYMAP.hint, hints)
+
+
+def test_no_hint_names_a_command_that_is_gone() -> None:
+    """Where a hint names a command without a key, that part isn't shown, so a wrong name would go unseen."""
+    strings = chain.from_iterable(map(_strings, Path(acp_tui.ui.__file__).parent.rglob("*.py")))
+    named = [re.findall(r"(?<!{){(\w+)}(?!})", text) for text in strings]
+    assert {name for names in named if {*names} & {*BY_ID} for name in names} - {*BY_ID} == set()
+
+
+def _strings(file: Path) -> Iterator[str]:
+    """The texts in a module, a formatted one as it's written."""
+    tree = ast.parse(file.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 # Presets

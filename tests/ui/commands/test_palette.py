@@ -12,7 +12,7 @@ import pytest
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.command import PLACES
-from acp_tui.ui.commands.help import SUGGESTED, palette_rows
+from acp_tui.ui.commands.help import SUGGESTED, CommandPicker, palette_rows
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.row_list import RowList
@@ -80,6 +80,16 @@ async def test_it_begins_with_what_fits_the_moment_and_a_space_shows_the_rest(op
         await desk.press("space")
         assert {row.label for row in desk.rows} > {row.label for row in common}
         assert "Go to the end of the conversation" in {row.label for row in desk.rows}
+
+
+async def test_what_is_said_of_a_command_fits_beside_it() -> None:
+    async with open_page(size=(80, 24)) as page:
+        page.pilot.app.push_screen(CommandPicker(COMMANDS, DEFAULT_KEYMAP, cells=80))
+        await page.settled()
+        rows = page.pilot.app.screen.query_one(RowList)
+        keyless = [row for row in rows.rows if not row.aside]
+        assert len(keyless) > 20
+        assert [row.label for row in keyless if not rows.shows_whole(row)] == []
 
 
 def test_places_come_from_the_focus_outwards() -> None:

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from acp_tui.ui.rendering import plain, wrapping
 from acp_tui.ui.rendering.palette import NO_STYLE
 from acp_tui.ui.rendering.plain import PlainLines, plain_lines
-from acp_tui.ui.rendering.wrapping import Span, break_words, fold, wrap
+from acp_tui.ui.rendering.wrapping import Span, break_words, cut_at_word, fold, wrap
 
 BOLD = Style(bold=True)
 TEXTS = st.text(st.sampled_from("ab -日本、é👍\u200d\u0301\U0001f469\ufe0f"), max_size=60)
@@ -31,6 +31,14 @@ def texts(strips: list[Strip]) -> list[str]:
 def test_a_wrapped_line_is_never_too_wide_and_knows_its_width(text: str, width: int) -> None:
     for strip in wrap([(text, NO_STYLE)], width):
         assert cell_len(strip.text) == strip.cell_length <= width
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [(17, "Show every method"), (16, "Show every…"), (11, "Show every…"), (10, "Show…"), (4, "Sho…")],
+)
+def test_a_cut_line_ends_with_a_whole_word(width: int, shown: str) -> None:
+    assert cut_at_word("Show every method", width) == shown
 
 
 @given(TEXTS, st.integers(2, 20))

@@ -249,6 +249,16 @@ async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -
         assert "F1 help" in page.status
 
 
+async def test_while_the_conversation_has_the_keyboard_the_line_has_its_keys() -> None:
+    keys = "↑ ↓ move · Space unfold · Esc back · F1 help"
+    async with open_page(OptionsReplaced((MODE, MODEL)), agent("Done."), size=(100, 24)) as page:
+        assert "mode: Ask" in page.status
+        await page.press("tab")
+        assert page.status.endswith(keys)
+        await page.press("escape")
+        assert "mode: Ask" in page.status
+
+
 async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_last() -> None:
     async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
         assert page.status == f"▲ {AGENT}  needs your decision; Tab    mode: Ask · F1 help"

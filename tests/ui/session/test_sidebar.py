@@ -232,6 +232,13 @@ def test_no_line_is_wider_than_there_is_room(width: int) -> None:
             assert line.strip.cell_length <= width
 
 
+def test_a_label_is_whole_and_values_stand_in_one_column() -> None:
+    state = SidebarState(facts=(("Agent", "Demo"), ("Permission mode", "Ask"), ("A label as long as a sentence", "x")))
+    lines = section_lines(SidebarSection.SESSION, state, 40, PLAIN, is_folded=False)
+    shown = [line.strip.text.rstrip() for line in lines[1:]]
+    assert shown == ["  Agent               Demo", "  Permission mode     Ask", "  A label as long as… x"]
+
+
 def test_the_newest_of_many_files_are_listed_and_the_rest_counted() -> None:
     changes = tuple(FileChange(f"{at}.py", "modified", added=1) for at in range(MAX_FILES + 7))
     lines = section_lines(SidebarSection.CHANGES, SidebarState(changes=changes), 30, PLAIN, is_folded=False)

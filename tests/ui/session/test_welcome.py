@@ -67,6 +67,13 @@ async def test_commands_are_named_when_the_agent_tells_them() -> None:
         assert "/    commands: plan, te␛st" in page.text
 
 
+async def test_a_family_of_commands_is_named_once_and_no_name_is_cut() -> None:
+    names = ("memory", "memory show", "memory refresh", "mcp:list", "mcp:auth", "compress", "directory", "extensions")
+    async with open_page(size=(60, 24)) as page:
+        await page.apply(CommandsReplaced(tuple(OfferedCommand(name, "") for name in names)))
+        assert "/    commands: memory, mcp, compress, directory, …" in page.text
+
+
 async def test_what_its_command_has_to_say_of_an_agent_stands_above() -> None:
     async with open_greeted("Type anything to start it.") as page:
         assert page.text.index("Type anything to start it.") < page.text.index(WAYS[0])
