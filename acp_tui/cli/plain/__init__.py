@@ -18,10 +18,12 @@ from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
 
 from acp_tui.cli import ExitCode
+from acp_tui.cli.agents import list_agents
 from acp_tui.cli.plain.asking import choose, number_in
 from acp_tui.cli.plain.chat import Chat, Work
 from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.tool_call_text import ALL, command_of, ours, output_of, result_of
+from acp_tui.cli.plain.printer import step_words
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, ALL, command_of, ours, output_of, result_of
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import Unsupported
@@ -36,7 +38,6 @@ from acp_tui.conversation.wording import from_home, session_facts, usage_words, 
 from acp_tui.values import dataclass
 
 OURS: Final = "acp:"
-STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to do"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ async def _help(chat: Chat, _: str) -> None:
             [
                 "Enter sends a line. To write several, end one with a backslash, or put them between triple quotes.",
                 "@file attaches a file, !command runs a command. Ctrl+C cancels the turn, Ctrl+D quits.",
+                "Answer a question with the number or letter of your choice; w rejects and asks you why.",
                 *rows,
                 *([f"{chat.agent_title}'s own commands:", *theirs] if theirs else []),
             ]
@@ -183,13 +185,8 @@ async def _drop(chat: Chat, argument: str) -> None:
 
 async def _plan(chat: Chat, _: str) -> None:
     plans = _session(chat).conversation.plans.values()
-    steps = [step for plan in plans for step in plan.steps]
-    rows = [
-        f"  {STEP_WORDS.get(step.status, step.status)}: {step.content}"
-        + (f" ({step.priority} priority)" if step.priority != "medium" else "")
-        for step in steps
-    ]
-    chat.tell("\n".join(map(make_visible_line, rows)) or "The agent has no plan.")
+    rows = [f"  {step_words(step)}" for plan in plans for step in plan.steps]
+    chat.tell("\n".join(rows) or "The agent has no plan.")
 
 
 async def _usage(chat: Chat, _: str) -> None:
@@ -274,25 +271,30 @@ BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
 def run_plain(
-    command: AgentCommand,
+    command: AgentCommand | None,
     cwd: Path,
     settings: Settings,
+    why: str,
     notes: Sequence[str],
     record: RecordTo | None = None,
     prompt: str | None = None,
 ) -> int:
     """Work with the agent line by line until the user ends it. Returns the exit status.
 
-    `notes` has remarks about the settings. `prompt` is sent first.
+    `why` is what turned this mode on, `notes` has remarks about the settings. `prompt` is sent first. With `command`
+    None, lists the agents.
     """
+    if command is None:
+        return list_agents()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")
         return ExitCode.USAGE
+    print(f"{ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.", flush=True)
     agreed = ready_to_run(command)
     is_plain_terminal = os.environ.get("TERM", "dumb") == "dumb"
     console = Console(marks_prompts=not is_plain_terminal)
     for note in notes:
-        console.say(ours(make_visible(note)))
+        console.say(f"{ACP_TUI}: {ours(make_visible(note))}")
     with start_blocking_portal() as portal:
         chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record, prompt)
         status = portal.start_task_soon(chat.run)

@@ -20,11 +20,11 @@ from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.console import Console, Outbox, ring
 from acp_tui.cli.plain.printer import ConversationPrinter
-from acp_tui.cli.plain.tool_call_text import ours
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, ours
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError
-from acp_tui.client.notices import NewsWatch, channels_of
+from acp_tui.client.notices import About, NewsWatch, NoticeCommand, channels_of
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, until_connected
@@ -38,8 +38,9 @@ from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.wording import duration
 
-PROMPT: Final = "> "
+PROMPT: Final = f"{YOU}: "
 GOES_ON: Final = "... "
 QUOTES: Final = '"""'
 CANCEL_PATIENCE_S: Final = 2.0
@@ -75,6 +76,7 @@ class Chat:
         self._first_prompt = first_prompt
         self._outbox = Outbox(console.say)
         self._draft = Draft()
+        self._notice = NoticeCommand(self.say)
         self._memory = PromptMemory(state_folder() if settings.history.keep else None)
         self._scope = anyio.CancelScope()
         self._code = ExitCode.DONE
@@ -127,10 +129,10 @@ class Chat:
                 self._outbox.put(error_text(error))
                 return
             await self._recall()
-            self.say(f"{self.agent_title} in {self.cwd}. /help lists what you can type; Ctrl+D quits.")
+            self.say(f"{self.agent_title} in {self.cwd}")
             self._is_ready = True
             if self._first_prompt is not None:
-                self.say(f"> {make_visible(self._first_prompt)}")
+                self.tell(f"\n{PROMPT}{make_visible(self._first_prompt)}")
                 self._take(self._first_prompt)
             await self._show_prompt()
             await anyio.sleep_forever()
@@ -227,7 +229,7 @@ class Chat:
         self.session, self._watch = session, NewsWatch()
         if not is_known:
             self._teller = ConversationPrinter(
-                session.conversation, session.cwd, self._outbox, self.settings.conversation
+                session.conversation, session.cwd, self._outbox, self.settings.conversation, self.agent.title
             )
             self._teller.tell_all()
         self._permissions = Permissions(
@@ -239,8 +241,10 @@ class Chat:
 
     def _hear(self, change: Change) -> None:
         self._teller.tell(change)
-        self._look_for_news()
         facts = change.facts
+        if self.is_idle and (Fact.TURN in facts or Fact.CONNECTION in facts):
+            self._teller.finish()
+        self._look_for_news()
         if Fact.PERMISSIONS in facts:
             self._permissions.waiting.check_requests(self._tasks)
         if Fact.ELICITATIONS in facts:
@@ -250,16 +254,23 @@ class Chat:
             self._is_reconnecting = True
             self._tasks.start_soon(self._reconnect)
         if Fact.TURN in facts or Fact.CONNECTION in facts:
-            if self.is_idle:
-                self._teller.finish()
             self._tasks.start_soon(self._show_prompt)
 
     def _look_for_news(self) -> None:
-        """Ring the bell for what the settings want it for. Whether the user looks isn't known here."""
+        """Say that a turn has ended, and notify the user as the settings want. Whether they look isn't known here."""
         assert self.session is not None
-        news = self._watch.news_in(self.session.conversation, time.monotonic())
-        if news is not None and "bell" in channels_of(news, self.settings.notifications):
+        conversation = self.session.conversation
+        news = self._watch.news_in(conversation, time.monotonic())
+        if news is None:
+            return
+        if news.kind == "done" and conversation.last_stop_reason == "end_turn":
+            self.tell(f"\n{self.agent_title} is done, {duration(news.seconds)}")
+        channels = channels_of(news, self.settings.notifications)
+        if not {"bell", "desktop"}.isdisjoint(channels):
             self._tasks.start_soon(partial(to_thread.run_sync, ring, abandon_on_cancel=True))
+        if "command" in channels and self.settings.notifications.command:
+            about = About(self.agent.title, self.session.session_id, conversation.shown_title, str(self.session.cwd))
+            self._tasks.start_soon(self._notice.run, self.settings.notifications.command, news, about)
 
     @property
     def is_idle(self) -> bool:
@@ -350,10 +361,13 @@ class Chat:
                 break
             self._memory.history.add(wanted, str(self.cwd), self.agent.title)
             self._tasks.start_soon(self._memory.write)
+            self._teller.is_typed_here = True
             try:
                 await session.send_prompt((*attached.blocks, *session.commands.take()), attached.problems)
             except ClientError as error:
                 self._note_failure(session, error)
+            finally:
+                self._teller.is_typed_here = False
             wanted = self._next(session)
         if session.queue.is_held:
             self.say(f"{_count(session)}, held back: an empty line sends the next one, /drop deletes them")
@@ -422,7 +436,7 @@ class Chat:
     # Printing
 
     def say(self, text: str) -> None:
-        self._outbox.put(ours(make_visible(text)))
+        self._outbox.put(ours(make_visible(text)), ACP_TUI)
 
     def tell(self, text: str) -> None:
         self._outbox.put(text)

@@ -433,15 +433,27 @@ class Outbox:
         self._say = say
         self._waiting: deque[Lines | anyio.Event] = deque()
         self._has_some = anyio.Event()
+        self._speaker = ""
+        self.count = 0
+        """How much was ever added."""
 
     async def flush(self) -> None:
-        """Wait until everything added so far is printed."""
+        """Wait until everything added so far is printed. Whoever speaks then is named: a question may come between."""
         reached = anyio.Event()
         self.put(reached)
         await reached.wait()
 
-    def put(self, lines: Lines | anyio.Event) -> None:
-        """Add lines to print after earlier ones, or an event to set then. "" prints nothing."""
+    def put(self, lines: Lines | anyio.Event, speaker: str = "") -> None:
+        """Add lines to print after earlier ones, or an event to set then. "" prints nothing.
+
+        The speaker of a text is named before it, unless the text before was theirs. "": it needs no name.
+        """
+        if speaker and speaker != self._speaker:
+            assert isinstance(lines, str)
+            text = lines.lstrip("\n")
+            lines = f"{lines[: -len(text)]}{speaker}:{' ' if text[0] not in '`~' else chr(10)}{text}" if text else ""
+        self._speaker = speaker
+        self.count += 1
         self._waiting.append(lines)
         self._has_some.set()
 

@@ -258,7 +258,7 @@ class Notifications:
         ("desktop", "bell", "command"),
         "How to notify you that an agent needs you. `desktop`: the notification your terminal"
         " supports (`osc9`, `osc99` for kitty, or `osc777`), or a bell; `command`: your own"
-        " command. With `--plain`, only `bell` counts.",
+        " command. With `--plain`, `desktop` is a bell, too.",
     )
     done: tuple[NoticeChannel, ...] = setting(("desktop", "command"), "How to notify you that a turn ended.")
     failed: tuple[NoticeChannel, ...] = setting(
