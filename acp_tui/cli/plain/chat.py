@@ -229,7 +229,12 @@ class Chat:
         self.session, self._watch = session, NewsWatch()
         if not is_known:
             self._teller = ConversationPrinter(
-                session.conversation, session.cwd, self._outbox, self.settings.conversation, self.agent.title
+                session.conversation,
+                session.cwd,
+                self._outbox,
+                self.settings.conversation,
+                self.agent.title,
+                is_brief=self.settings.appearance.plain_detail == "answer",
             )
             self._teller.tell_all()
         self._permissions = Permissions(

@@ -91,6 +91,9 @@ class _PrintedMessage:
     """For a shortened thought: whether its first line has been printed."""
 
 
+_ALWAYS_TOLD: Final = (entries.TurnEnd, entries.Failure, entries.OwnCommand, Reconnected, ClientRemark)
+
+
 class ConversationPrinter:
     """Prints one conversation from now on."""
 
@@ -101,8 +104,11 @@ class ConversationPrinter:
         outbox: Outbox,
         shown: ConversationSettings,
         title: str,
+        *,
+        is_brief: bool = False,
     ) -> None:
-        """`title` is the agent's."""
+        """`title` is the agent's. With `is_brief`, only the last message of a turn is printed, at its end."""
+        self._is_brief = is_brief
         self.is_typed_here = False
         """Whether prompts of now were typed here, so they needn't be printed."""
         self._agent = tool_call_text.label_of(title)
@@ -142,18 +148,37 @@ class ConversationPrinter:
 
     def tell(self, change: Change) -> None:
         for entry_id in change.entries:
-            self._tell_entry(entry_id, self._conversation.entries[entry_id])
-        if Fact.PLAN in change.facts:
-            self._tell_plans()
+            entry = self._conversation.entries[entry_id]
+            if self._is_brief and isinstance(entry, entries.TurnEnd | entries.Failure):
+                self.finish()
+            if not self._is_brief or isinstance(entry, _ALWAYS_TOLD):
+                self._tell_entry(entry_id, entry)
         if Fact.OPTIONS in change.facts:
             self._tell_options()
-        if Fact.NOTICES in change.facts:
+        if Fact.PLAN in change.facts and not self._is_brief:
+            self._tell_plans()
+        if Fact.NOTICES in change.facts and not self._is_brief:
             self._tell_notices()
         if change.terminal is not None:
             self._tell_terminal(change.terminal)
 
     def finish(self) -> None:
         """Print the rest of the last message, because nothing more comes for now."""
+        if self._is_brief:
+            self._tell_answer()
+        self._finish_message()
+
+    def _tell_answer(self) -> None:
+        """Begin to print the last message of the turn, unless that is done."""
+        every = self._conversation.entries
+        for at in range(len(every) - 1, (self._conversation.turn_start or 0) - 1, -1):
+            entry = every[at]
+            if isinstance(entry, entries.Message) and entry.role == "agent" and entry.parts:
+                if at not in self._messages:
+                    self._tell_message(entries.EntryId(at), entry)
+                return
+
+    def _finish_message(self) -> None:
         if self._open is not None:
             entry_id, self._open = self._open, None
             message = self._conversation.entries[entry_id]
@@ -165,7 +190,7 @@ class ConversationPrinter:
 
     def _tell_entry(self, entry_id: entries.EntryId, entry: entries.Entry) -> None:
         if self._open is not None and entry_id != self._open:
-            self.finish()
+            self._finish_message()
         match entry:
             case entries.Message():
                 self._tell_message(entry_id, entry)
@@ -277,8 +302,9 @@ class ConversationPrinter:
         state = self._conversation.terminals[terminal_id]
         shown_by = self._conversation.terminal_entries.get(terminal_id)
         entry = self._conversation.entries[shown_by[-1]] if shown_by is not None else None
+        is_told = not self._is_brief or isinstance(entry, entries.OwnCommand)
         call = entry.call if isinstance(entry, entries.ToolCallEntry) else None
-        if state.has_exited and terminal_id not in self._ended:
+        if state.has_exited and is_told and terminal_id not in self._ended:
             self._ended.add(terminal_id)
             # Finished output doesn't change anymore.
             self._outbox.put(lambda: tool_call_text.output_of(state, self._limits, call))

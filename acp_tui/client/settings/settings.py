@@ -90,6 +90,12 @@ class Appearance:
         " readers and simple terminals.",
         applies="next start",
     )
+    plain_detail: Literal["all", "answer"] = setting(
+        "all",
+        "What those lines say of a turn: `all`, or only questions, failures, and, when the turn has ended, the agent's"
+        " last message (`answer`).",
+        applies="next start",
+    )
     status: tuple[StatusPart, ...] = setting(
         STATUS_PARTS,
         "What the status line shows on its right, in this order: the agent's mode and model, tokens"

@@ -44,12 +44,14 @@ DIFF = TextDiff("/project/a.py", "new\n", "old\n")
 class Told:
     """A conversation, and what plain mode prints of it."""
 
-    def __init__(self, **shown: Any) -> None:
+    def __init__(self, *, is_brief: bool = False, **shown: Any) -> None:
         self._lines: list[str] = []
         self._outbox = Outbox(self._lines.append)
         self.conversation = Conversation()
         settings = ConversationSettings(**shown)
-        self.teller = ConversationPrinter(self.conversation, CWD, self._outbox, settings, "Claude")
+        self.teller = ConversationPrinter(
+            self.conversation, CWD, self._outbox, settings, "Claude", is_brief=is_brief
+        )
 
     def hear(self, *updates: SessionUpdate) -> None:
         for update in updates:
@@ -243,3 +245,17 @@ async def test_a_table_is_told_in_sentences_but_not_in_code() -> None:
     assert await told.lines() == ["", "Claude: Sizes:", "Name: a|b; Size: 1; x", "Size: 2", "Name: No; Size: row"]
     told.hear(TurnEnded("end_turn"), agent(f"```\n{TABLE}\n```\n"))
     assert await told.lines() == ["", "Claude:", "```", *TABLE.splitlines(), "```"]
+
+
+async def test_if_only_the_answer_is_wanted_nothing_is_told_before_the_turn_has_ended() -> None:
+    told = Told(is_brief=True)
+    told.teller.is_typed_here = True
+    told.hear(prompt("go"), thought("Hm"), agent("First I look."), PlanReplaced((PlanStep("Look"),)))
+    told.hear(tool("c", title="Look", status="failed", content=(DIFF,)), NoticeShown("info", "Busy"))
+    told.hear(agent("One.\n\nTwo."), TurnEnded("end_turn"))
+    assert await told.lines() == []
+    told.teller.finish()
+    told.teller.finish()
+    assert await told.lines() == ["", "Claude: One.", "", "Two."]
+    told.hear(prompt("again"), agent("Half"), TurnEnded("max_tokens"))
+    assert await told.lines() == ["", "Claude: Half", "acp-tui: the turn ended: max_tokens"]
