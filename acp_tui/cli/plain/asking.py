@@ -327,7 +327,7 @@ class AgentStart:
         self.agent: Agent | None = None
         self.additions = Additions()
         self._hub = hub
-        self._command = command
+        self.command = command
         self._cwd = cwd
         self._settings = settings
         self._record = record
@@ -339,10 +339,10 @@ class AgentStart:
 
         Raises ClientError.
         """
-        with SlowStart(tasks, self._command.name, self._say) as slow:
+        with SlowStart(tasks, self.command.name, self._say) as slow:
             self.agent = await start_agent(
                 self._hub,
-                self._command,
+                self.command,
                 self._cwd,
                 self._settings,
                 INTERACTIVE,

@@ -18,13 +18,17 @@ from anyio.abc import TaskGroup
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
-from acp_tui.cli.plain.console import Console, Outbox, ring
-from acp_tui.cli.plain.printer import ConversationPrinter
-from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, ours
+from acp_tui.cli.plain.changes import FolderChanges
+from acp_tui.cli.plain.console import Console, Outbox, send
+from acp_tui.cli.plain.printer import Blocks, ConversationPrinter
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours, theirs
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
+from acp_tui.client.changes import ChangesError
+from acp_tui.client.completion.matching import mention_of
+from acp_tui.client.completion.workspace_files import is_written_out, look_into_folder
 from acp_tui.client.errors import AgentRefused, ClientError
-from acp_tui.client.notices import About, NewsWatch, NoticeCommand, channels_of
+from acp_tui.client.notices import BELL, About, NewsWatch, NoticeCommand, channels_of
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, until_connected
@@ -38,7 +42,7 @@ from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import duration
+from acp_tui.conversation.wording import duration, forked
 
 PROMPT: Final = f"{YOU}: "
 GOES_ON: Final = "... "
@@ -71,6 +75,7 @@ class Chat:
         self.settings = settings
         self.cwd = cwd
         self.session: Session | None = None
+        self.changes = FolderChanges(cwd)
         self._command = command
         self._record = record
         self._first_prompt = first_prompt
@@ -129,11 +134,12 @@ class Chat:
                 self._outbox.put(error_text(error))
                 return
             await self._recall()
+            self._tasks.start_soon(self.changes.run)
             self.say(f"{self.agent_title} in {self.cwd}")
             self._is_ready = True
             if self._first_prompt is not None:
                 self.tell(f"\n{PROMPT}{make_visible(self._first_prompt)}")
-                self._take(self._first_prompt)
+                self.take(self._first_prompt)
             await self._show_prompt()
             await anyio.sleep_forever()
 
@@ -222,8 +228,31 @@ class Chat:
         self.tell_error(error)
         return ""
 
-    def use(self, session: Session) -> None:
-        """Use this session from now on. If it's the same one continued, what was said isn't printed again."""
+    async def fork(self) -> None:
+        """Go on in a fork of the session. Raises ClientError."""
+        source = self.session
+        assert source is not None
+        title = source.conversation.shown_title or "the session above"
+        self.use(await self._driver.fork(source, title), is_fork=True)
+        self.say(f"{forked(title)}; /sessions lists both")
+
+    async def hand_over(self, command: AgentCommand) -> None:
+        """Go on with this agent, in a new session. Raises ClientError, and then the agent is the one before."""
+        start, before = self._start, (self._start.agent, self._start.command)
+        earlier = self.agent
+        start.command = command
+        try:
+            await self.start_agent()
+            await self.begin()
+        except ClientError:
+            failed, (start.agent, start.command) = start.agent, before
+            if failed is not None and failed is not earlier:
+                await failed.stop()
+            raise
+        await earlier.stop()
+
+    def use(self, session: Session, *, is_fork: bool = False) -> None:
+        """Use this session from now on. If it's the same one continued, or a fork of it, nothing is printed again."""
         is_known = self.session is not None and self.session.conversation is session.conversation
         self._unsubscribe()
         self.session, self._watch = session, NewsWatch()
@@ -236,11 +265,15 @@ class Chat:
                 self.agent.title,
                 is_brief=self.settings.appearance.plain_detail == "answer",
             )
-            self._teller.tell_all()
+            if is_fork:
+                self._teller.note_options()
+            else:
+                self._teller.tell_all()
         self._permissions = Permissions(
             session, self.console, self._outbox, on_shown=self._teller.note_asked, queue_first=self._say_first
         )
         self._questions = Questions(session, self.agent.title, self.console, self._outbox)
+        session.client_tools.before_write = self.changes.look_first
         self._unsubscribe = session.subscribe(self._hear)
         self._hear(Change((), (Fact.PERMISSIONS, Fact.ELICITATIONS, Fact.TURN)))
 
@@ -269,10 +302,11 @@ class Chat:
         if news is None:
             return
         if news.kind == "done" and conversation.last_stop_reason == "end_turn":
-            self.tell(f"\n{self.agent_title} is done, {duration(news.seconds)}")
+            took = f", {duration(news.seconds)}" if news.seconds >= 1 else ""
+            self.tell(f"\n{self.agent_title} is done{took}")
         channels = channels_of(news, self.settings.notifications)
         if not {"bell", "desktop"}.isdisjoint(channels):
-            self._tasks.start_soon(partial(to_thread.run_sync, ring, abandon_on_cancel=True))
+            self._tasks.start_soon(partial(to_thread.run_sync, send, BELL, abandon_on_cancel=True))
         if "command" in channels and self.settings.notifications.command:
             about = About(self.agent.title, self.session.session_id, conversation.shown_title, str(self.session.cwd))
             self._tasks.start_soon(self._notice.run, self.settings.notifications.command, news, about)
@@ -297,9 +331,10 @@ class Chat:
         self.console.show_prompt(GOES_ON if text is None else "")
         if text is not None:
             self.console.remember(text)
-            self._take(text)
+            self.take(text)
 
-    def _take(self, text: str) -> None:
+    def take(self, text: str) -> None:
+        """Send a prompt, or do what it says."""
         session = self.session
         assert session is not None  # nothing is read before
         taken = {command.name for command in session.conversation.commands}
@@ -322,11 +357,23 @@ class Chat:
             session.queue.add(text)
             self.say(f"queued until this turn ends; {_count(session)} (to list them: /queue)")
 
+    def completions(self, word: str) -> list[str]:
+        """Return the paths that continue `@PATH`, a folder at a time, as in a shell."""
+        if not word.startswith("@"):
+            return []
+        path = word[1:]
+        begin = "" if is_written_out(path) else "./"
+        found = (match.text.removeprefix(begin) for match in look_into_folder(begin + path, self.cwd))
+        options = [mention_of(name) for name in found if name.startswith(path)]
+        return [option for option in options if option is not None and option.startswith(word)]
+
     async def _obey(self, work: Work, argument: str) -> None:
         try:
             await work(self, argument)
         except ClientError as error:
             self.tell_error(error)
+        except ChangesError as error:
+            self.say(str(error))
         await self._show_prompt()
 
     async def _run_own(self, session: Session, line: str) -> None:
@@ -366,6 +413,7 @@ class Chat:
                 break
             self._memory.history.add(wanted, str(self.cwd), self.agent.title)
             self._tasks.start_soon(self._memory.write)
+            await self.changes.begin_turn()
             self._teller.is_typed_here = True
             try:
                 await session.send_prompt((*attached.blocks, *session.commands.take()), attached.problems)
@@ -442,6 +490,12 @@ class Chat:
 
     def say(self, text: str) -> None:
         self._outbox.put(ours(make_visible(text)), ACP_TUI)
+
+    def say_theirs(self, text: str) -> None:
+        """Print what the agent said."""
+        blocks = Blocks()
+        for block in (*blocks.add(text), *blocks.rest()):
+            self._outbox.put(f"\n{theirs(block)}", label_of(self.agent.title))
 
     def tell(self, text: str) -> None:
         self._outbox.put(text)

@@ -49,9 +49,7 @@ class Told:
         self._outbox = Outbox(self._lines.append)
         self.conversation = Conversation()
         settings = ConversationSettings(**shown)
-        self.teller = ConversationPrinter(
-            self.conversation, CWD, self._outbox, settings, "Claude", is_brief=is_brief
-        )
+        self.teller = ConversationPrinter(self.conversation, CWD, self._outbox, settings, "Claude", is_brief=is_brief)
 
     def hear(self, *updates: SessionUpdate) -> None:
         for update in updates:

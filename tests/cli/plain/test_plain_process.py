@@ -15,7 +15,7 @@ from support.terminal_process import LineTerminal, answers_to, line_terminal, pr
 
 DEMO = ("demo", "--plain", "--speed", "0")
 CHOICE = "Your choice, 1-3 y a n, w to reject and say why (Ctrl+C cancels the turn): "
-ENTER, CTRL_C, CTRL_D = "\n", "\x03", "\x04"
+ENTER, CTRL_C, CTRL_D, CTRL_G = "\n", "\x03", "\x04", "\x07"
 ASKS_TERMINAL = "\x1b[5n"
 
 
@@ -312,3 +312,69 @@ def test_prompts_are_marked_for_terminals_that_jump_between_them(tmp_path: Path)
         terminal.shows("\x1b]133;A\x07you: \x1b]133;B\x07")
         terminal.type(CTRL_D)
         assert terminal.end() == 0
+
+
+def test_the_last_answer_the_changes_and_the_editor_are_a_command_away(tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "%s, please\\nand more\\n" "$(cat "$1")" > "$1"\n')
+    editor.chmod(0o755)
+    env = {"TERM": "vt100", "EDITOR": str(editor)}
+    with line_terminal(*DEMO, cwd=tmp_path, env=env) as terminal:
+        terminal.answers = True
+        terminal.shows("you: ")
+        terminal.type("go" + ENTER)
+        terminal.shows(CHOICE)
+        terminal.type("1" + ENTER)
+        terminal.shows("Your choice: ")
+        terminal.type("3" + ENTER)
+        terminal.shows("Demo is done")
+        terminal.type("/changes" + ENTER)
+        terminal.shows("  1  durations.py: modified, 5 lines added, 2 removed")
+        terminal.type("/changes 1" + ENTER)
+        terminal.shows("+        total += int(number) * SECONDS[unit]")
+        terminal.type("/find nowhere said" + ENTER)
+        terminal.shows("Not found.")
+        terminal.type("/find READ durations" + ENTER)
+        terminal.shows("tool: Read durations.py")
+        terminal.type("/copy" + ENTER)
+        terminal.shows("]52;c;")
+        terminal.shows("acp-tui: Copied ")
+        terminal.type("/last" + ENTER)
+        terminal.shows("Demo: ")
+        terminal.type("/undo" + ENTER)
+        terminal.shows("Revert this file? The agent still remembers the turn. [y/N] ")
+        terminal.type("y" + ENTER)
+        terminal.shows("acp-tui: reverted: durations.py")
+        terminal.type("/changes" + ENTER)
+        terminal.shows("No file has changed.")
+        terminal.shows("you: ")
+        terminal.type("@che\t")
+        terminal.shows("@check.py")
+        terminal.type(CTRL_G)
+        terminal.shows("you: @check.py, please\nand more\n")
+        terminal.shows("Demo is done")
+
+
+def test_the_key_of_the_editor_answers_no_question(tmp_path: Path) -> None:
+    with line_terminal(*DEMO, cwd=tmp_path, env={"EDITOR": "true"}) as terminal:
+        terminal.shows("you: ")
+        terminal.type("go" + ENTER)
+        terminal.shows(CHOICE)
+        terminal.type(CTRL_G)
+        terminal.type("n" + ENTER)
+        terminal.shows("failed: Edit durations.py")
+    assert "/acp:edit" not in terminal.text
+
+
+def test_another_agent_goes_on_with_a_summary(tmp_path: Path) -> None:
+    with line_terminal("demo", "sessions", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("you: ")
+        terminal.type("hello" + ENTER)
+        terminal.shows("Demo is done")
+        terminal.type("/handover nobody" + ENTER)
+        terminal.shows("no agent is named 'nobody'")
+        terminal.type("/handover demo" + ENTER)
+        terminal.shows("## I asked\n\nhello\n")
+        terminal.shows("What is it to do now? (Enter: it gets nothing) ")
+        terminal.type("Fix the tests" + ENTER)
+        terminal.shows("Permission needed: Edit durations.py")
