@@ -91,11 +91,12 @@ async def ask_permission(
     head: str = "",
     on_shown: Callable[[ToolCall], None] = lambda _: None,
     reject: Callable[[PermissionOption], Awaitable[None]] | None = None,
+    has_hints: bool = True,
 ) -> None:
     """Ask until there's an answer to the current question, and give it to the agent.
 
     `head` goes above the question. `on_shown` gets the shown call. `reject` rejects with a reason, if the user can
-    give one.
+    give one. `has_hints` says what to type.
     """
 
     conversation, cwd = session.conversation, str(session.cwd)
@@ -117,7 +118,8 @@ async def ask_permission(
     place.say(f"\n{head}{text}")
     rejection = request.rejection if reject is not None else None
     why = "" if rejection is None else ", w to reject and say why"
-    prompt = f"Your choice, {keys_told(request.answers)}{why} (Ctrl+C cancels the turn): "
+    hints = f", {keys_told(request.answers)}{why} (Ctrl+C cancels the turn)" if has_hints else ""
+    prompt = f"Your choice{hints}: "
     while request.key in waiting:
         line = await place.ask(prompt)
         if line is None:

@@ -122,7 +122,25 @@ def notes_of(read: SettingsRead) -> tuple[str, ...]:
 
 def has_terminal() -> bool:
     # The screen is drawn on stderr, which is a terminal even if stdout is a pipe, or by Textual in a web page.
-    return os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver") or (sys.stdin.isatty() and sys.stderr.isatty())
+    return _is_web_page() or (sys.stdin.isatty() and sys.stderr.isatty())
+
+
+def _is_web_page() -> bool:
+    return os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver")
+
+
+def why_plain(settings: Settings, *, is_wanted: bool) -> str:
+    """Return what turns plain mode on; "" for the screen. `is_wanted`: by the option."""
+    if is_wanted:
+        return "--plain"
+    if _is_web_page():
+        return ""
+    if os.environ.get("ACP_TUI_PLAIN", "0") not in ("", "0"):
+        return "ACP_TUI_PLAIN"
+    if settings.appearance.plain:
+        return "the setting appearance.plain"
+    is_dumb = os.environ.get("TERM", "") in DUMB_TERMINALS and sys.stdin.isatty() and sys.stdout.isatty()
+    return "this terminal, which can't be drawn on" if is_dumb else ""
 
 
 def require_screen(otherwise: str) -> None:
@@ -144,6 +162,6 @@ def reason_not_to_draw(environ: Mapping[str, str]) -> str:
     what = f"TERM={term} is a terminal that acp-tui can't draw on" if term else "TERM isn't set"
     return (
         f"{what}, and acp-tui draws a full screen\n"
-        "  To work line by line: acp-tui AGENT --plain. For one turn without a screen: acp-tui exec.\n"
+        "  To work line by line: acp-tui AGENT. For one turn without a screen: acp-tui exec.\n"
         "  Or set TERM to your terminal's type, such as xterm-256color"
     )

@@ -16,6 +16,7 @@ from acp_tui.cli.prerequisites import (
     require_screen,
     sandbox_plan,
     settings_in_force,
+    why_plain,
 )
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.demo_agent import demo_command, with_project
@@ -66,15 +67,15 @@ def work_with(
     is_plain: bool = False,
     prompt: str | None = None,
 ) -> int:
-    """Work with the agent, in lines if requested or set. With `command` None, the user chooses one.
+    """Work with the agent, in lines if something turns plain mode on. With `command` None, the user chooses one.
 
     `prompt` is sent first.
     """
     read = settings_in_force()
-    if command is not None and (is_plain or read.settings.appearance.plain):
+    if why := why_plain(read.settings, is_wanted=is_plain):
         from acp_tui.cli.plain import run_plain
 
-        return run_plain(command, cwd, read.settings, notes_of(read), record, prompt)
+        return run_plain(command, cwd, read.settings, why, notes_of(read), record, prompt)
     require_screen("to run one turn without it: acp-tui exec")
     shell = leavable(read.settings.sessions)
     if command is None:

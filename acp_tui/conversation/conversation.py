@@ -156,6 +156,14 @@ class Conversation:
         return all(isinstance(entry, ClientRemark) for entry in self.entries)
 
     @property
+    def last_reply(self) -> str:
+        """The text of the agent's last message that has any."""
+        for entry in reversed(self.entries):
+            if isinstance(entry, Message) and entry.role == "agent" and entry.text.strip():
+                return entry.text
+        return ""
+
+    @property
     def shown_title(self) -> str:
         """The title, or the first line of the first prompt, safe to show on one line; "" if there is neither."""
         if self.title:

@@ -69,7 +69,7 @@ def demo_runs(terminal: DrawnTerminal, until: str = "Demo") -> None:
 
 @pytest.mark.parametrize("term", ["dumb", None])
 def test_a_terminal_that_cannot_be_drawn_on_is_refused_with_what_to_do(tmp_path: Path, term: str | None) -> None:
-    with started("demo", env={"TERM": term}, cwd=tmp_path) as terminal:
+    with started("replay", "demo:coding", env={"TERM": term}, cwd=tmp_path) as terminal:
         assert terminal.end() == 2
     said = terminal.said.decode()
     assert "TERM" in said

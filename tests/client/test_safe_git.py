@@ -53,9 +53,9 @@ STARTERS: Final = {
     "client/safe_git.py": "git",
     "client/processes/launcher.py": "the agents that the user starts, and commands in terminals",
     "demo/version_two.py": "the demo agent's own commands, as its scenario has them",
-    "ui/kit/clipboard.py": "the system's clipboard",
     "client/programs.py": "the user's own, for notices and the status line",
     "ui/kit/editor.py": "the user's editor",
+    "cli/plain/__init__.py": "the same",
 }
 HOOKS: Final = (
     *("applypatch-msg", "post-applypatch", "post-checkout", "post-commit", "post-index-change", "post-merge"),

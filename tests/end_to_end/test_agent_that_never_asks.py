@@ -128,7 +128,7 @@ def test_lines_ask_and_do_exactly_what_the_answer_says(
     left = list(answers)
     with line_terminal("--plain", "--", *scripted_argv(NEVER_ASKS), cwd=tmp_path) as terminal:
         for number, expected in enumerate(done):
-            terminal.shows("\n> " if number else "> ")
+            terminal.shows("\nyou: " if number else "you: ")
             terminal.type("go\n")
             asks = 2 if number == 0 else len(answers) - 2
             for _ in range(min(asks, len(left))):

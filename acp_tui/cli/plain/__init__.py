@@ -7,7 +7,7 @@ precedence; ours is then available as `/acp:NAME`.
 
 from __future__ import annotations
 
-import os
+import subprocess
 import sys
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -18,17 +18,37 @@ from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.plain.asking import choose, number_in
+from acp_tui.cli.agents import list_agents
+from acp_tui.cli.plain.asking import choose, confirm, number_in
+from acp_tui.cli.plain.changes import change_words
 from acp_tui.cli.plain.chat import Chat, Work
 from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.tool_call_text import ALL, command_of, ours, output_of, result_of
+from acp_tui.cli.plain.printer import step_words
+from acp_tui.cli.plain.tool_call_text import (
+    ACP_TUI,
+    ALL,
+    THOUGHT,
+    TOOL,
+    YOU,
+    command_of,
+    label_of,
+    ours,
+    output_of,
+    result_of,
+)
 from acp_tui.cli.terminal import ready_to_run
+from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.attachments import without_mentions
+from acp_tui.client.changes import ChangesError
+from acp_tui.client.clipboard import copy_by_tool, fits_terminal, said
+from acp_tui.client.editor import edit_text
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
-from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.catch_up import digest
+from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary
 from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -36,7 +56,8 @@ from acp_tui.conversation.wording import from_home, session_facts, usage_words, 
 from acp_tui.values import dataclass
 
 OURS: Final = "acp:"
-STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to do"}
+MAX_FOUND: Final = 20
+"""Lines that /find lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +94,7 @@ async def _help(chat: Chat, _: str) -> None:
             [
                 "Enter sends a line. To write several, end one with a backslash, or put them between triple quotes.",
                 "@file attaches a file, !command runs a command. Ctrl+C cancels the turn, Ctrl+D quits.",
+                "Answer a question with the number or letter of your choice; w rejects and asks you why.",
                 *rows,
                 *([f"{chat.agent_title}'s own commands:", *theirs] if theirs else []),
             ]
@@ -183,13 +205,8 @@ async def _drop(chat: Chat, argument: str) -> None:
 
 async def _plan(chat: Chat, _: str) -> None:
     plans = _session(chat).conversation.plans.values()
-    steps = [step for plan in plans for step in plan.steps]
-    rows = [
-        f"  {STEP_WORDS.get(step.status, step.status)}: {step.content}"
-        + (f" ({step.priority} priority)" if step.priority != "medium" else "")
-        for step in steps
-    ]
-    chat.tell("\n".join(map(make_visible_line, rows)) or "The agent has no plan.")
+    rows = [f"  {step_words(step)}" for plan in plans for step in plan.steps]
+    chat.tell("\n".join(rows) or "The agent has no plan.")
 
 
 async def _usage(chat: Chat, _: str) -> None:
@@ -234,6 +251,112 @@ async def _type(chat: Chat, argument: str) -> None:
         chat.say(f"typed into {command_of(running[0])}")
 
 
+async def _last(chat: Chat, _: str) -> None:
+    text = _session(chat).conversation.last_reply
+    chat.say_theirs(text or "(nothing yet)")
+
+
+async def _copy(chat: Chat, _: str) -> None:
+    text = _session(chat).conversation.last_reply
+    if not text:
+        chat.say("there is no answer to copy yet")
+        return
+    by_terminal = fits_terminal(text) and await to_thread.run_sync(chat.console.copy, text)
+    chat.say(said(len(text), await to_thread.run_sync(copy_by_tool, text), by_terminal=by_terminal))
+
+
+async def _find(chat: Chat, argument: str) -> None:
+    """List the lines that have all the words, the last ones below."""
+    words = argument.lower().split()
+    if not words:
+        chat.say("/find needs the words to look for")
+        return
+    found: list[str] = []
+    for entry in _session(chat).conversation.entries:
+        if isinstance(entry, Message):
+            speaker = {"user": YOU, "agent": label_of(chat.agent.title)}.get(entry.role, THOUGHT)
+            lines = [f"{speaker}: {line.strip()}" for line in entry.text.split("\n")]
+        else:
+            lines = [f"{TOOL}{entry.call.shown_title}"] if isinstance(entry, ToolCallEntry) else []
+        found += [line for line in lines if all(word in line.lower() for word in words)]
+    more = [f"[{len(found) - MAX_FOUND:,} more above]"] if len(found) > MAX_FOUND else []
+    chat.tell("\n".join([*more, *map(make_visible_line, found[-MAX_FOUND:])]) or "Not found.")
+
+
+async def _edit(chat: Chat, argument: str) -> None:
+    """Send what the user writes in their editor."""
+    chat.console.show_prompt(None)
+    text, problem = await edit_text(argument, lambda command: chat.console.lend(partial(subprocess.call, command)))
+    if problem:
+        chat.say(problem)
+    elif text.strip():
+        chat.tell(make_visible(f"{YOU}: {text.strip()}"))
+        chat.take(text.strip())
+    else:
+        chat.say("nothing to send")
+
+
+async def _changes(chat: Chat, argument: str) -> None:
+    changed = await chat.changes.all()
+    number = number_in(argument, len(changed))
+    if number is not None:
+        chat.tell(await chat.changes.diff_of(changed[number - 1].path))
+        return
+    rows = [f"  {number}  {change_words(change)}" for number, change in enumerate(changed, 1)]
+    chat.tell("\n".join(rows) or "No file has changed.")
+
+
+async def _undo(chat: Chat, _: str) -> None:
+    """Revert the files that changed since the last prompt, if the user wants that."""
+    if not _may_leave(chat):
+        return
+    reviews = await chat.changes.of_turn()
+    changes = [review.change for review in reviews if review.change is not None]
+    if not changes:
+        chat.say("no file has changed since your last prompt")
+        return
+    files = "this file" if len(changes) == 1 else f"these {len(changes)} files"
+    chat.console.say("\n".join(f"  {change_words(change)}" for change in changes))
+    if not await confirm(chat.console, f"Revert {files}? The agent still remembers the turn."):
+        return
+    for review in reviews:
+        try:
+            await chat.changes.undo(review)
+        except ChangesError as error:
+            chat.say(str(error))
+        else:
+            chat.say(f"reverted: {make_visible_line(review.path)}")
+
+
+async def _fork(chat: Chat, _: str) -> None:
+    if _may_leave(chat):
+        await chat.fork()
+
+
+async def _hand_over(chat: Chat, argument: str) -> None:
+    """Start another agent, and send it a summary of this session."""
+    if not argument:
+        chat.say("/handover needs the name of an agent; to list them: acp-tui agents")
+    elif _may_leave(chat):
+        command = (await to_thread.run_sync(find_agent, argument)).ready()
+        told = digest(_session(chat).conversation, [change.path for change in await chat.changes.all()])
+        if await chat.console.lend(partial(_is_refused, command)):
+            return
+        await chat.hand_over(command)
+        chat.console.say(make_visible(told))
+        wanted = await chat.console.ask("What is it to do now? (Enter: it gets nothing) ", is_guarded=False)
+        if wanted:
+            chat.take(without_mentions(told) + wanted)
+
+
+def _is_refused(command: AgentCommand) -> int:
+    try:
+        ready_to_run(command)
+    except SystemExit:
+        return 1
+    return 0
+
+
 async def _restart(chat: Chat, _: str) -> None:
     chat.console.show_prompt(None)
     await chat.restart()
@@ -267,6 +390,14 @@ COMMANDS: Final = (
     SlashCommand("show", "show the last tool call, or an earlier one", _show, "[NUMBER]"),
     SlashCommand("output", "show all of the last command's output", _output),
     SlashCommand("type", "type a line into a running command", _type, "TEXT"),
+    SlashCommand("last", "say the agent's last message again", _last),
+    SlashCommand("copy", "copy the agent's last message", _copy),
+    SlashCommand("find", "list the lines of the conversation that have these words", _find, "WORDS"),
+    SlashCommand("edit", "write a prompt in your editor (Ctrl+G, or Ctrl+X Ctrl+E)", _edit, "[TEXT]"),
+    SlashCommand("changes", "list the changed files, or show what changed in one", _changes, "[NUMBER]"),
+    SlashCommand("undo", "revert the files that changed since your last prompt", _undo),
+    SlashCommand("fork", "go on in a fork of the session", _fork),
+    SlashCommand("handover", "go on with another agent, which gets a summary", _hand_over, "AGENT"),
     SlashCommand("restart", "restart the agent and continue", _restart),
     SlashCommand("logout", "log out of the agent", _log_out),
 )
@@ -274,25 +405,29 @@ BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
 def run_plain(
-    command: AgentCommand,
+    command: AgentCommand | None,
     cwd: Path,
     settings: Settings,
+    why: str,
     notes: Sequence[str],
     record: RecordTo | None = None,
     prompt: str | None = None,
 ) -> int:
     """Work with the agent line by line until the user ends it. Returns the exit status.
 
-    `notes` has remarks about the settings. `prompt` is sent first.
+    `why` is what turned this mode on, `notes` has remarks about the settings. `prompt` is sent first. With `command`
+    None, lists the agents.
     """
+    if command is None:
+        return list_agents()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")
         return ExitCode.USAGE
+    print(f"{ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.", flush=True)
     agreed = ready_to_run(command)
-    is_plain_terminal = os.environ.get("TERM", "dumb") == "dumb"
-    console = Console(marks_prompts=not is_plain_terminal)
+    console = Console()
     for note in notes:
-        console.say(ours(make_visible(note)))
+        console.say(f"{ACP_TUI}: {ours(make_visible(note))}")
     with start_blocking_portal() as portal:
         chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record, prompt)
         status = portal.start_task_soon(chat.run)

@@ -21,7 +21,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import OneByOne, ask_permission
 from acp_tui.cli.plain.console import Console, Outbox
-from acp_tui.cli.plain.tool_call_text import ours
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, ours
 from acp_tui.cli.terminal import SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
@@ -100,11 +100,14 @@ class Permissions:
         self._console = console
         self._outbox = outbox
         self._queue_first = queue_first
+        self._has_hints = True
+        """Whether the next question says what to type: not each time, as they are read aloud."""
         self.waiting = OneByOne(lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN))
 
     async def _ask(self, request: PermissionRequest) -> None:
         await self._outbox.flush()
         others = len(self._session.conversation.permissions)
+        has_hints, self._has_hints = self._has_hints, False
         await ask_permission(
             self._session,
             request,
@@ -112,6 +115,7 @@ class Permissions:
             head=f"1 of {others} questions\n" if others > 1 else "",
             on_shown=self._on_shown,
             reject=partial(self._reject, request),
+            has_hints=has_hints,
         )
 
     async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> None:
@@ -323,7 +327,7 @@ class AgentStart:
         self.agent: Agent | None = None
         self.additions = Additions()
         self._hub = hub
-        self._command = command
+        self.command = command
         self._cwd = cwd
         self._settings = settings
         self._record = record
@@ -335,10 +339,10 @@ class AgentStart:
 
         Raises ClientError.
         """
-        with SlowStart(tasks, self._command.name, self._say) as slow:
+        with SlowStart(tasks, self.command.name, self._say) as slow:
             self.agent = await start_agent(
                 self._hub,
-                self._command,
+                self.command,
                 self._cwd,
                 self._settings,
                 INTERACTIVE,
@@ -354,7 +358,7 @@ class AgentStart:
         say_left_out(self.additions, self._say)
 
     def _say(self, text: str) -> None:
-        self._console.say(ours(make_visible(text)))
+        self._console.say(f"{ACP_TUI}: {ours(make_visible(text))}")
 
     # Called by the driver of its sessions
 

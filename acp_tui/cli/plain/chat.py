@@ -18,13 +18,17 @@ from anyio.abc import TaskGroup
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
-from acp_tui.cli.plain.console import Console, Outbox, ring
-from acp_tui.cli.plain.printer import ConversationPrinter
-from acp_tui.cli.plain.tool_call_text import ours
+from acp_tui.cli.plain.changes import FolderChanges
+from acp_tui.cli.plain.console import Console, Outbox, send
+from acp_tui.cli.plain.printer import Blocks, ConversationPrinter
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours, theirs
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
+from acp_tui.client.changes import ChangesError
+from acp_tui.client.completion.matching import mention_of
+from acp_tui.client.completion.workspace_files import is_written_out, look_into_folder
 from acp_tui.client.errors import AgentRefused, ClientError
-from acp_tui.client.notices import NewsWatch, channels_of
+from acp_tui.client.notices import BELL, About, NewsWatch, NoticeCommand, channels_of
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, until_connected
@@ -38,8 +42,9 @@ from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.wording import duration, forked
 
-PROMPT: Final = "> "
+PROMPT: Final = f"{YOU}: "
 GOES_ON: Final = "... "
 QUOTES: Final = '"""'
 CANCEL_PATIENCE_S: Final = 2.0
@@ -70,11 +75,13 @@ class Chat:
         self.settings = settings
         self.cwd = cwd
         self.session: Session | None = None
+        self.changes = FolderChanges(cwd)
         self._command = command
         self._record = record
         self._first_prompt = first_prompt
         self._outbox = Outbox(console.say)
         self._draft = Draft()
+        self._notice = NoticeCommand(self.say)
         self._memory = PromptMemory(state_folder() if settings.history.keep else None)
         self._scope = anyio.CancelScope()
         self._code = ExitCode.DONE
@@ -127,11 +134,12 @@ class Chat:
                 self._outbox.put(error_text(error))
                 return
             await self._recall()
-            self.say(f"{self.agent_title} in {self.cwd}. /help lists what you can type; Ctrl+D quits.")
+            self._tasks.start_soon(self.changes.run)
+            self.say(f"{self.agent_title} in {self.cwd}")
             self._is_ready = True
             if self._first_prompt is not None:
-                self.say(f"> {make_visible(self._first_prompt)}")
-                self._take(self._first_prompt)
+                self.tell(f"\n{PROMPT}{make_visible(self._first_prompt)}")
+                self.take(self._first_prompt)
             await self._show_prompt()
             await anyio.sleep_forever()
 
@@ -220,27 +228,61 @@ class Chat:
         self.tell_error(error)
         return ""
 
-    def use(self, session: Session) -> None:
-        """Use this session from now on. If it's the same one continued, what was said isn't printed again."""
+    async def fork(self) -> None:
+        """Go on in a fork of the session. Raises ClientError."""
+        source = self.session
+        assert source is not None
+        title = source.conversation.shown_title or "the session above"
+        self.use(await self._driver.fork(source, title), is_fork=True)
+        self.say(f"{forked(title)}; /sessions lists both")
+
+    async def hand_over(self, command: AgentCommand) -> None:
+        """Go on with this agent, in a new session. Raises ClientError, and then the agent is the one before."""
+        start, before = self._start, (self._start.agent, self._start.command)
+        earlier = self.agent
+        start.command = command
+        try:
+            await self.start_agent()
+            await self.begin()
+        except ClientError:
+            failed, (start.agent, start.command) = start.agent, before
+            if failed is not None and failed is not earlier:
+                await failed.stop()
+            raise
+        await earlier.stop()
+
+    def use(self, session: Session, *, is_fork: bool = False) -> None:
+        """Use this session from now on. If it's the same one continued, or a fork of it, nothing is printed again."""
         is_known = self.session is not None and self.session.conversation is session.conversation
         self._unsubscribe()
         self.session, self._watch = session, NewsWatch()
         if not is_known:
             self._teller = ConversationPrinter(
-                session.conversation, session.cwd, self._outbox, self.settings.conversation
+                session.conversation,
+                session.cwd,
+                self._outbox,
+                self.settings.conversation,
+                self.agent.title,
+                is_brief=self.settings.appearance.plain_detail == "answer",
             )
-            self._teller.tell_all()
+            if is_fork:
+                self._teller.note_options()
+            else:
+                self._teller.tell_all()
         self._permissions = Permissions(
             session, self.console, self._outbox, on_shown=self._teller.note_asked, queue_first=self._say_first
         )
         self._questions = Questions(session, self.agent.title, self.console, self._outbox)
+        session.client_tools.before_write = self.changes.look_first
         self._unsubscribe = session.subscribe(self._hear)
         self._hear(Change((), (Fact.PERMISSIONS, Fact.ELICITATIONS, Fact.TURN)))
 
     def _hear(self, change: Change) -> None:
         self._teller.tell(change)
-        self._look_for_news()
         facts = change.facts
+        if self.is_idle and (Fact.TURN in facts or Fact.CONNECTION in facts):
+            self._teller.finish()
+        self._look_for_news()
         if Fact.PERMISSIONS in facts:
             self._permissions.waiting.check_requests(self._tasks)
         if Fact.ELICITATIONS in facts:
@@ -250,16 +292,24 @@ class Chat:
             self._is_reconnecting = True
             self._tasks.start_soon(self._reconnect)
         if Fact.TURN in facts or Fact.CONNECTION in facts:
-            if self.is_idle:
-                self._teller.finish()
             self._tasks.start_soon(self._show_prompt)
 
     def _look_for_news(self) -> None:
-        """Ring the bell for what the settings want it for. Whether the user looks isn't known here."""
+        """Say that a turn has ended, and notify the user as the settings want. Whether they look isn't known here."""
         assert self.session is not None
-        news = self._watch.news_in(self.session.conversation, time.monotonic())
-        if news is not None and "bell" in channels_of(news, self.settings.notifications):
-            self._tasks.start_soon(partial(to_thread.run_sync, ring, abandon_on_cancel=True))
+        conversation = self.session.conversation
+        news = self._watch.news_in(conversation, time.monotonic())
+        if news is None:
+            return
+        if news.kind == "done" and conversation.last_stop_reason == "end_turn":
+            took = f", {duration(news.seconds)}" if news.seconds >= 1 else ""
+            self.tell(f"\n{self.agent_title} is done{took}")
+        channels = channels_of(news, self.settings.notifications)
+        if not {"bell", "desktop"}.isdisjoint(channels):
+            self._tasks.start_soon(partial(to_thread.run_sync, send, BELL, abandon_on_cancel=True))
+        if "command" in channels and self.settings.notifications.command:
+            about = About(self.agent.title, self.session.session_id, conversation.shown_title, str(self.session.cwd))
+            self._tasks.start_soon(self._notice.run, self.settings.notifications.command, news, about)
 
     @property
     def is_idle(self) -> bool:
@@ -281,9 +331,10 @@ class Chat:
         self.console.show_prompt(GOES_ON if text is None else "")
         if text is not None:
             self.console.remember(text)
-            self._take(text)
+            self.take(text)
 
-    def _take(self, text: str) -> None:
+    def take(self, text: str) -> None:
+        """Send a prompt, or do what it says."""
         session = self.session
         assert session is not None  # nothing is read before
         taken = {command.name for command in session.conversation.commands}
@@ -306,11 +357,23 @@ class Chat:
             session.queue.add(text)
             self.say(f"queued until this turn ends; {_count(session)} (to list them: /queue)")
 
+    def completions(self, word: str) -> list[str]:
+        """Return the paths that continue `@PATH`, a folder at a time, as in a shell."""
+        if not word.startswith("@"):
+            return []
+        path = word[1:]
+        begin = "" if is_written_out(path) else "./"
+        found = (match.text.removeprefix(begin) for match in look_into_folder(begin + path, self.cwd))
+        options = [mention_of(name) for name in found if name.startswith(path)]
+        return [option for option in options if option is not None and option.startswith(word)]
+
     async def _obey(self, work: Work, argument: str) -> None:
         try:
             await work(self, argument)
         except ClientError as error:
             self.tell_error(error)
+        except ChangesError as error:
+            self.say(str(error))
         await self._show_prompt()
 
     async def _run_own(self, session: Session, line: str) -> None:
@@ -350,10 +413,14 @@ class Chat:
                 break
             self._memory.history.add(wanted, str(self.cwd), self.agent.title)
             self._tasks.start_soon(self._memory.write)
+            await self.changes.begin_turn()
+            self._teller.is_typed_here = True
             try:
                 await session.send_prompt((*attached.blocks, *session.commands.take()), attached.problems)
             except ClientError as error:
                 self._note_failure(session, error)
+            finally:
+                self._teller.is_typed_here = False
             wanted = self._next(session)
         if session.queue.is_held:
             self.say(f"{_count(session)}, held back: an empty line sends the next one, /drop deletes them")
@@ -422,7 +489,13 @@ class Chat:
     # Printing
 
     def say(self, text: str) -> None:
-        self._outbox.put(ours(make_visible(text)))
+        self._outbox.put(ours(make_visible(text)), ACP_TUI)
+
+    def say_theirs(self, text: str) -> None:
+        """Print what the agent said."""
+        blocks = Blocks()
+        for block in (*blocks.add(text), *blocks.rest()):
+            self._outbox.put(f"\n{theirs(block)}", label_of(self.agent.title))
 
     def tell(self, text: str) -> None:
         self._outbox.put(text)

@@ -16,15 +16,16 @@ import termios
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol, TypeAlias
 
 import anyio
 from anyio import to_thread
 
+from acp_tui.cli.prerequisites import DUMB_TERMINALS
 from acp_tui.cli.terminal import LOOK_S, LineFence, has_typed
-from acp_tui.client.notices import BELL
+from acp_tui.client.clipboard import through_terminal, through_tmux
 from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible
 
@@ -57,6 +58,13 @@ class ConsoleListener(Protocol):
     def end(self) -> None:
         """Handle Ctrl+D on an empty line, or the loss of the terminal."""
 
+    def completions(self, word: str) -> Sequence[str]:
+        """Return what a word of a prompt may become. Called in the main thread."""
+
+
+EDIT_KEYS: Final = (r"\C-g", r"\C-x\C-e")
+EDIT: Final = r"\C-a/acp:edit \C-m"
+"""What they type: the line becomes what is edited."""
 
 # Readline doesn't count cells between \x01 and \x02.
 PROMPT_BEGINS: Final = "\x01\x1b]133;A\x07\x02"
@@ -76,9 +84,9 @@ class _TerminalRequest:
 class Console:
     """Prints lines, and reads lines with a prompt."""
 
-    def __init__(self, *, marks_prompts: bool = False) -> None:
-        """With `marks_prompts`, prompts have marks that let a terminal jump between them (OSC 133)."""
-        self._marks_prompts = marks_prompts
+    def __init__(self) -> None:
+        self._is_dumb = os.environ.get("TERM", "") in DUMB_TERMINALS
+        """Whether the terminal shows what isn't text: marks that let it jump between prompts (OSC 133), and copies."""
         self.prompt: str | None = None
         """The prompt of the next line; "" while the agent works; None to read nothing."""
         self._said: deque[str] = deque()
@@ -179,6 +187,9 @@ class Console:
         """Print and read until `end` is called. `call` runs a function in the event loop and waits for it."""
         if readline is not None:
             readline.set_auto_history(False)  # answers aren't prompts
+            readline.set_completer_delims(" ")
+            readline.set_completer(self._completer(host))
+            readline.parse_and_bind("tab: complete")
         with _handled_signals(self._on_wake, self._on_interrupt, self._on_hangup, self._signalling_fd):
             while True:
                 self._is_dirty = False
@@ -191,6 +202,16 @@ class Console:
                     break
                 with suppress(ReadInterrupted):
                     self._serve_once(host, call)
+
+    def _completer(self, host: ConsoleListener) -> Callable[[str, int], str | None]:
+        found: list[str] = []
+
+        def complete(word: str, number: int) -> str | None:
+            if number == 0:
+                found[:] = host.completions(word) if self._read_for is None else ()
+            return found[number] if number < len(found) else None
+
+        return complete
 
     def _serve_once(self, host: ConsoleListener, call: Callable[..., object]) -> None:
         errand = self._errand
@@ -247,11 +268,13 @@ class Console:
     def _read(self, prompt: str) -> str | None:
         """Read a line; None at the end of input. Raises ReadInterrupted."""
         prompt = make_visible(prompt)  # readline bypasses our stdout
-        if self._marks_prompts and prompt and self._read_for is None and readline is not None:
+        if not self._is_dumb and prompt and self._read_for is None and readline is not None:
             prompt = f"{PROMPT_BEGINS}{prompt}{PROMPT_ENDS}"
         self._has_begun = False
         if readline is not None:
             readline.set_startup_hook(self._begin_line)
+            for key in EDIT_KEYS:  # an answer isn't edited
+                readline.parse_and_bind(f'"{key}": "{EDIT}"' if self._read_for is None else f'"{key}": abort')
         if not self._is_at_line_start:
             print()
         try:
@@ -368,6 +391,12 @@ class Console:
         sys.stdout.flush()
         self._is_at_line_start = True
 
+    def copy(self, text: str) -> bool:
+        """Whether the terminal was told to copy this. Blocks if it takes nothing."""
+        if not self._is_dumb:
+            send(through_terminal(text) + (through_tmux(text) if os.environ.get("TMUX") else ""))
+        return not self._is_dumb
+
     def remember(self, line: str) -> None:
         """Make the line available with the arrow keys. Not used for answers to questions."""
         if readline is not None and line.strip():
@@ -419,11 +448,11 @@ def _open_pipe() -> tuple[int, int]:
     return ends
 
 
-def ring() -> None:
-    """Ring the terminal's bell at once: it changes no line. Blocks if the terminal takes nothing."""
+def send(sequence: str) -> None:
+    """Send the terminal a bell, or what else changes no line, at once. Blocks if it takes nothing."""
     if sys.stdout.isatty():
         with suppress(OSError):
-            os.write(sys.stdout.fileno(), BELL.encode())
+            os.write(sys.stdout.fileno(), sequence.encode())
 
 
 class Outbox:
@@ -433,15 +462,27 @@ class Outbox:
         self._say = say
         self._waiting: deque[Lines | anyio.Event] = deque()
         self._has_some = anyio.Event()
+        self._speaker = ""
+        self.count = 0
+        """How much was ever added."""
 
     async def flush(self) -> None:
-        """Wait until everything added so far is printed."""
+        """Wait until everything added so far is printed. Whoever speaks then is named: a question may come between."""
         reached = anyio.Event()
         self.put(reached)
         await reached.wait()
 
-    def put(self, lines: Lines | anyio.Event) -> None:
-        """Add lines to print after earlier ones, or an event to set then. "" prints nothing."""
+    def put(self, lines: Lines | anyio.Event, speaker: str = "") -> None:
+        """Add lines to print after earlier ones, or an event to set then. "" prints nothing.
+
+        The speaker of a text is named before it, unless the text before was theirs. "": it needs no name.
+        """
+        if speaker and speaker != self._speaker:
+            assert isinstance(lines, str)
+            text = lines.lstrip("\n")
+            lines = f"{lines[: -len(text)]}{speaker}:{' ' if text[0] not in '`~' else chr(10)}{text}" if text else ""
+        self._speaker = speaker
+        self.count += 1
         self._waiting.append(lines)
         self._has_some.set()
 

@@ -18,13 +18,14 @@ from acp_tui.conversation import entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
-from acp_tui.conversation.facts import Fact, Plan, SessionId
+from acp_tui.conversation.facts import Fact, Plan, PlanStep, SessionId
 from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import answer_words, error_words, forked, stop_words, subagent_state, value_name
 from acp_tui.values import dataclass
 
+STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to do"}
 _FENCE: Final = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(`{3,}|~{3,})(.*)")
 
 
@@ -90,10 +91,27 @@ class _PrintedMessage:
     """For a shortened thought: whether its first line has been printed."""
 
 
+_ALWAYS_TOLD: Final = (entries.TurnEnd, entries.Failure, entries.OwnCommand, Reconnected, ClientRemark)
+
+
 class ConversationPrinter:
     """Prints one conversation from now on."""
 
-    def __init__(self, conversation: Conversation, cwd: Path, outbox: Outbox, shown: ConversationSettings) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        cwd: Path,
+        outbox: Outbox,
+        shown: ConversationSettings,
+        title: str,
+        *,
+        is_brief: bool = False,
+    ) -> None:
+        """`title` is the agent's. With `is_brief`, only the last message of a turn is printed, at its end."""
+        self._is_brief = is_brief
+        self.is_typed_here = False
+        """Whether prompts of now were typed here, so they needn't be printed."""
+        self._agent = tool_call_text.label_of(title)
         self._cwd = str(cwd)
         self._conversation = conversation
         self._outbox = outbox
@@ -104,6 +122,8 @@ class ConversationPrinter:
         """The message that may continue."""
         self._calls: dict[entries.EntryId, str] = {}
         """The last printed status of each call."""
+        self._begun: tuple[entries.EntryId | None, int] = (None, 0)
+        """The last call whose start was printed, and how much had been by then."""
         self._asked: dict[tool_calls.ToolCallId, tuple[tool_calls.ToolCallContent, ...]] = {}
         """The content shown to the user with a call's permission request."""
         self._others: set[entries.EntryId] = set()
@@ -128,18 +148,37 @@ class ConversationPrinter:
 
     def tell(self, change: Change) -> None:
         for entry_id in change.entries:
-            self._tell_entry(entry_id, self._conversation.entries[entry_id])
-        if Fact.PLAN in change.facts:
-            self._tell_plans()
+            entry = self._conversation.entries[entry_id]
+            if self._is_brief and isinstance(entry, entries.TurnEnd | entries.Failure):
+                self.finish()
+            if not self._is_brief or isinstance(entry, _ALWAYS_TOLD):
+                self._tell_entry(entry_id, entry)
         if Fact.OPTIONS in change.facts:
             self._tell_options()
-        if Fact.NOTICES in change.facts:
+        if Fact.PLAN in change.facts and not self._is_brief:
+            self._tell_plans()
+        if Fact.NOTICES in change.facts and not self._is_brief:
             self._tell_notices()
         if change.terminal is not None:
             self._tell_terminal(change.terminal)
 
     def finish(self) -> None:
         """Print the rest of the last message, because nothing more comes for now."""
+        if self._is_brief:
+            self._tell_answer()
+        self._finish_message()
+
+    def _tell_answer(self) -> None:
+        """Begin to print the last message of the turn, unless that is done."""
+        every = self._conversation.entries
+        for at in range(len(every) - 1, (self._conversation.turn_start or 0) - 1, -1):
+            entry = every[at]
+            if isinstance(entry, entries.Message) and entry.role == "agent" and entry.parts:
+                if at not in self._messages:
+                    self._tell_message(entries.EntryId(at), entry)
+                return
+
+    def _finish_message(self) -> None:
         if self._open is not None:
             entry_id, self._open = self._open, None
             message = self._conversation.entries[entry_id]
@@ -151,7 +190,7 @@ class ConversationPrinter:
 
     def _tell_entry(self, entry_id: entries.EntryId, entry: entries.Entry) -> None:
         if self._open is not None and entry_id != self._open:
-            self.finish()
+            self._finish_message()
         match entry:
             case entries.Message():
                 self._tell_message(entry_id, entry)
@@ -163,13 +202,13 @@ class ConversationPrinter:
                 self._tell_subagent(self._conversation.subagents[SessionId(session_id)])
             case _ if entry_id not in self._others:
                 self._others.add(entry_id)
-                self._outbox.put(_words(entry))
+                self._say(_words(entry))
 
     def _tell_message(self, entry_id: entries.EntryId, message: entries.Message) -> None:
         if entry_id not in self._messages and message.role == "user":
-            self._outbox.put("\n".join(tool_call_text.ours(make_visible(note)) for note in message.notes))
-        is_typed_here = message.role == "user" and not self._conversation.is_idle
-        told = self._messages.setdefault(entry_id, _PrintedMessage(is_typed_here))
+            for note in message.notes:
+                self._say(make_visible(note))
+        told = self._messages.setdefault(entry_id, _PrintedMessage(message.role == "user" and self.is_typed_here))
         self._open = entry_id
         for news in _news(message, told):
             if isinstance(news, str):
@@ -184,16 +223,16 @@ class ConversationPrinter:
             if message.role == "thought":
                 self._say_thought(told, text)
             elif message.role == "agent":
-                self._outbox.put(f"\n{text}")
+                self._outbox.put(f"\n{text}", self._agent)
             elif not told.is_typed_here:
-                self._outbox.put(f"\n> {text}")
+                self._outbox.put(f"\n{text}", tool_call_text.YOU)
 
     def _say_thought(self, told: _PrintedMessage, text: str) -> None:
         if self._shown.thoughts == "open":
-            self._outbox.put(tool_call_text.ours(f"thought: {text}"))
+            self._outbox.put(tool_call_text.ours(text), tool_call_text.THOUGHT)
         elif not told.is_begun:
             told.is_begun = True
-            self._outbox.put(tool_call_text.ours(f"thought: {text.partition(chr(10))[0]}"))
+            self._outbox.put(text.partition("\n")[0], tool_call_text.THOUGHT)
 
     def _tell_call(self, entry_id: entries.EntryId, entry: entries.ToolCallEntry) -> None:
         call, told = entry.call, self._calls.get(entry_id)
@@ -204,10 +243,12 @@ class ConversationPrinter:
         self._calls[entry_id] = call.status
         place = tool_call_text.about(call, self._conversation.terminals) + tool_call_text.place_of(call, self._cwd)
         if call.status not in tool_calls.SETTLED:
-            self._outbox.put(tool_call_text.ours(f"tool: {visible_title(call)}{place}"))
+            self._outbox.put(f"{tool_call_text.TOOL}{visible_title(call)}{place}")
+            self._begun = (entry_id, self._outbox.count)
             return
         word = tool_call_text.STATUS_WORDS.get(call.status, make_visible_line(call.status))
-        self._outbox.put(tool_call_text.ours(f"{word}: {visible_title(call)}{place if told is None else ''}"))
+        is_named = self._begun == (entry_id, self._outbox.count)
+        self._outbox.put(word if is_named else f"{word}: {visible_title(call)}{place if told is None else ''}")
         if call.kind not in self._shown.fold_kinds or call.status == tool_calls.FAILED:
             seen = self._asked.get(call.tool_call_id, ())
             # A copy, because a thread reads it.
@@ -223,19 +264,22 @@ class ConversationPrinter:
         state = subagent_state(subagent)
         if self._subagents.get(subagent.session_id) != state and subagent.conversation.title:
             self._subagents[subagent.session_id] = state
-            self._outbox.put(tool_call_text.ours(f"subagent {make_visible_line(subagent.conversation.title)}: {state}"))
+            self._say(f"subagent {make_visible_line(subagent.conversation.title)}: {state}")
 
     def _tell_compaction(self, entry_id: entries.EntryId, entry: entries.Compaction) -> None:
         self._others.add(entry_id)
         status = make_visible_line(entry.error or entry.status.replace("_", " "))
-        self._outbox.put(tool_call_text.ours(f"the agent is compacting its context: {status}"))
+        self._say(f"the agent is compacting its context: {status}")
+
+    def _say(self, text: str) -> None:
+        self._outbox.put(tool_call_text.ours(text), tool_call_text.ACP_TUI)
 
     # Facts
 
     def _tell_plans(self) -> None:
         for name, plan in self._conversation.plans.items():
             if self._plans.get(name) != plan:
-                self._outbox.put(tool_call_text.ours(_plan_words(plan)))
+                self._outbox.put(_plan_words(plan, self._plans.get(name)))
         self._plans = dict(self._conversation.plans)
 
     def _tell_options(self) -> None:
@@ -244,29 +288,28 @@ class ConversationPrinter:
         for option in self._conversation.options:
             if before.get(option.option_id) not in (None, self._options[option.option_id]):
                 value = make_visible_line(self._options[option.option_id])
-                self._outbox.put(tool_call_text.ours(f"{make_visible_line(option.name)} is now {value}"))
+                self._say(f"{make_visible_line(option.name)} is now {value}")
 
     def _tell_notices(self) -> None:
         # Only the latest are kept, so new ones are counted from the end.
         new, self._notices = self._conversation.notice_count - self._notices, self._conversation.notice_count
         for notice in self._conversation.notices[-new:] if new > 0 else ():
             text = ": ".join(filter(None, (notice.severity, notice.title, notice.description)))
-            self._outbox.put(tool_call_text.ours(make_visible(text)))
+            self._say(make_visible(text))
 
     def _tell_terminal(self, terminal_id: tool_calls.TerminalId) -> None:
         """Print a terminal's output once, after its command ended: lines that arrive as you read distract."""
         state = self._conversation.terminals[terminal_id]
         shown_by = self._conversation.terminal_entries.get(terminal_id)
         entry = self._conversation.entries[shown_by[-1]] if shown_by is not None else None
+        is_told = not self._is_brief or isinstance(entry, entries.OwnCommand)
         call = entry.call if isinstance(entry, entries.ToolCallEntry) else None
-        if state.has_exited and terminal_id not in self._ended:
+        if state.has_exited and is_told and terminal_id not in self._ended:
             self._ended.add(terminal_id)
             # Finished output doesn't change anymore.
             self._outbox.put(lambda: tool_call_text.output_of(state, self._limits, call))
         elif state.is_waiting and terminal_id not in self._waiting:
-            self._outbox.put(
-                tool_call_text.ours(f"waits for input: {tool_call_text.command_of(state)}\n/type TEXT sends it a line")
-            )
+            self._say(f"waits for input: {tool_call_text.command_of(state)}\n/type TEXT sends it a line")
         if state.is_waiting:
             self._waiting.add(terminal_id)
         else:
@@ -295,24 +338,24 @@ def _news(message: entries.Message, told: _PrintedMessage) -> Iterator[str | Con
 def _words(entry: entries.Entry) -> str:
     match entry:
         case entries.TurnEnd(stop_reason):
-            return tool_call_text.ours(make_visible_line(stop_words(stop_reason)))
+            return make_visible_line(stop_words(stop_reason))
         case entries.Failure(message, detail, stderr_tail, said):
             lines = filter(None, (message, detail, stderr_tail.strip(), *error_words(said)))
-            return tool_call_text.ours(make_visible("\n".join(lines)))
+            return make_visible("\n".join(lines))
         case Reconnected(forked_from=title) if title:
-            return tool_call_text.ours(make_visible_line(forked(title)))
+            return make_visible_line(forked(title))
         case Reconnected(remembers, _, why):
             knows = "knows" if remembers else "has no memory of"
             told = f"the agent restarted here; it {knows} the conversation above"
-            return tool_call_text.ours("\n".join(filter(None, (told, make_visible(why)))))
+            return "\n".join(filter(None, (told, make_visible(why))))
         case ClientRemark(text):
-            return tool_call_text.ours(make_visible_line(text))
+            return make_visible_line(text)
         case entries.Question():
-            return tool_call_text.ours(_question_words(entry))
+            return _question_words(entry)
         case entries.OwnCommand(line):
-            return tool_call_text.ours(f"you run: {make_visible_line(line)}")
+            return f"you run: {make_visible_line(line)}"
         case UnknownUpdate(kind):
-            return tool_call_text.ours(f"an update acp-tui doesn't know: {make_visible_line(kind)}")
+            return f"an update acp-tui doesn't know: {make_visible_line(kind)}"
         case _:
             raise AssertionError(f"{entry} is told as it changes")
 
@@ -322,7 +365,15 @@ def _question_words(question: entries.Question) -> str:
     return "\n".join([f"{answer_words(question)}: {make_visible_line(question.message)}", *values])
 
 
-def _plan_words(plan: Plan) -> str:
-    step = plan.current
-    count = f"plan {plan.completed}/{len(plan.steps)}"
-    return f"{count}: {make_visible_line(step.content) if step is not None else 'all steps are done'}"
+def _plan_words(plan: Plan, before: Plan | None) -> str:
+    """Return the steps that are new or have changed, or that all are done."""
+    known = before.steps if before is not None else ()
+    news = [step for step in plan.steps if step not in known]
+    if news and plan.completed == len(plan.steps):
+        return "plan: all steps are done"
+    return tool_call_text.ours("plan: " + "\n".join(map(step_words, news))) if news else ""
+
+
+def step_words(step: PlanStep) -> str:
+    priority = "" if step.priority == "medium" else f" ({step.priority} priority)"
+    return make_visible_line(f"{STEP_WORDS.get(step.status, step.status)}: {step.content}{priority}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from acp_tui.client.line_comparison import told_diff
@@ -18,8 +19,14 @@ from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import command_end
 from acp_tui.values import dataclass
 
-MARK: Final = "* "
-"""Starts each of our lines. An agent's line that starts with it is indented by a space."""
+ACP_TUI: Final = "acp-tui"
+YOU: Final = "you"
+THOUGHT: Final = "thought"
+TOOL: Final = "tool: "
+_LABELS: Final = frozenset(
+    {ACP_TUI, YOU, THOUGHT, "agent", "tool", "done", "failed", "plan", "permission needed", "warning"}
+)
+"""What begins our lines, before a colon. An agent's line that begins with one is indented by a space."""
 INDENT: Final = "  "
 STATUS_WORDS: Final = {"completed": "done", "in_progress": "running", "pending": "announced"}
 NO_LIMIT: Final = 1 << 30
@@ -43,15 +50,59 @@ def limits_of(shown: ConversationSettings) -> PrintLimits:
     return PrintLimits(shown.diff_lines, shown.text_lines, shown.terminal_lines)
 
 
-def theirs(text: str) -> str:
-    """Format an agent's text so that it doesn't look like our lines."""
-    lines = make_visible(text).split("\n")
-    return "\n".join(f" {line}" if line.startswith(MARK) else line for line in lines)
+def label_of(title: str) -> str:
+    """Return what begins an agent's messages: its title, unless that is one of our labels."""
+    title = make_visible_line(title).strip(": ")
+    return title if title and title.lower() not in _LABELS else "agent"
+
+
+def theirs(block: str) -> str:
+    """Format a block of an agent's text so that it doesn't look like our lines, and its tables as sentences."""
+    lines = make_visible(block).split("\n")
+    if not _FENCED.match(block):
+        lines = list(_without_tables(lines))
+    return "\n".join(f" {line}" if _begins_like_ours(line) else line for line in lines)
+
+
+def _begins_like_ours(line: str) -> bool:
+    label, colon, _ = line.partition(":")
+    return bool(colon) and label.lower() in _LABELS
 
 
 def ours(text: str) -> str:
     """Format a text of our own. Its further lines are indented."""
-    return MARK + text.replace("\n", f"\n{INDENT}")
+    return text.replace("\n", f"\n{INDENT}")
+
+
+# Tables
+
+_FENCED: Final = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(`{3,}|~{3,})")
+_RULE: Final = re.compile(r":?-+:?")
+_CELL_END: Final = re.compile(r"(?<!\\)\|")
+
+
+def _without_tables(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines, with a line for each row of a Markdown table instead: its cells, each after its header."""
+    headers: list[str] = []
+    rows = iter(zip(lines, [*lines[1:], ""], strict=True))
+    for line, below in rows:
+        if headers and "|" in line:
+            pairs = zip(headers, _cells(line), strict=False)
+            yield "; ".join(f"{header}: {cell}" if header else cell for header, cell in pairs if cell)
+            continue
+        headers = _cells(line) if "|" in line and "|" in below else []
+        rules = _cells(below)
+        if headers and len(headers) == len(rules) and all(map(_RULE.fullmatch, rules)):
+            next(rows)
+        else:
+            headers = []
+            yield line
+
+
+def _cells(row: str) -> list[str]:
+    row = row.strip().removeprefix("|")
+    row = row[:-1] if row.endswith("|") and not row.endswith("\\|") else row
+    return [cell.strip().replace("\\|", "|") for cell in _CELL_END.split(row)]
 
 
 def about(call: tool_calls.ToolCall, terminals: Mapping[tool_calls.TerminalId, TerminalState]) -> str:

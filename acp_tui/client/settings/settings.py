@@ -90,6 +90,12 @@ class Appearance:
         " readers and simple terminals.",
         applies="next start",
     )
+    plain_detail: Literal["all", "answer"] = setting(
+        "all",
+        "What those lines say of a turn: `all`, or only questions, failures, and, when the turn has ended, the agent's"
+        " last message (`answer`).",
+        applies="next start",
+    )
     status: tuple[StatusPart, ...] = setting(
         STATUS_PARTS,
         "What the status line shows on its right, in this order: work in the background, pages you"
@@ -246,7 +252,7 @@ class Notifications:
         ("desktop", "bell", "command"),
         "How to notify you that an agent needs you. `desktop`: the notification your terminal"
         " supports (`osc9`, `osc99` for kitty, or `osc777`), or a bell; `command`: your own"
-        " command. With `--plain`, only `bell` counts.",
+        " command. With `--plain`, `desktop` is a bell, too.",
     )
     done: tuple[NoticeChannel, ...] = setting(("desktop", "command"), "How to notify you that a turn ended.")
     failed: tuple[NoticeChannel, ...] = setting(

@@ -43,7 +43,6 @@ from acp_tui.ui.tab.taking_out import (
     TerminalsController,
     attached_to,
     last_code,
-    last_reply,
     locations_of,
     message_text,
     prompts_in,
@@ -90,7 +89,7 @@ class Actions:
 
     @property
     def has_reply(self) -> bool:
-        return bool(last_reply(self.said))
+        return bool(self.said.last_reply)
 
     @property
     def has_code(self) -> bool:

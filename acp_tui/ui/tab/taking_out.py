@@ -88,7 +88,7 @@ class TakeOut:
     async def copy_reply(self) -> None:
         """Copy the agent's last message, as it wrote it."""
         panel = self._tab.panel
-        text = last_reply(panel.view.conversation) if panel is not None else ""
+        text = panel.view.conversation.last_reply if panel is not None else ""
         if text:
             await copy(self._tab.screen, text)
         else:
@@ -222,14 +222,6 @@ def prompts_in(conversation: Conversation) -> list[EntryId]:
     entries = enumerate(conversation.entries)
     prompts = [EntryId(at) for at, one in entries if isinstance(one, Message) and one.role == "user"]
     return prompts[::-1]
-
-
-def last_reply(conversation: Conversation) -> str:
-    """The text of the agent's last message that has any."""
-    for entry in reversed(conversation.entries):
-        if isinstance(entry, Message) and entry.role == "agent" and entry.text.strip():
-            return entry.text
-    return ""
 
 
 def last_code(conversation: Conversation) -> list[tuple[str, str]]:

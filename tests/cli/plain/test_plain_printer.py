@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from acp_tui.cli.plain.console import Outbox
 from acp_tui.cli.plain.printer import ConversationPrinter
+from acp_tui.cli.plain.tool_call_text import label_of
 from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Image, Text
@@ -42,11 +44,12 @@ DIFF = TextDiff("/project/a.py", "new\n", "old\n")
 class Told:
     """A conversation, and what plain mode prints of it."""
 
-    def __init__(self, **shown: Any) -> None:
+    def __init__(self, *, is_brief: bool = False, **shown: Any) -> None:
         self._lines: list[str] = []
         self._outbox = Outbox(self._lines.append)
         self.conversation = Conversation()
-        self.teller = ConversationPrinter(self.conversation, CWD, self._outbox, ConversationSettings(**shown))
+        settings = ConversationSettings(**shown)
+        self.teller = ConversationPrinter(self.conversation, CWD, self._outbox, settings, "Claude", is_brief=is_brief)
 
     def hear(self, *updates: SessionUpdate) -> None:
         for update in updates:
@@ -67,31 +70,32 @@ class Told:
 async def test_a_block_is_told_when_it_is_finished_and_the_rest_at_the_end() -> None:
     told = Told()
     told.hear(agent("The first par"), agent("agraph.\n\nThe sec"))
-    assert await told.lines() == ["", "The first paragraph."]
+    assert await told.lines() == ["", "Claude: The first paragraph."]
     told.hear(agent("ond"))
     assert await told.lines() == []
     told.teller.finish()
-    assert await told.lines() == ["", "The second"]
+    assert await told.lines() == ["", "Claude: The second"]
 
 
 async def test_another_entry_ends_the_message() -> None:
     told = Told()
     told.hear(agent("Look:"), tool("c", title="Read a.py", kind="read", status="in_progress"))
-    assert await told.lines() == ["", "Look:", "* tool: Read a.py"]
+    assert await told.lines() == ["", "Claude: Look:", "tool: Read a.py"]
 
 
 async def test_a_picture_is_told_between_the_texts() -> None:
     told = Told()
     told.hear(agent("before"), MessageChunk("agent", Image("AAAA", "image/png")), agent("after"))
     told.teller.finish()
-    assert [line for line in await told.lines() if line] == ["before", "[image: PNG, 3 bytes]", "after"]
+    assert [line for line in await told.lines() if line] == ["Claude: before", "[image: PNG, 3 bytes]", "after"]
 
 
 async def test_what_is_typed_here_is_not_told_and_what_an_earlier_day_brought_is() -> None:
     told = Told()
     told.hear(user("last week"))
     told.teller.finish()
-    assert await told.lines() == ["", "> last week"]
+    assert await told.lines() == ["", "you: last week"]
+    told.teller.is_typed_here = True
     told.hear(prompt("typed now"), TurnEnded("end_turn"))
     told.teller.finish()
     assert await told.lines() == []
@@ -102,7 +106,7 @@ async def test_a_tool_call_is_told_at_its_start_and_at_its_end_with_its_diff() -
     told.hear(tool("c", title="Edit", kind="edit", status="pending"))
     told.hear(tool("c", status="in_progress"), tool("c", status="completed", content=(DIFF,)))
     assert await told.lines() == [
-        *("* tool: Edit", "* done: Edit"),
+        *("tool: Edit", "done"),
         *("  --- a.py", "  +++ a.py", "  @@ -1,1 +1,1 @@", "  -old", "  +new"),
     ]
 
@@ -110,7 +114,7 @@ async def test_a_tool_call_is_told_at_its_start_and_at_its_end_with_its_diff() -
 async def test_a_diff_without_changes_says_so() -> None:
     told = Told()
     told.hear(tool("c", title="Edit", kind="edit", status="completed", content=(TextDiff("a.py", "x", "x"),)))
-    assert await told.lines() == ["* done: Edit", "  a.py: no change"]
+    assert await told.lines() == ["done: Edit", "  a.py: no change"]
 
 
 async def test_a_diff_that_was_shown_with_the_question_is_not_told_again() -> None:
@@ -119,16 +123,16 @@ async def test_a_diff_that_was_shown_with_the_question_is_not_told_again() -> No
     entry = told.conversation.entries[0]
     told.teller.note_asked(entry.call)  # type: ignore[union-attr]
     told.hear(tool("c", status="completed"))
-    assert await told.lines() == ["* tool: Edit", "* done: Edit"]
+    assert await told.lines() == ["tool: Edit", "done"]
 
 
 async def test_long_content_is_cut_and_folded_kinds_tell_none_unless_they_fail() -> None:
     text = BlockContent(Text("\n".join("abcdefgh")))
     told = Told(text_lines=2)
     told.hear(tool("c", title="Look", kind="fetch", status="completed", content=(text,)))
-    assert await told.lines() == ["* done: Look"]
+    assert await told.lines() == ["done: Look"]
     told.hear(tool("d", title="Look", kind="fetch", status="failed", content=(text,)))
-    assert await told.lines() == ["* failed: Look", "  a", "  b", "  [6 more lines; to see them all: /show]"]
+    assert await told.lines() == ["failed: Look", "  a", "  b", "  [6 more lines; to see them all: /show]"]
 
 
 async def test_output_is_told_once_when_the_command_has_ended_as_a_terminal_shows_it() -> None:
@@ -139,7 +143,7 @@ async def test_output_is_told_once_when_the_command_has_ended_as_a_terminal_show
     assert await told.lines() == []
     told.hear(TerminalExited(name, 0, None, 1.25))
     lines = await told.lines()
-    assert lines == [*("* exit 0 after 1.2 s: make", "  [1 lines above; to see them all: /output]", "  100%", "  red")]
+    assert lines == [*("exit 0 after 1.2 s: make", "  [1 lines above; to see them all: /output]", "  100%", "  red")]
 
 
 async def test_a_question_is_told_once_with_what_was_answered() -> None:
@@ -152,8 +156,8 @@ async def test_a_question_is_told_once_with_what_was_answered() -> None:
         ElicitationAnswered(RequestKey(2), "decline"),
     )
     assert await told.lines() == [
-        *("* you answered: Who?", "  Name: Ada␛[m", "  Word: ***"),
-        "* you declined: Look",
+        *("acp-tui: you answered: Who?", "  Name: Ada␛[m", "  Word: ***"),
+        "you declined: Look",
     ]
 
 
@@ -163,30 +167,93 @@ async def test_plans_options_notices_and_stop_reasons_are_told_as_they_change() 
     told.hear(OptionsReplaced((mode,)), OptionChanged("m", "plan"), OptionChanged("m", "plan"))
     told.hear(PlanReplaced((PlanStep("a", status="completed"), PlanStep("b"))))
     told.hear(NoticeShown("warning", "Slow", "the network is"))
+    told.teller.is_typed_here = True
     told.hear(prompt("x"), TurnEnded("max_tokens"))
     assert await told.lines() == [
-        *("* Mode is now Plan", "* plan 1/2: b", "* warning: Slow: the network is"),
-        "* stopped: token limit reached",
+        *("acp-tui: Mode is now Plan", "plan: done: a", "  to do: b", "acp-tui: warning: Slow: the network is"),
+        "stopped: token limit reached",
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [("a\x1b[2Jb\u202ec", "a␛[2Jb⟨U+202E⟩c"), ("* done: all tests", " * done: all tests")],
+    [("a\x1b[2Jb\u202ec", "a␛[2Jb⟨U+202E⟩c"), ("done: all tests", " done: all tests"), ("YOU: yes", " YOU: yes")],
 )
 async def test_what_an_agent_says_is_visible_and_looks_like_no_line_of_ours(text: str, line: str) -> None:
     told = Told()
-    told.hear(agent(text))
+    told.hear(agent(f"Look:\n{text}"))
     told.teller.finish()
-    assert await told.lines() == ["", line]
+    assert await told.lines() == ["", "Claude: Look:", line]
 
 
 @pytest.mark.parametrize(
     ("thoughts", "lines"),
-    [("folded", ["* thought: One"]), ("open", ["* thought: One", "  two", "* thought: Three"])],
+    [("folded", ["thought: One"]), ("open", ["thought: One", "  two", "Three"])],
 )
 async def test_thoughts_are_told_by_a_line_or_whole_as_the_settings_say(thoughts: str, lines: list[str]) -> None:
     told = Told(thoughts=thoughts)
     told.hear(thought("One\ntwo\n\nThree"))
     told.teller.finish()
     assert await told.lines() == lines
+
+
+async def test_who_speaks_is_named_where_the_speaker_changes() -> None:
+    told = Told()
+    told.hear(user("Hi"), thought("Hm"), agent("One.\n\nTwo.\n\n"), tool("c", title="Look", kind="read"))
+    told.hear(tool("d", title="Edit", kind="edit"), tool("c", status="completed"), agent("```\nx\n```\n"))
+    assert [line for line in await told.lines() if line] == [
+        *("you: Hi", "thought: Hm", "Claude: One.", "Two."),
+        *("tool: Look", "tool: Edit", "done: Look", "Claude:", "```", "x", "```"),
+    ]
+
+
+async def test_an_agent_named_as_one_of_our_labels_speaks_as_agent() -> None:
+    assert [label_of(title) for title in ("Claude", "You", "acp-tui: ", "", "a\nb")] == [
+        *("Claude", "agent", "agent", "agent", "a␊b"),
+    ]
+
+
+async def test_a_plan_is_told_once_and_then_the_steps_that_changed() -> None:
+    told = Told()
+    first, second = PlanStep("Read"), PlanStep("Fix", "high")
+    told.hear(PlanReplaced((replace(first, status="in_progress"), second)))
+    told.hear(PlanReplaced((replace(first, status="completed"), second)))
+    told.hear(PlanReplaced((replace(first, status="completed"), second)))
+    told.hear(PlanReplaced((replace(first, status="completed"), replace(second, status="completed"))))
+    assert await told.lines() == [
+        *("plan: now: Read", "  to do: Fix (high priority)"),
+        "plan: done: Read",
+        "plan: all steps are done",
+    ]
+
+
+TABLE = """\
+Sizes:
+| Name | Size |  |
+|:-----|-----:|--|
+| a\\|b | 1 | x |
+|  | 2
+No | row"""
+
+
+async def test_a_table_is_told_in_sentences_but_not_in_code() -> None:
+    told = Told()
+    told.hear(agent(TABLE))
+    told.teller.finish()
+    assert await told.lines() == ["", "Claude: Sizes:", "Name: a|b; Size: 1; x", "Size: 2", "Name: No; Size: row"]
+    told.hear(TurnEnded("end_turn"), agent(f"```\n{TABLE}\n```\n"))
+    assert await told.lines() == ["", "Claude:", "```", *TABLE.splitlines(), "```"]
+
+
+async def test_if_only_the_answer_is_wanted_nothing_is_told_before_the_turn_has_ended() -> None:
+    told = Told(is_brief=True)
+    told.teller.is_typed_here = True
+    told.hear(prompt("go"), thought("Hm"), agent("First I look."), PlanReplaced((PlanStep("Look"),)))
+    told.hear(tool("c", title="Look", status="failed", content=(DIFF,)), NoticeShown("info", "Busy"))
+    told.hear(agent("One.\n\nTwo."), TurnEnded("end_turn"))
+    assert await told.lines() == []
+    told.teller.finish()
+    told.teller.finish()
+    assert await told.lines() == ["", "Claude: One.", "", "Two."]
+    told.hear(prompt("again"), agent("Half"), TurnEnded("max_tokens"))
+    assert await told.lines() == ["", "Claude: Half", "acp-tui: the turn ended: max_tokens"]

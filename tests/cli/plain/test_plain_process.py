@@ -15,29 +15,30 @@ from support.terminal_process import LineTerminal, answers_to, line_terminal, pr
 
 DEMO = ("demo", "--plain", "--speed", "0")
 CHOICE = "Your choice, 1-3 y a n, w to reject and say why (Ctrl+C cancels the turn): "
-ENTER, CTRL_C, CTRL_D = "\n", "\x03", "\x04"
+ENTER, CTRL_C, CTRL_D, CTRL_G = "\n", "\x03", "\x04", "\x07"
 ASKS_TERMINAL = "\x1b[5n"
 
 
 def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) -> None:
     with line_terminal(*DEMO, cwd=tmp_path) as terminal:
-        terminal.shows("/help lists what you can type")
-        terminal.shows("> ")
+        terminal.shows("acp-tui: plain mode is on, by --plain. /help lists the commands, Ctrl+D quits.\n")
+        terminal.shows("you: ")
         terminal.type("The tests fail" + ENTER)
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows("+        total += int(number) * SECONDS[unit]")
         terminal.shows(CHOICE)
         terminal.type("1" + ENTER)
-        terminal.shows("* done: Edit durations.py")
+        terminal.shows("done: Edit durations.py")
         terminal.shows("Permission needed: Run the tests")
-        terminal.shows(CHOICE)
+        terminal.shows("\nYour choice: ")
         terminal.type("1" + ENTER)
-        terminal.shows("* done: Run the tests")
+        terminal.shows("done: Run the tests")
         terminal.shows("which is stricter still.")
-        terminal.shows("\n> ")
+        terminal.shows("\n\nDemo is done, ")
+        terminal.shows("\nyou: ")
         terminal.type("/usage" + ENTER)
-        terminal.shows("* usage: 18,432 of 200,000 tokens")
-        terminal.shows("\n> ")
+        terminal.shows("acp-tui: usage: 18,432 of 200,000 tokens")
+        terminal.shows("\nyou: ")
         terminal.type(CTRL_D)
         assert terminal.end() == 0
     assert "\x1b" not in terminal.text, "a dumb terminal knows no marks"
@@ -45,11 +46,11 @@ def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) 
 
 def test_a_prompt_of_the_command_line_is_sent_first(tmp_path: Path) -> None:
     with line_terminal("run", "demo", "The tests fail", "--plain", cwd=tmp_path) as terminal:
-        terminal.shows("> The tests fail")
+        terminal.shows("you: The tests fail")
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(CHOICE)
         terminal.type("n" + ENTER)
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         terminal.type(CTRL_D)
         assert terminal.end() == 0
 
@@ -60,12 +61,12 @@ def test_the_bell_rings_for_a_question_where_the_settings_want_it(tmp_path: Path
     settings.parent.mkdir(parents=True)
     settings.write_text(f"[notifications]\nneeds_you = {channels}\n")
     with line_terminal(*DEMO, cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("go" + ENTER)
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(CHOICE)
         terminal.type("n" + ENTER)
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         terminal.type(CTRL_D)
         assert terminal.end() == 0
     assert terminal.said.count(b"\a") == bells
@@ -77,13 +78,13 @@ def test_an_error_is_told_with_all_that_the_agent_says_of_it(tmp_path: Path) -> 
         serve_until_closed()
     """
     with line_terminal("run", "--plain", "--", *scripted_argv(script), cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("go" + ENTER)
-        terminal.shows("* Not now")
+        terminal.shows("acp-tui: Not now")
         terminal.shows("Busy")
         terminal.shows("scope: team")
         terminal.shows("try again at ")
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         terminal.type(CTRL_D)
         assert terminal.end() == 0
     assert terminal.text.count("scope: team") == 1
@@ -92,17 +93,17 @@ def test_an_error_is_told_with_all_that_the_agent_says_of_it(tmp_path: Path) -> 
 def test_an_agent_that_does_not_stop_is_told_of_with_what_else_there_is(tmp_path: Path) -> None:
     script = "open_session(); say('at work\\n\\nand on'); serve_until_closed()"
     with line_terminal("run", "--plain", "--", *scripted_argv(script), cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("go" + ENTER)
         terminal.shows("at work\n")
         terminal.type(CTRL_C)
-        terminal.shows("* canceling; press Ctrl+C again to quit")
-        terminal.shows("* the agent hasn't stopped yet; to end and restart it: /restart")
+        terminal.shows("acp-tui: canceling; press Ctrl+C again to quit")
+        terminal.shows("acp-tui: the agent hasn't stopped yet; to end and restart it: /restart")
 
 
 def test_only_an_answer_typed_after_the_question_answers_and_rejecting_says_why(tmp_path: Path) -> None:
     with line_terminal(*DEMO, cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("go" + ENTER)
         terminal.shows("Permission needed")
         terminal.type("1" + ENTER)
@@ -121,7 +122,7 @@ def test_only_an_answer_typed_after_the_question_answers_and_rejecting_says_why(
 
 def test_what_is_typed_before_the_terminal_has_shown_a_question_answers_nothing(tmp_path: Path) -> None:
     with line_terminal(*DEMO, cwd=tmp_path, env={"TERM": "vt100"}) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("go" + ENTER)
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(ASKS_TERMINAL)
@@ -130,31 +131,31 @@ def test_what_is_typed_before_the_terminal_has_shown_a_question_answers_nothing(
         terminal.answers = True
         terminal.shows("Your choice")
         terminal.type("3" + ENTER)
-        terminal.shows("* failed: Edit durations.py")
+        terminal.shows("failed: Edit durations.py")
 
 
 def test_a_draft_outlives_a_question(tmp_path: Path) -> None:
     with line_terminal("demo", "--plain", "--speed", "2", cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("go" + ENTER)
-        terminal.shows("* plan 2/4")
+        terminal.shows("plan: done: ")
         terminal.type("a draft")
         terminal.shows(CHOICE)
         terminal.type("3" + ENTER)
-        terminal.shows("* failed: Edit durations.py")
+        terminal.shows("failed: Edit durations.py")
         terminal.shows("a draft")
         terminal.type(" goes on" + ENTER)
-        terminal.shows("* queued until this turn ends; 1 prompt waits")
+        terminal.shows("acp-tui: queued until this turn ends; 1 prompt waits")
         terminal.type("/queue" + ENTER)
         terminal.shows("  1  a draft goes on")
 
 
 def test_a_prompt_of_several_lines_attaches_a_file_and_takes_output_along(tmp_path: Path) -> None:
     with line_terminal("demo", "sessions", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("!echo out\\put" + ENTER)
         terminal.shows("its output goes with")
-        terminal.shows("* exit 0")  # otherwise this is printed in the middle of the answer
+        terminal.shows("exit 0")  # otherwise this is printed in the middle of the answer
         terminal.type("first \\" + ENTER)
         terminal.shows("... ")
         terminal.type("second @nothing.py" + ENTER)
@@ -166,14 +167,14 @@ def test_a_command_that_asks_its_terminal_for_the_cursor_is_answered(tmp_path: P
     pytest.importorskip("pyghostty")
     (tmp_path / "asks.py").write_text(asking(b"ab\x1b[6n", until=b"R"))
     with line_terminal(*DEMO, cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type(f"!{sys.executable} -S {tmp_path}/asks.py" + ENTER)
         terminal.shows("got " + b"\x1b[1;3R".hex())
 
 
 def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_path: Path) -> None:
     with line_terminal("demo", "wait_for_cancel", "--plain", cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("go" + ENTER)
         terminal.shows("\n\n")
         terminal.type("later" + ENTER)
@@ -181,7 +182,7 @@ def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_
         terminal.type(CTRL_C)
         terminal.shows("* canceled")
         terminal.shows("1 prompt waits, held back")
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         terminal.type(CTRL_C)
         terminal.shows("Ctrl+C again")
         terminal.type(CTRL_C)
@@ -203,13 +204,13 @@ def test_ctrl_c_is_heard_while_readline_begins_a_line(tmp_path: Path) -> None:
     command = (sys.executable, "-c", textwrap.dedent(begins_late))
     with process_on_terminal(DEMO, {"TERM": "dumb", "HOME": str(tmp_path)}, tmp_path, command=command) as (process, fd):
         terminal = LineTerminal(process, fd)
-        terminal.shows("* to quit: Ctrl+C again, Ctrl+D, or /quit")
+        terminal.shows("acp-tui: to quit: Ctrl+C again, Ctrl+D, or /quit")
         assert terminal.end() == 130
 
 
 def test_a_form_is_asked_field_by_field_with_its_defaults(tmp_path: Path) -> None:
     with line_terminal("demo", "elicitations", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("go" + ENTER)
         terminal.shows("Name [durations]: ")
         terminal.type("a" + ENTER)
@@ -236,11 +237,11 @@ def test_where_the_agent_has_a_help_of_its_own_ours_is_said_to_be_behind_acp(tmp
         '[[prompt]]\n[[prompt.step]]\nsay = "The help of the agent."\n'
     )
     with line_terminal("demo", str(scenario), "--plain", "--speed", "0", cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("/help" + ENTER)
         terminal.shows("/help is Demo's own command; /acp:help lists what you can type")
         terminal.shows("The help of the agent.")
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         terminal.type("/acp:help" + ENTER)
         terminal.shows("/acp:help: this list")
         terminal.shows("/quit: quit acp-tui")
@@ -248,24 +249,40 @@ def test_where_the_agent_has_a_help_of_its_own_ours_is_said_to_be_behind_acp(tmp
 
 def test_after_a_crash_the_agent_is_started_again(tmp_path: Path) -> None:
     with line_terminal("demo", "crash", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("go" + ENTER)
         terminal.shows("exited with code 3")
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         terminal.type("/restart" + ENTER)
         terminal.shows("was started again")
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         terminal.type("/quit" + ENTER)
         assert terminal.end() == 0
 
 
-def test_the_setting_chooses_it_too(tmp_path: Path) -> None:
-    folder = tmp_path / "config" / "acp-tui"
-    folder.mkdir(parents=True)
-    (folder / "settings.toml").write_text("[appearance]\nplain = true\n")
-    env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
-    with line_terminal("demo", cwd=tmp_path, env=env) as terminal:
-        terminal.shows("/help lists what you can type")
+@pytest.mark.parametrize(
+    ("environ", "why"),
+    [
+        ({"ACP_TUI_PLAIN": "1", "TERM": "xterm"}, "ACP_TUI_PLAIN"),
+        ({"TERM": "xterm"}, "the setting appearance.plain"),
+        ({"ACP_TUI_PLAIN": "0"}, "this terminal, which can't be drawn on"),
+    ],
+    ids=["variable", "setting", "terminal"],
+)
+def test_the_first_line_says_what_turned_it_on(environ: dict[str, str], why: str, tmp_path: Path) -> None:
+    if "setting" in why:
+        settings = tmp_path / ".config/acp-tui/settings.toml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text("[appearance]\nplain = true\n")
+    with line_terminal("demo", cwd=tmp_path, env=environ) as terminal:
+        terminal.shows("you: ")
+    assert terminal.text.startswith(f"acp-tui: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.\n")
+
+
+def test_without_an_agent_it_lists_those_there_are(tmp_path: Path) -> None:
+    with line_terminal(cwd=tmp_path, env={"ACP_TUI_PLAIN": "1"}) as terminal:
+        assert terminal.end() == 0
+    assert "demo" in terminal.text
 
 
 def test_an_agent_that_is_not_there_is_said_with_the_status_of_exec(tmp_path: Path) -> None:
@@ -289,9 +306,75 @@ def test_without_a_terminal_it_points_to_exec(tmp_path: Path) -> None:
 
 def test_prompts_are_marked_for_terminals_that_jump_between_them(tmp_path: Path) -> None:
     with line_terminal(*DEMO, cwd=tmp_path, env={"TERM": "xterm-256color"}) as terminal:
-        terminal.shows("\x1b]133;A\x07> \x1b]133;B\x07")
+        terminal.shows("\x1b]133;A\x07you: \x1b]133;B\x07")
         terminal.type("/usage" + ENTER)
-        terminal.shows("* usage")
-        terminal.shows("\x1b]133;A\x07> \x1b]133;B\x07")
+        terminal.shows("acp-tui: usage")
+        terminal.shows("\x1b]133;A\x07you: \x1b]133;B\x07")
         terminal.type(CTRL_D)
         assert terminal.end() == 0
+
+
+def test_the_last_answer_the_changes_and_the_editor_are_a_command_away(tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "%s, please\\nand more\\n" "$(cat "$1")" > "$1"\n')
+    editor.chmod(0o755)
+    env = {"TERM": "vt100", "EDITOR": str(editor)}
+    with line_terminal(*DEMO, cwd=tmp_path, env=env) as terminal:
+        terminal.answers = True
+        terminal.shows("you: ")
+        terminal.type("go" + ENTER)
+        terminal.shows(CHOICE)
+        terminal.type("1" + ENTER)
+        terminal.shows("Your choice: ")
+        terminal.type("3" + ENTER)
+        terminal.shows("Demo is done")
+        terminal.type("/changes" + ENTER)
+        terminal.shows("  1  durations.py: modified, 5 lines added, 2 removed")
+        terminal.type("/changes 1" + ENTER)
+        terminal.shows("+        total += int(number) * SECONDS[unit]")
+        terminal.type("/find nowhere said" + ENTER)
+        terminal.shows("Not found.")
+        terminal.type("/find READ durations" + ENTER)
+        terminal.shows("tool: Read durations.py")
+        terminal.type("/copy" + ENTER)
+        terminal.shows("]52;c;")
+        terminal.shows("acp-tui: Copied ")
+        terminal.type("/last" + ENTER)
+        terminal.shows("Demo: ")
+        terminal.type("/undo" + ENTER)
+        terminal.shows("Revert this file? The agent still remembers the turn. [y/N] ")
+        terminal.type("y" + ENTER)
+        terminal.shows("acp-tui: reverted: durations.py")
+        terminal.type("/changes" + ENTER)
+        terminal.shows("No file has changed.")
+        terminal.shows("you: ")
+        terminal.type("@che\t")
+        terminal.shows("@check.py")
+        terminal.type(CTRL_G)
+        terminal.shows("you: @check.py, please\nand more\n")
+        terminal.shows("Demo is done")
+
+
+def test_the_key_of_the_editor_answers_no_question(tmp_path: Path) -> None:
+    with line_terminal(*DEMO, cwd=tmp_path, env={"EDITOR": "true"}) as terminal:
+        terminal.shows("you: ")
+        terminal.type("go" + ENTER)
+        terminal.shows(CHOICE)
+        terminal.type(CTRL_G)
+        terminal.type("n" + ENTER)
+        terminal.shows("failed: Edit durations.py")
+    assert "/acp:edit" not in terminal.text
+
+
+def test_another_agent_goes_on_with_a_summary(tmp_path: Path) -> None:
+    with line_terminal("demo", "sessions", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("you: ")
+        terminal.type("hello" + ENTER)
+        terminal.shows("Demo is done")
+        terminal.type("/handover nobody" + ENTER)
+        terminal.shows("no agent is named 'nobody'")
+        terminal.type("/handover demo" + ENTER)
+        terminal.shows("## I asked\n\nhello\n")
+        terminal.shows("What is it to do now? (Enter: it gets nothing) ")
+        terminal.type("Fix the tests" + ENTER)
+        terminal.shows("Permission needed: Edit durations.py")

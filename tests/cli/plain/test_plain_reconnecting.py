@@ -37,21 +37,21 @@ async def test_a_session_goes_on_by_itself_once_there_is_a_connection_again(
 
 def _use(url: str, proxy: CuttingProxy, agent: RememberingAgent, words: str, cwd: Path) -> None:
     with line_terminal(url, "--plain", cwd=cwd) as terminal:
-        terminal.shows("> ")
+        terminal.shows("you: ")
         terminal.type("first\n")
         terminal.shows("word>")
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         from_thread.run_sync(proxy.cut)
-        terminal.shows("* connecting again; press Ctrl+D to quit")
+        terminal.shows("connecting again; press Ctrl+D to quit")
         terminal.type("second\n")
-        terminal.shows("* queued until there is a connection; 1 prompt waits")
+        terminal.shows("queued until there is a connection; 1 prompt waits")
         terminal.shows(words)
-        terminal.shows("* 1 prompt waits, held back: an empty line sends the next one")
-        terminal.shows("> ")
+        terminal.shows("1 prompt waits, held back: an empty line sends the next one")
+        terminal.shows("you: ")
         terminal.type("\n")
         terminal.shows("sending a queued prompt: second")
         terminal.shows("word>")
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         terminal.type("\x04")
         assert terminal.end() == 0
     (session,) = agent.sessions.values()

@@ -1,0 +1,97 @@
+"""What changed in the folder since the session began or the last prompt was sent, in lines, and how to undo it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from acp_tui.client.changes import ChangesError, FileChange, Review
+from acp_tui.client.changes.tracker import ChangeTracker, Moment
+from acp_tui.client.line_comparison import told_diff
+from acp_tui.conversation.visible import make_visible_line
+
+log = logging.getLogger(__name__)
+
+LOOK_LIMIT_S: Final = 0.5
+"""How long a prompt or a write waits for files to be read."""
+
+
+class FolderChanges:
+    def __init__(self, root: Path) -> None:
+        """`run` follows the folder."""
+        self._tracker = ChangeTracker(root)
+        self._moment: Moment | None = None
+        self._failure = ""
+
+    async def run(self) -> None:
+        try:
+            await self._tracker.run()
+        except Exception as error:  # the session works without the list of changes
+            log.exception("The changes can't be followed")
+            self._failure = f"changes aren't listed: {error or type(error).__name__}"
+
+    async def begin_turn(self) -> None:
+        """Remember how the files are now: the agent may change them next."""
+        self._moment = None
+        if not self._failure:
+            self._tracker.release()
+            with anyio.move_on_after(LOOK_LIMIT_S):
+                self._moment = await self._tracker.remember()
+
+    async def look_first(self, paths: Sequence[str]) -> None:
+        """Read these files, which are about to be written."""
+        if not self._failure:
+            with anyio.move_on_after(LOOK_LIMIT_S):
+                await self._tracker.look_first(paths)
+
+    async def all(self) -> list[FileChange]:
+        """Return what changed since the session began. Raises ChangesError."""
+        self._require()
+        await self._tracker.rescan()
+        return sorted(self._tracker.changes.values(), key=lambda change: change.path)
+
+    async def of_turn(self) -> list[Review]:
+        """Return what changed since the last prompt. Raises ChangesError."""
+        self._require()
+        if self._moment is None:
+            raise ChangesError("", "no prompt was sent yet, or the files weren't read by then")
+        await self._tracker.rescan()
+        changed = await self._tracker.since(self._moment)
+        return [await self._tracker.review_since(self._moment, path) for path in changed]
+
+    def _require(self) -> None:
+        if self._failure:
+            raise ChangesError("", self._failure)
+
+    async def diff_of(self, path: str) -> str:
+        """Return what changed in a file since the session began."""
+        review = await self._tracker.review(path)
+        for state in (review.before, review.after):
+            if state is not None and state.data is None:
+                return f"{make_visible_line(path)}: {state.unknown or 'unknown'}"
+        old = None if review.before is None else _text(review.before.data)
+        return told_diff(path, old, "" if review.after is None else _text(review.after.data))
+
+    async def undo(self, shown: Review) -> None:
+        """Revert a file. Raises ChangesError, also if the file is no longer as shown."""
+        await self._tracker.revert_file(shown)
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")
+
+
+def change_words(change: FileChange) -> str:
+    """Return a change as a sentence, without its number."""
+    facts: list[str] = [change.kind]
+    if change.added:
+        facts.append(f"{change.added:,} lines added")
+    if change.removed:
+        facts.append(f"{change.removed:,} removed")
+    if change.before_unknown is not None:
+        facts.append(f"before unknown: {change.before_unknown}")
+    return make_visible_line(f"{change.path}: {', '.join(facts)}")
