@@ -69,7 +69,8 @@ def safe_name(block: Saveable) -> str:
     """A file name for the block: the last part of its URI without misleading characters, otherwise one for its kind."""
     uri = None if isinstance(block, Audio) else block.uri
     named = _cleaned(unquote(_last_part(uri or "")))
-    return _shortened(named or _kind_of(block) + _suffix_of(block))
+    kind = "image" if isinstance(block, Image) else "audio" if isinstance(block, Audio) else "file"
+    return _shortened(named or kind + _suffix_of(block))
 
 
 def _content(block: Saveable) -> bytes:
@@ -101,16 +102,6 @@ def _shortened(name: str) -> str:
     suffix = suffix if len(suffix.encode()) <= 16 else ""
     stem = name.removesuffix(suffix).encode()[: MAX_NAME_BYTES - len(suffix.encode())]
     return stem.decode(errors="ignore") + suffix
-
-
-def _kind_of(block: Saveable) -> str:
-    match block:
-        case Image():
-            return "image"
-        case Audio():
-            return "audio"
-        case BlobResource() | TextResource():
-            return "file"
 
 
 def _suffix_of(block: Saveable) -> str:

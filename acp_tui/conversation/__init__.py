@@ -38,5 +38,4 @@ T = TypeVar("T")
 
 
 def or_else(value: T | UnsetType, kept: T) -> T:
-    """Return `value`, or `kept` if it's UNSET."""
     return kept if value is UNSET else value

@@ -197,7 +197,6 @@ def block_words(block: ContentBlock, where: Callable[[str | None], str] | None =
 
 
 def unknown_words(kind: str) -> str:
-    """Name content of an unknown kind."""
     return f"[{kind}: a kind of content acp-tui doesn't know]"
 
 

@@ -175,7 +175,6 @@ class Conversation:
 
     @property
     def is_cancelling(self) -> bool:
-        """Whether the agent was told to stop and hasn't stopped yet."""
         return self.turn is Turn.CANCELLING
 
     @property

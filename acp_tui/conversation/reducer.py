@@ -107,8 +107,8 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
             return _turn_ended(conversation, stop_reason, update.usage)
         case updates.TurnFailed():
             return _turn_failed(conversation, update)
-        case updates.Disconnected(reason, stderr_tail):
-            return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
+        case updates.Disconnected():
+            return _disconnected(conversation, update)
         case updates.Reconnected():
             return _reconnected(conversation, update)
         case updates.ClientRemark() | updates.UnknownUpdate():
@@ -415,12 +415,19 @@ def _with_spent(conversation: Conversation, turn: TurnSpent) -> TurnSpent:
     return replace(turn, usage=conversation.turn_usage, cost=conversation.turn_cost, currency=currency)
 
 
-def _disconnected(conversation: Conversation, failure: Failure) -> Change:
+def _disconnected(conversation: Conversation, update: updates.Disconnected) -> Change:
     if not conversation.is_connected:
         return NOTHING
     conversation.is_connected = False
     let_go = _let_go(conversation)
-    return Change((*let_go.entries, _append(conversation, failure)), let_go.facts)
+    if not update.reason:
+        return let_go
+    why = (
+        Failure(update.reason, stderr_tail=update.stderr_tail)
+        if update.is_fault
+        else updates.ClientRemark(update.reason)
+    )
+    return Change((*let_go.entries, _append(conversation, why)), let_go.facts)
 
 
 def _reconnected(conversation: Conversation, update: updates.Reconnected) -> Change:

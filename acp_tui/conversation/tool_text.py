@@ -93,11 +93,6 @@ def _of_input(call: tool_calls.ToolCall) -> ToolSubject | None:
     return None if place is None else ToolSubject(place)
 
 
-def is_place(name: str) -> bool:
-    """Whether agents use this raw input name for a path or an address."""
-    return name in _PLACES
-
-
 def _is_said(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 

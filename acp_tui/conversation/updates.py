@@ -393,7 +393,9 @@ class Disconnected:
     """The agent is gone, or the connection broke; the conversation stays."""
 
     reason: str
+    """"" if nothing is said of it, because the user wanted it."""
     stderr_tail: str = ""
+    is_fault: bool = True
 
 
 @dataclass(frozen=True, slots=True)

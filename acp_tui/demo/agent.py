@@ -25,7 +25,8 @@ from acp_tui.demo.client_calls import ClientCalls, StdioStream
 from acp_tui.demo.playing import AUTH_REQUIRED, play
 from acp_tui.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
 from acp_tui.demo.script import Scenario, ScriptedTurn, Wire
-from acp_tui.demo.session import DemoPace, DemoSession, DemoTurn, Sessions, invalid_params
+from acp_tui.demo.session import DemoSession, Sessions, invalid_params
+from acp_tui.demo.turn import DemoPace, DemoTurn
 from acp_tui.rpc import Direction, ErrorCode, Peer, RequestFailed, Tap
 
 PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": True}
@@ -148,7 +149,7 @@ class DemoAgent:
         identity = {"name": "acp-tui-demo", "title": "Demo", "version": __version__}
         asked = params.get("protocolVersion")
         if setup.protocol_version is None and isinstance(asked, int) and asked >= two.VERSION:
-            self._client = two.VersionTwoCalls(self._peer, self._stream, self._sessions.find, self._tasks)
+            self._client = two.VersionTwoCalls(self._peer, self._stream, self._tasks)
             self._client.learn(params.get("capabilities"))
             self._methods = {"initialize": self._initialize, **self._methods_of_two()}
             self._sessions.keeps = True
@@ -264,7 +265,7 @@ class DemoAgent:
         return {"configOptions": two.options_of(session) if is_of_two else session.config_options()}
 
     async def _cancel_terminal(self, params: dict[str, Any]) -> dict[str, Any]:
-        await self._client.kill_terminal(self._session(params).id, str(params.get("terminalId")))
+        await self._client.kill_terminal(self._session(params), str(params.get("terminalId")))
         return {}
 
     def _session(self, params: dict[str, Any]) -> DemoSession:

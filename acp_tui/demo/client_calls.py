@@ -5,22 +5,14 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 from anyio.abc import ByteStream
 
 from acp_tui.demo.script import Wire
+from acp_tui.demo.session import DemoSession
 from acp_tui.rpc import Peer
-
-
-class UpdateTarget(Protocol):
-    @property
-    def modes(self) -> Wire | None: ...
-    def config_options(self) -> Sequence[Wire]: ...
-    def message_id(self, kind: str, given: str | None) -> str: ...
-    def end_message(self) -> None: ...
-    def knows(self, call_id: str) -> bool: ...
 
 
 class ClientCalls:
@@ -44,7 +36,7 @@ class ClientCalls:
         self.takes_forms = is_marked(capabilities, "elicitation", "form")
         self.takes_pages = is_marked(capabilities, "elicitation", "url")
 
-    def worded(self, session: UpdateTarget, update: Wire) -> Wire:
+    def worded(self, session: DemoSession, update: Wire) -> Wire:
         """Convert an update to the protocol version in use. Scenarios use version 1."""
         return update
 
@@ -56,14 +48,14 @@ class ClientCalls:
         await self.peer.flush()
         await self._stream.send(line + b"\n")
 
-    async def request_permission(self, session_id: str, tool_call: Wire, options: Sequence[Wire]) -> str | None:
+    async def request_permission(self, session: DemoSession, tool_call: Wire, options: Sequence[Wire]) -> str | None:
         """Ask the user; return the ID of the chosen option, or None if the client says the turn was cancelled."""
-        params = {"sessionId": session_id, "toolCall": tool_call, "options": options}
+        params = {"sessionId": session.id, "toolCall": tool_call, "options": options}
         answer: Any = await self.peer.request("session/request_permission", params)
         option_id = at(answer, "outcome", "optionId")
         return option_id if isinstance(option_id, str) else None
 
-    async def elicit(self, question: Wire) -> tuple[str, dict[str, Any]]:
+    async def elicit(self, session: DemoSession, question: Wire) -> tuple[str, dict[str, Any]]:
         """Ask the user; return accept, decline, or cancel, and the values of a form."""
         answer: Any = await self.peer.request("elicitation/create", question)
         content = at(answer, "content")
@@ -72,43 +64,43 @@ class ClientCalls:
     def complete_elicitation(self, elicitation_id: str) -> None:
         self.peer.notify("elicitation/complete", {"elicitationId": elicitation_id})
 
-    async def read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
-        params: dict[str, Any] = {"sessionId": session_id, "path": path}
+    async def read_text_file(self, session: DemoSession, path: str, line: int | None, limit: int | None) -> str:
+        params: dict[str, Any] = {"sessionId": session.id, "path": path}
         params |= {key: value for key, value in (("line", line), ("limit", limit)) if value is not None}
         answer: Any = await self.peer.request("fs/read_text_file", params)
         return str(at(answer, "content") or "")
 
-    async def write_text_file(self, session_id: str, path: str, content: str) -> None:
-        params = {"sessionId": session_id, "path": path, "content": content}
+    async def write_text_file(self, session: DemoSession, path: str, content: str) -> None:
+        params = {"sessionId": session.id, "path": path, "content": content}
         await self.peer.request("fs/write_text_file", params)
 
     async def create_terminal(
-        self, session_id: str, argv: Sequence[str], env: Mapping[str, str], cwd: str, output_limit_bytes: int | None
+        self, session: DemoSession, argv: Sequence[str], env: Mapping[str, str], cwd: str, limit_bytes: int | None
     ) -> str:
         """Start a command; return the terminal's ID."""
         command, *args = argv
-        params: dict[str, Any] = {"sessionId": session_id, "command": command, "args": args, "cwd": cwd}
+        params: dict[str, Any] = {"sessionId": session.id, "command": command, "args": args, "cwd": cwd}
         params["env"] = [{"name": name, "value": value} for name, value in env.items()]
-        if output_limit_bytes is not None:
-            params["outputByteLimit"] = output_limit_bytes
+        if limit_bytes is not None:
+            params["outputByteLimit"] = limit_bytes
         return str(at(await self.peer.request("terminal/create", params), "terminalId"))
 
-    async def wait_for_terminal_exit(self, session_id: str, terminal_id: str) -> int | None:
+    async def wait_for_terminal_exit(self, session: DemoSession, terminal_id: str) -> int | None:
         """Wait for the exit code; None if a signal ended the command."""
-        exit_code = at(await self._terminal("wait_for_exit", session_id, terminal_id), "exitCode")
+        exit_code = at(await self._terminal("wait_for_exit", session, terminal_id), "exitCode")
         return exit_code if isinstance(exit_code, int) else None
 
-    async def terminal_output(self, session_id: str, terminal_id: str) -> str:
-        return str(at(await self._terminal("output", session_id, terminal_id), "output") or "")
+    async def terminal_output(self, session: DemoSession, terminal_id: str) -> str:
+        return str(at(await self._terminal("output", session, terminal_id), "output") or "")
 
-    async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
-        await self._terminal("kill", session_id, terminal_id)
+    async def kill_terminal(self, session: DemoSession, terminal_id: str) -> None:
+        await self._terminal("kill", session, terminal_id)
 
-    async def release_terminal(self, session_id: str, terminal_id: str) -> None:
-        await self._terminal("release", session_id, terminal_id)
+    async def release_terminal(self, session: DemoSession, terminal_id: str) -> None:
+        await self._terminal("release", session, terminal_id)
 
-    async def _terminal(self, verb: str, session_id: str, terminal_id: str) -> Any:
-        return await self.peer.request(f"terminal/{verb}", {"sessionId": session_id, "terminalId": terminal_id})
+    async def _terminal(self, verb: str, session: DemoSession, terminal_id: str) -> Any:
+        return await self.peer.request(f"terminal/{verb}", {"sessionId": session.id, "terminalId": terminal_id})
 
 
 def at(value: Any, *keys: str) -> Any:

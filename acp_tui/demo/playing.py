@@ -10,14 +10,14 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 import anyio
 
 from acp_tui.demo.script import Step, Wire
-from acp_tui.demo.session import CHUNK_S, DemoTurn, Ending, Outcome
+from acp_tui.demo.turn import CHUNK_S, DemoTurn, Ending, Outcome
 from acp_tui.rpc import ErrorCode, RequestFailed, RpcError
 
 TEXTS: Final = {"say": "agent_message_chunk", "think": "agent_thought_chunk", "user": "user_message_chunk"}
@@ -93,7 +93,7 @@ async def _played(turn: DemoTurn, step: Step) -> Outcome:
             sys.stderr.write(turn.fill(step.value) + "\n")
             sys.stderr.flush()
         case "fault":
-            return await FAULTS[step.value](turn, step)
+            return await _misbehave(turn, step)
         case _:
             turn.send(turn.fill(UPDATES[step.kind](step.value)))
     return None
@@ -185,101 +185,51 @@ FLOOD_FLUSH: Final = 64
 JUNK: Final = ("npm warn deprecated left-pad@1.3.0: use String.prototype.padStart()", "[]", "null", "{not json")
 
 
-async def _auth_required(turn: DemoTurn, fault: Step) -> Ending:
-    """Answer the prompt as if the login had expired."""
-    return RequestFailed(AUTH_REQUIRED, "Authentication required")
-
-
-async def _bad_frame(turn: DemoTurn, fault: Step) -> Ending:
-    """Send one line as given; by default, a notification of the wrong shape."""
-    default = json.dumps(_notification(turn, {"sessionUpdate": "agent_message_chunk", "content": 5}))
-    await turn.client.send_raw(str(fault.get("frame", default)).encode())
-    return None
-
-
-async def _error(turn: DemoTurn, fault: Step) -> Ending:
-    details = fault.get("details")
-    return RequestFailed(
-        fault.get("code", int(ErrorCode.INTERNAL_ERROR)),
-        fault.get("message", "Internal error"),
-        None if details is None else {"details": details},
-    )
-
-
-async def _exit(turn: DemoTurn, fault: Step) -> Ending:
-    """Exit immediately like a crash, without cleanup."""
-    await turn.client.peer.flush()
-    sys.stderr.write(turn.fill(fault.get("last_words", "")))
-    sys.stderr.flush()
-    os._exit(fault.get("code", 1))
-
-
-async def _flood(turn: DemoTurn, fault: Step) -> Ending:
-    """Send many chunks as fast as the client reads them."""
-    text = fault.get("text", "word **word** `code`\n")
-    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
-    for number in range(1, fault.get("count", 10_000) + 1):
-        turn.send(chunk)
-        if number % FLOOD_FLUSH == 0:
+async def _misbehave(turn: DemoTurn, fault: Step) -> Ending:
+    match fault.value:
+        case "auth_required":
+            return RequestFailed(AUTH_REQUIRED, "Authentication required")
+        case "bad_frame":
+            default = json.dumps(_notification(turn, {"sessionUpdate": "agent_message_chunk", "content": 5}))
+            await turn.client.send_raw(str(fault.get("frame", default)).encode())
+        case "error":
+            code, message = fault.get("code", int(ErrorCode.INTERNAL_ERROR)), fault.get("message", "Internal error")
+            details = fault.get("details")
+            return RequestFailed(code, message, None if details is None else {"details": details})
+        case "exit":
             await turn.client.peer.flush()
-    await turn.client.peer.flush()
-    return None
-
-
-async def _hang(turn: DemoTurn, fault: Step) -> Ending:
-    """Hang. With `deaf`, ignore cancellation too."""
-    turn.deaf = fault.get("deaf", False)
-    await anyio.sleep_forever()
-    return None
-
-
-async def _huge_line(turn: DemoTurn, fault: Step) -> Ending:
-    """Send a chunk of many bytes as one line, which is legal."""
-    size = fault.get("bytes", 1 << 20)
-    line = "All of this is one line of the protocol. "
-    text = (line * (size // len(line) + 1))[:size]
-    turn.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
-    await turn.client.peer.flush()
-    return None
-
-
-async def _junk(turn: DemoTurn, fault: Step) -> Ending:
-    """Print lines on stdout that aren't messages."""
-    for line in fault.get("lines", JUNK):
-        await turn.client.send_raw(str(line).encode())
-    return None
-
-
-async def _late_update(turn: DemoTurn, fault: Step) -> Ending:
-    """Keep steps to play after the turn is answered."""
-    turn.late += fault.branch("late")
-    return None
-
-
-async def _unknown_update(turn: DemoTurn, fault: Step) -> Ending:
-    """Send an update of a kind that no protocol version defines."""
-    update = fault.get("update", {"sessionUpdate": "telepathy", "strength": 9})
-    await turn.client.send_raw(json.dumps(_notification(turn, update)).encode())
+            sys.stderr.write(turn.fill(fault.get("last_words", "")))
+            sys.stderr.flush()
+            os._exit(fault.get("code", 1))
+        case "flood":
+            for number in range(1, fault.get("count", 10_000) + 1):
+                turn.say(fault.get("text", "word **word** `code`\n"))
+                if number % FLOOD_FLUSH == 0:
+                    await turn.client.peer.flush()
+            await turn.client.peer.flush()
+        case "hang":
+            turn.deaf = fault.get("deaf", False)
+            await anyio.sleep_forever()
+        case "huge_line":
+            size, line = fault.get("bytes", 1 << 20), "All of this is one line of the protocol. "
+            turn.say((line * (size // len(line) + 1))[:size])
+            await turn.client.peer.flush()
+        case "junk":
+            for line in fault.get("lines", JUNK):
+                await turn.client.send_raw(str(line).encode())
+        case "late_update":
+            turn.late += fault.branch("late")
+        case "unknown_update":
+            update = fault.get("update", {"sessionUpdate": "telepathy", "strength": 9})
+            await turn.client.send_raw(json.dumps(_notification(turn, update)).encode())
+        case kind:
+            raise AssertionError(kind)
     return None
 
 
 def _notification(turn: DemoTurn, update: Mapping[str, Any]) -> dict[str, Any]:
     params = {"sessionId": turn.session.id, "update": update}
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
-
-
-FAULTS: Final[dict[str, Callable[[DemoTurn, Step], Awaitable[Ending]]]] = {
-    "auth_required": _auth_required,
-    "bad_frame": _bad_frame,
-    "error": _error,
-    "exit": _exit,
-    "flood": _flood,
-    "hang": _hang,
-    "huge_line": _huge_line,
-    "junk": _junk,
-    "late_update": _late_update,
-    "unknown_update": _unknown_update,
-}
 
 
 CREATE_S: Final = 5.0
@@ -295,7 +245,7 @@ async def read(turn: DemoTurn, step: Step) -> Outcome:
         _refuse(turn, call, f"The client can't read files, so `{name}` wasn't read.")
         return None
     try:
-        text = await turn.client.read_text_file(turn.session.id, path, asked.get("line"), asked.get("limit"))
+        text = await turn.client.read_text_file(turn.session, path, asked.get("line"), asked.get("limit"))
     except RequestFailed as error:
         missing = step.branch("missing")
         _refuse(turn, call, f"`{name}` couldn't be read: {_why(error)}.", silent=bool(missing))
@@ -314,7 +264,7 @@ async def write(turn: DemoTurn, step: Step) -> None:
         _refuse(turn, call, f"The client can't write files, so `{name}` wasn't written.")
         return
     try:
-        await turn.client.write_text_file(turn.session.id, path, content)
+        await turn.client.write_text_file(turn.session, path, content)
     except RequestFailed as error:
         _refuse(turn, call, f"`{name}` couldn't be written: {_why(error)}.")
         return
@@ -334,7 +284,7 @@ async def ask(turn: DemoTurn, step: Step) -> Outcome:
     tool_call = turn.tool_call(step.value)
     options = tool_call.pop("options", USUAL_OPTIONS)
     try:
-        chosen = await turn.client.request_permission(turn.session.id, tool_call, options)
+        chosen = await turn.client.request_permission(turn.session, tool_call, options)
     except RequestFailed as error:
         _refuse(turn, tool_call["toolCallId"], f"The client couldn't ask for permission: {error.message}.")
         return step.branch("rejected")
@@ -366,17 +316,17 @@ async def run(turn: DemoTurn, step: Step) -> Outcome:
 
 
 async def _run_in_terminal(turn: DemoTurn, fields: Wire, call: str, argv: list[str]) -> int | None:
-    session_id, client = turn.session.id, turn.client
+    session, client = turn.session, turn.client
     terminal_id = await _create_terminal(turn, fields, argv)
     ended = False
     try:
         _settle(turn, call, "in_progress", content=[{"type": "terminal", "terminalId": terminal_id}])
         if (kill_after_s := fields.get("kill_after_s")) is not None:
             await turn.pace.wait(kill_after_s)
-            await client.kill_terminal(session_id, terminal_id)
-        exit_code = await client.wait_for_terminal_exit(session_id, terminal_id)
+            await client.kill_terminal(session, terminal_id)
+        exit_code = await client.wait_for_terminal_exit(session, terminal_id)
         ended = True
-        output = await client.terminal_output(session_id, terminal_id)
+        output = await client.terminal_output(session, terminal_id)
     finally:
         await _end_terminal(turn, terminal_id, kill=not ended)
     status = "completed" if _succeeded(fields, exit_code) else "failed"
@@ -394,7 +344,7 @@ async def _create_terminal(turn: DemoTurn, fields: Wire, argv: list[str]) -> str
     try:
         # Shielded: a terminal with an unknown ID couldn't be released.
         with anyio.fail_after(CREATE_S, shield=True):
-            return await turn.client.create_terminal(turn.session.id, argv, env, cwd, limit_bytes)
+            return await turn.client.create_terminal(turn.session, argv, env, cwd, limit_bytes)
     except TimeoutError as error:
         message = f"the client made no terminal within {CREATE_S:g} s"
         raise RequestFailed(ErrorCode.INTERNAL_ERROR, message) from error
@@ -404,8 +354,8 @@ async def _end_terminal(turn: DemoTurn, terminal_id: str, *, kill: bool) -> None
     # With a time limit, because the connection may be gone.
     with anyio.move_on_after(CLEANUP_S, shield=True), suppress(RpcError):
         if kill:
-            await turn.client.kill_terminal(turn.session.id, terminal_id)
-        await turn.client.release_terminal(turn.session.id, terminal_id)
+            await turn.client.kill_terminal(turn.session, terminal_id)
+        await turn.client.release_terminal(turn.session, terminal_id)
 
 
 def _begin(turn: DemoTurn, name: str | None, title: str, kind: str, **fields: Any) -> str:
@@ -448,7 +398,7 @@ async def elicit(turn: DemoTurn, step: Step) -> Outcome:
         turn.lack("forms" if is_form else "pages to visit", f"“{turn.fill(question['message'])}” wasn't asked")
         return None
     try:
-        action, content = await turn.client.elicit(_request(turn, step.value))
+        action, content = await turn.client.elicit(turn.session, _request(turn, step.value))
     except RequestFailed as error:
         turn.say(f"*The client couldn't ask: {error.message}.*\n\n")
         return None

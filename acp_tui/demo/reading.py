@@ -322,11 +322,11 @@ def _keeping(offers: Any = script.STORED_SESSION_METHODS, page_size: int = 10, k
     return script.StoredSessions(frozenset(offers), max(1, page_size), kept)
 
 
-def _scenario(prompt: Any = (), include: Any = (), sessions: Any = None, **more: Any) -> script.Scenario:
-    if not prompt and not include:
-        raise InvalidTable('it has no [[prompt]]; add at least one, with "step" or "play", or add an "include"')
+def _scenario(prompt: Any = (), sessions: Any = None, **more: Any) -> script.Scenario:
+    if not prompt:
+        raise InvalidTable('it has no [[prompt]]; add at least one, with "step" or "play"')
     keeping = sessions or script.StoredSessions()
-    return script.Scenario("", turns=prompt, include=include, keeping=keeping, **more)
+    return script.Scenario("", turns=prompt, keeping=keeping, **more)
 
 
 KEPT: Final = TableShape({"id": str, "title?": str, "updated_at?": str, "cwd?": str, "history?": SOME}, _kept)
@@ -339,7 +339,6 @@ SCENARIO: Final = TableShape(
         "session?": SESSION,
         "sessions?": TableShape({"offers?": [str], "page_size?": int, "kept?": [KEPT]}, _keeping),
         "texts?": each_key(str),
-        "include?": [str],
     },
     _scenario,
 )

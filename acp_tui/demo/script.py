@@ -1,7 +1,7 @@
 """The content of a scenario as values: its turns, their steps, and what the agent declares about itself.
 
 Neither reads files (`reading`) nor plays anything (`playing`). Values for the wire (tool calls, content blocks, config
-options) have their wire format; `session` fills in placeholders and absolute paths.
+options) have their wire format; `turn` fills in placeholders and absolute paths.
 """
 
 from __future__ import annotations
@@ -115,8 +115,6 @@ class StoredSessions:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One scripted agent."""
-
     name: str
     description: str
     turns: tuple[ScriptedTurn, ...]
@@ -126,8 +124,6 @@ class Scenario:
     keeping: StoredSessions = field(default_factory=StoredSessions)
     texts: Mapping[str, str] = field(default_factory=dict)
     """Long texts by name, for `{name}` in any step."""
-    include: tuple[str, ...] = ()
-    """The names of other scenarios whose first turns are prepended as one turn."""
 
     @property
     def unmatched(self) -> Sequence[ScriptedTurn]:

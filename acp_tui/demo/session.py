@@ -1,25 +1,17 @@
-"""The sessions of one agent, open and stored, what it remembers of each, and the turn that one plays.
-
-A turn has IDs, the values for its steps, and the connection to the client. `playing` plays it.
-"""
+"""The sessions of one agent, open and stored, and what it remembers of each."""
 
 from __future__ import annotations
 
-import re
-import shutil
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import anyio
 
-from acp_tui.demo.client_calls import ClientCalls
 from acp_tui.demo.script import KeptSession, Scenario, ScriptedTurn, SessionTerms, Step, Wire
 from acp_tui.rpc import ErrorCode, RequestFailed
-from acp_tui.values import dataclass
 
 TITLE_CHARS: Final = 60
 RESOURCE_NOT_FOUND: Final = -32002
@@ -43,7 +35,7 @@ class DemoSession:
         """Set when a turn ends, and then replaced."""
         self.files_read: dict[str, str] = {}
         self.subagents: dict[str, DemoSession] = {}
-        self._modes = dict(setup.modes) if setup.modes is not None else None
+        self.modes = dict(setup.modes) if setup.modes is not None else None
         self.takes_boolean_options = False
         self._config = [dict(option) for option in setup.config]
         self._turns_played: dict[str, int] = {}
@@ -108,10 +100,9 @@ class DemoSession:
         return {"sessionId": self.id, "cwd": cwd} | {key: value for key, value in told.items() if value}
 
     def pick(self, scenario: Scenario, text: str) -> ScriptedTurn | None:
-        """The turn that answers a prompt; None if the scenario has none."""
-        return scenario.matching(text) or self._next_unmatched(scenario)
-
-    def _next_unmatched(self, scenario: Scenario) -> ScriptedTurn | None:
+        """The turn that answers a prompt: one that matches it, or the next of the others; None if there is none."""
+        if (turn := scenario.matching(text)) is not None:
+            return turn
         played = self._turns_played.get(scenario.name, 0)
         self._turns_played[scenario.name] = played + 1
         turns = scenario.unmatched
@@ -120,15 +111,11 @@ class DemoSession:
     def declaration(self) -> dict[str, Any]:
         """Its modes and config options, if it has any."""
         declared: dict[str, Any] = {}
-        if self._modes is not None:
-            declared["modes"] = self._modes
+        if self.modes is not None:
+            declared["modes"] = self.modes
         if self._shown_config:
             declared["configOptions"] = self.config_options()
         return declared
-
-    @property
-    def modes(self) -> Wire | None:
-        return self._modes
 
     def config_options(self) -> list[dict[str, Any]]:
         return [dict(option) for option in self._shown_config]
@@ -140,8 +127,8 @@ class DemoSession:
 
     def set_mode(self, mode_id: Any) -> None:
         """Change the mode. Raises RequestFailed if it isn't available."""
-        available = [mode["id"] for mode in self._modes["availableModes"]] if self._modes else []
-        if self._modes is None or mode_id not in available:
+        available = [mode["id"] for mode in self.modes["availableModes"]] if self.modes else []
+        if self.modes is None or mode_id not in available:
             raise invalid_params(f"There is no mode {mode_id!r}; available: {', '.join(available) or 'none'}")
         self._show_mode(mode_id)
 
@@ -159,8 +146,8 @@ class DemoSession:
 
     def _show_mode(self, mode_id: Any) -> None:
         """Update the mode and the config option of category "mode", which are the same setting."""
-        if self._modes is not None:
-            self._modes["currentModeId"] = mode_id
+        if self.modes is not None:
+            self.modes["currentModeId"] = mode_id
         for option in self._config:
             if option.get("category") == "mode":
                 option["currentValue"] = mode_id
@@ -210,9 +197,6 @@ class Sessions:
     def get(self, session_id: Any) -> DemoSession | None:
         return self._open.get(session_id)
 
-    def find(self, session_id: str) -> DemoSession | None:
-        return next((one for one in self.with_subagents() if one.id == session_id), None)
-
     def with_subagents(self) -> Iterator[DemoSession]:
         for session in self._open.values():
             yield from _with_subagents(session)
@@ -261,143 +245,3 @@ def _cursor(last: dict[str, Any]) -> str:
 
 def invalid_params(message: str) -> RequestFailed:
     return RequestFailed(ErrorCode.INVALID_PARAMS, message)
-
-
-CHUNK_S: Final = 0.07
-"""The time between two chunks, if the scenario has none."""
-CHUNK_CHARS: Final = 20
-CHUNKS_PER_FLUSH: Final = 64
-PLACEHOLDER: Final = re.compile(r"{([^{}]+)}")
-PROGRAMS: Final = Path(__file__).with_name("programs.py")
-
-Ending: TypeAlias = str | RequestFailed | None
-"""How a step ended the turn: a stop reason or an error; None if the turn continues."""
-Outcome: TypeAlias = Ending | tuple[Step, ...]
-"""The same, or the branch to play next."""
-
-
-@dataclass(frozen=True, slots=True)
-class DemoPace:
-    """The speed of the agent: 2 is twice as fast as written, 0 has no delays."""
-
-    speed: float = 0
-
-    async def wait(self, seconds: float) -> None:
-        await anyio.sleep(seconds / self.speed if self.speed else 0)
-
-
-class DemoTurn:
-    """One prompt and the answer to it."""
-
-    def __init__(
-        self,
-        session: DemoSession,
-        client: ClientCalls,
-        pace: DemoPace,
-        text: str,
-        texts: Mapping[str, str],
-        request_id: Any = None,
-    ) -> None:
-        self.session = session
-        self.client = client
-        self.pace = pace
-        self.request_id = request_id
-        """The ID of the prompt request; None if it has been answered."""
-        place = re.escape(session.cwd)
-        self._whole_places = re.compile(f"{place}|(?:(?!{place})[\\s\\S]){{1,{CHUNK_CHARS}}}")
-        """Splits streamed text. The folder stays in one chunk, so that the number of chunks doesn't depend on it."""
-        self.scope = anyio.CancelScope()
-        self.is_echoed = False
-        self.deaf = False
-        self.late: tuple[Step, ...] = ()
-        self.spoken = 0
-        """The number of updates sent. A subagent's reported tokens derive from it."""
-        self._ids: dict[tuple[str, str], str] = {}
-        self._values = dict(texts) | {
-            "cwd": session.cwd,
-            "text": text,
-            "speed": f"{pace.speed:g}",
-            "python": "python3" if shutil.which("python3") else sys.executable,
-            "programs": str(PROGRAMS),
-        }
-
-    def cancel(self) -> None:
-        """Stop playing. A turn that hangs deaf continues."""
-        if not self.deaf:
-            self.scope.cancel()
-
-    async def stream(self, update: Wire, text: str, repeat: int = 1, chunk_s: float = CHUNK_S) -> None:
-        """Stream a text, a few characters at a time, each with this update."""
-        chunks = self._whole_places.findall(text)
-        for number, chunk in enumerate(chunks * repeat, 1):
-            self.send({**update, "content": {"type": "text", "text": chunk}})
-            if number % CHUNKS_PER_FLUSH == 0:
-                await self.client.peer.flush()
-            await self.pace.wait(chunk_s)
-
-    def send(self, update: Wire) -> None:
-        self.spoken += 1
-        self.repeat(self.client.worded(self.session, update))
-
-    def repeat(self, update: Wire) -> None:
-        """Send a session update unchanged, such as one from the history."""
-        self.session.remember(update)
-        self.client.update(self.session.id, update)
-
-    def of_subagent(self, session: DemoSession) -> DemoTurn:
-        return DemoTurn(session, self.client, self.pace, self._values["text"], self._values)
-
-    def say(self, text: str) -> None:
-        """Send a short message in one chunk, unchanged."""
-        self.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
-
-    def lack(self, what: str, so: str) -> None:
-        """Say that the client lacks a capability that a step needs, and the consequence."""
-        self.say(f"*The client doesn't support {what}, so {so}.*\n\n")
-
-    def learn(self, values: Mapping[str, str]) -> None:
-        self._values |= values
-
-    def id_of(self, kind: str, name: str | None) -> str:
-        """The ID for a name in the scenario: the same within a turn. Without a name, a new one."""
-        if name is None:
-            return self.session.next_id(kind)
-        if (kind, name) not in self._ids:
-            self._ids[kind, name] = self.session.next_id(kind)
-        return self._ids[kind, name]
-
-    def call_id(self, name: str | None) -> str:
-        return self.id_of("call", name)
-
-    def is_known(self, name: str | None) -> bool:
-        return name is not None and ("call", name) in self._ids
-
-    def tool_call(self, tool: Wire) -> dict[str, Any]:
-        """A tool call in its wire format, with placeholders filled in, an ID, and absolute paths."""
-        fields: dict[str, Any] = {"toolCallId": self.call_id(tool.get("id")), **self.fill(tool)}
-        fields.pop("id", None)
-        if "content" in fields:
-            fields["content"] = [self._content(item) for item in fields["content"]]
-        if "locations" in fields:
-            fields["locations"] = [item | {"path": self.path(item["path"])} for item in fields["locations"]]
-        return fields
-
-    def _content(self, item: dict[str, Any]) -> dict[str, Any]:
-        if item["type"] != "diff":
-            return item
-        path = self.path(item["path"])
-        # A diff without an old text compares with what was read; if nothing was read, it's a new file.
-        return {"oldText": self.session.files_read.get(path)} | item | {"path": path}
-
-    def path(self, path: str) -> str:
-        return str(Path(self.session.cwd) / path)
-
-    def fill(self, value: Any) -> Any:
-        """Replace `{cwd}`, `{text}`, and other placeholders in every text. Replacements aren't expanded again."""
-        if isinstance(value, str):
-            return PLACEHOLDER.sub(lambda found: self._values.get(found[1], found[0]), value)
-        if isinstance(value, Mapping):
-            return {key: self.fill(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.fill(item) for item in value]
-        return value

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,7 @@ from typing import Any, Final
 import anyio
 from anyio.abc import ByteStream, Process, TaskGroup
 
-from acp_tui.demo.client_calls import ClientCalls, UpdateTarget, at, is_marked
+from acp_tui.demo.client_calls import ClientCalls, at, is_marked
 from acp_tui.demo.script import SessionTerms, Wire
 from acp_tui.demo.session import RESOURCE_NOT_FOUND, DemoSession
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed
@@ -44,11 +44,8 @@ MODE: Final = "mode"
 class VersionTwoCalls(ClientCalls):
     """The connection to a version 2 client, which is asked questions but never for files or terminals."""
 
-    def __init__(
-        self, peer: Peer, stream: ByteStream, find: Callable[[str], DemoSession | None], tasks: TaskGroup
-    ) -> None:
+    def __init__(self, peer: Peer, stream: ByteStream, tasks: TaskGroup) -> None:
         super().__init__(peer, stream)
-        self._find = find
         self._tasks = tasks
         self._running: dict[str, _Command] = {}
 
@@ -63,7 +60,7 @@ class VersionTwoCalls(ClientCalls):
 
     # Messages
 
-    def worded(self, session: UpdateTarget, update: Wire) -> Wire:
+    def worded(self, session: DemoSession, update: Wire) -> Wire:
         """Convert an update to version 2. Each chunk of a message gets the message's ID."""
         kind = update["sessionUpdate"]
         if kind in CHUNKS:
@@ -85,30 +82,30 @@ class VersionTwoCalls(ClientCalls):
             case _:
                 return update
 
-    async def request_permission(self, session_id: str, tool_call: Wire, options: Sequence[Wire]) -> str | None:
+    async def request_permission(self, session: DemoSession, tool_call: Wire, options: Sequence[Wire]) -> str | None:
         params = {
-            "sessionId": session_id,
+            "sessionId": session.id,
             "title": f"{tool_call.get('title', 'Go on')}?",
             "subject": {"type": "tool_call", "toolCall": _tool_call(tool_call)},
             "options": options,
         }
-        report(self, session_id, "requires_action")
+        report(self, session.id, "requires_action")
         answer: Any = await self.peer.request("session/request_permission", params)
-        report(self, session_id, "running")
+        report(self, session.id, "running")
         option_id = at(answer, "outcome", "optionId")
         return option_id if isinstance(option_id, str) else None
 
-    async def elicit(self, question: Wire) -> tuple[str, dict[str, Any]]:
+    async def elicit(self, session: DemoSession, question: Wire) -> tuple[str, dict[str, Any]]:
         try:
-            return await super().elicit(question)
+            return await super().elicit(session, question)
         finally:
-            if (session := self._find(question.get("sessionId", ""))) is not None:
+            if "sessionId" in question:
                 session.end_message()
 
     # What the agent does itself
 
-    async def read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
-        file = self._inside(session_id, path)
+    async def read_text_file(self, session: DemoSession, path: str, line: int | None, limit: int | None) -> str:
+        file = _inside(session, path)
         try:
             text = file.read_text("utf-8")
         except FileNotFoundError as error:
@@ -119,28 +116,18 @@ class VersionTwoCalls(ClientCalls):
         lines = text.splitlines(keepends=True)[start:]
         return "".join(lines if limit is None else lines[:limit])
 
-    async def write_text_file(self, session_id: str, path: str, content: str) -> None:
-        file = self._inside(session_id, path)
+    async def write_text_file(self, session: DemoSession, path: str, content: str) -> None:
+        file = _inside(session, path)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(content, "utf-8")
         except OSError as error:
             raise _failed(error) from error
 
-    def _inside(self, session_id: str, path: str) -> Path:
-        """Check that a path is in the session's folder. Nothing else confines this agent."""
-        session, file = self._find(session_id), Path(path).resolve()
-        if session is None or not file.is_relative_to(Path(session.cwd).resolve()):
-            raise RequestFailed(ErrorCode.INVALID_PARAMS, f"{path} is outside of the session's folder")
-        return file
-
     async def create_terminal(
-        self, session_id: str, argv: Sequence[str], env: Mapping[str, str], cwd: str, output_limit_bytes: int | None
+        self, session: DemoSession, argv: Sequence[str], env: Mapping[str, str], cwd: str, limit_bytes: int | None
     ) -> str:
         """Start the command and show its output."""
-        session = self._find(session_id)
-        if session is None:
-            raise RequestFailed(ErrorCode.INVALID_PARAMS, "the session is closed")
         try:
             process = await anyio.open_process(
                 argv,
@@ -152,7 +139,7 @@ class VersionTwoCalls(ClientCalls):
             )
         except OSError as error:
             raise _failed(error) from error
-        running = _Command(session.next_id("terminal"), process, output_limit_bytes)
+        running = _Command(session.next_id("terminal"), process, limit_bytes)
         self._running[running.name] = running
         line = subprocess.list2cmdline(argv)
         offered: Wire = {"cancel": {}}
@@ -180,19 +167,19 @@ class VersionTwoCalls(ClientCalls):
         session.remember(update)
         self.update(session.id, update)
 
-    async def wait_for_terminal_exit(self, session_id: str, terminal_id: str) -> int | None:
+    async def wait_for_terminal_exit(self, session: DemoSession, terminal_id: str) -> int | None:
         running = self._command(terminal_id)
         await running.ended.wait()
         code = running.process.returncode
         return code if code is not None and code >= 0 else None
 
-    async def terminal_output(self, session_id: str, terminal_id: str) -> str:
+    async def terminal_output(self, session: DemoSession, terminal_id: str) -> str:
         return bytes(self._command(terminal_id).output).decode("utf-8", "replace")
 
-    async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
+    async def kill_terminal(self, session: DemoSession, terminal_id: str) -> None:
         self._command(terminal_id).kill()
 
-    async def release_terminal(self, session_id: str, terminal_id: str) -> None:
+    async def release_terminal(self, session: DemoSession, terminal_id: str) -> None:
         if (running := self._running.pop(terminal_id, None)) is not None:
             running.kill()
 
@@ -203,8 +190,6 @@ class VersionTwoCalls(ClientCalls):
 
 
 class _Command:
-    """A command that the agent runs."""
-
     def __init__(self, name: str, process: Process, limit: int | None) -> None:
         self.name = name
         self.process = process
@@ -221,6 +206,14 @@ class _Command:
         if self.process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, by)
+
+
+def _inside(session: DemoSession, path: str) -> Path:
+    """Check that a path is in the session's folder. Nothing else confines this agent."""
+    file = Path(path).resolve()
+    if not file.is_relative_to(Path(session.cwd).resolve()):
+        raise RequestFailed(ErrorCode.INVALID_PARAMS, f"{path} is outside of the session's folder")
+    return file
 
 
 def _failed(error: Exception) -> RequestFailed:
@@ -261,7 +254,7 @@ def report(client: ClientCalls, session_id: str, state: str, **more: Any) -> Non
     client.update(session_id, {"sessionUpdate": "state_update", "state": state, **more})
 
 
-def declaration_of(session: UpdateTarget, setup: SessionTerms) -> dict[str, Any]:
+def declaration_of(session: DemoSession, setup: SessionTerms) -> dict[str, Any]:
     return {
         "configOptions": options_of(session),
         "availableCommands": [_command(command) for command in setup.commands],
@@ -273,7 +266,7 @@ def _command(command: Wire) -> Wire:
     return {**command, "type": "command"} | ({} if hint is None else {"input": {"type": "text", "hint": hint}})
 
 
-def options_of(session: UpdateTarget) -> Sequence[Wire]:
+def options_of(session: DemoSession) -> Sequence[Wire]:
     """All options, including modes."""
     options = [_option(option) for option in session.config_options()]
     modes = session.modes
@@ -286,7 +279,7 @@ def options_of(session: UpdateTarget) -> Sequence[Wire]:
     return [{**mode, "currentValue": modes["currentModeId"], "options": choices}, *options]
 
 
-def is_mode(session: UpdateTarget, option_id: Any) -> bool:
+def is_mode(session: DemoSession, option_id: Any) -> bool:
     """Whether this option stands for modes that have no option of their own."""
     categories = [option.get("category") for option in session.config_options()]
     return option_id == MODE and session.modes is not None and MODE not in categories

@@ -137,9 +137,7 @@ class Connection(ABC):
         return True
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
-        """Accept a request that we offered to serve, or an extension. Raises RequestFailed."""
-        if method.startswith("_"):
-            return self.client.serve_extension(method, params)
+        """Accept a request that we offered to serve. Raises RequestFailed."""
         serve = self._requests.get(method)
         if serve is None:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
@@ -281,7 +279,6 @@ class Connection(ABC):
         """Return the params for a session's folders and servers."""
 
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
-        """Return a page of the sessions the agent knows, in one folder or in all."""
         return await self.request("session/list", list_sessions(cwd, cursor), read_session_page)
 
     async def session_status(self, session_id: SessionId) -> SessionStatus:

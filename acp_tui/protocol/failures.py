@@ -24,7 +24,6 @@ MAX_WAIT_S: Final = 366 * 86_400.0
 
 
 def read_failure(error: RequestFailed) -> TurnFailed:
-    """Return the end of a turn that failed with this error."""
     return TurnFailed(error.message, error.detail, error.code, read_error_facts(error.data))
 
 

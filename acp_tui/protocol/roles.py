@@ -324,9 +324,6 @@ class ClientHandler(Protocol):
     def on_elicitation_complete(self, elicitation_id: str) -> None:
         """Handle the agent's report that a page is done. The ID may be unknown."""
 
-    def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
-        """Accept a request beyond the protocol now. The awaitable returns the result."""
-
     def on_extension(self, method: str, params: Any) -> None:
         """Handle a notification beyond the protocol."""
 

@@ -254,10 +254,6 @@ class _Pending(Generic[T]):
         self.answered.set()
 
 
-def _as_it_is(result: Any) -> Any:
-    return result
-
-
 class Peer(Wire):
     """A wire whose lines are messages. When it ends, every pending request fails with ConnectionLost."""
 
@@ -294,7 +290,7 @@ class Peer(Wire):
         method: str,
         params: Any,
         *,
-        read: Callable[[Any], T] = _as_it_is,
+        read: Callable[[Any], T] = lambda result: result,
         read_error: Callable[[messages.RequestFailed], T] | None = None,
     ) -> Coroutine[Any, Any, T]:
         """Send a request now. Awaiting the result waits for the answer, without a time limit.

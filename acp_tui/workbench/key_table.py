@@ -31,7 +31,6 @@ INSPECTOR: tuple[Command, ...] = (
     own("inspector", "inspect_partner", "p", "partner", "Go to the answer, or to the request"),
     own("inspector", "inspect_copy", "c", "copy", "Copy the frame", "as one line"),
     own("inspector", "inspect_copy_pretty", "C", "copy_pretty", "Copy the frame, indented"),
-    own("inspector", "inspect_save", "w", "save", "Write the frame to a file"),
     own("inspector", "inspect_save_all", "W", "save_all", "Write all frames shown to a file",
         "a recording"),
     own("inspector", "inspect_raw", "R", "raw", "Show and keep secrets, or mask them", "in copies and files too"),

@@ -11,19 +11,18 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused
-from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.client_role import Extensions
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.rpc import RequestFailed
 from support.agents import MemoryProcess, shake_hands
 from support.peers import Counterpart, connected, notification, request, settle
 from support.waiting import LIMIT_S
 
 
 @asynccontextmanager
-async def extended(extensions: Extensions | None) -> AsyncIterator[tuple[Agent, Counterpart]]:
-    """An agent in memory whose client serves these."""
+async def extended(extensions: Extensions) -> AsyncIterator[tuple[Agent, Counterpart]]:
+    """An agent in memory whose client takes these."""
     with connected() as (wire, stream), anyio.fail_after(LIMIT_S), pytest.MonkeyPatch.context() as patch:
 
         @asynccontextmanager
@@ -37,63 +36,28 @@ async def extended(extensions: Extensions | None) -> AsyncIterator[tuple[Agent, 
             yield agent, wire
 
 
-async def test_a_registered_request_is_served():
-    extensions = Extensions()
-
-    @extensions.on_request("_example/add")
-    async def add(params: Any) -> Any:
-        if not isinstance(params, list):
-            raise RequestFailed(-32602, "numbers are wanted")
-        return sum(params)
-
-    async with extended(extensions) as (_, wire):
-        await wire.send(request(1, "_example/add", [1, 2]), request(2, "_example/add", {}))
-        good, bad = sorted(await wire.receive_all(), key=lambda answer: answer["id"])
-        assert (good["result"], bad["error"]["code"]) == (3, -32602)
-
-
 async def test_a_registered_notification_is_told_in_wire_order_and_not_answered():
     """R-RPC-4."""
-    extensions = Extensions()
     told: list[Any] = []
-    extensions.on_notification("_example/said")(told.append)
-    async with extended(extensions) as (_, wire):
+    async with extended({"_example/said": told.append}) as (_, wire):
         await wire.send(*(notification("_example/said", {"n": number}) for number in range(3)))
         assert await wire.receive_all() == []
         assert told == [{"n": 0}, {"n": 1}, {"n": 2}]
 
 
 @pytest.mark.parametrize("method", ["_example/unknown", "example/unknown"])
-@pytest.mark.parametrize("extensions", [None, Extensions()])
-async def test_an_unknown_request_is_refused_by_name_and_an_unknown_notification_ignored(
-    method: str, extensions: Extensions | None
-):
+async def test_an_unknown_request_is_refused_by_name_and_an_unknown_notification_ignored(method: str):
     """R-RPC-5, R-EXT-1."""
-    async with extended(extensions) as (_, wire):
+    async with extended({}) as (_, wire):
         await wire.send(notification(method, {}), request("q", method, {}))
         [answer] = await wire.receive_all()
         assert (answer["id"], answer["error"]["code"]) == ("q", -32601)
         assert answer["error"]["data"] == {"method": method}
 
 
-async def test_a_handler_that_breaks_is_an_internal_error_and_the_connection_lives():
-    """R-RPC-6."""
-    extensions = Extensions()
-
-    @extensions.on_request("_example/break")
-    async def fail(params: Any) -> Any:
-        raise KeyError("x")
-
-    async with extended(extensions) as (_, wire):
-        await wire.send(request(1, "_example/break", {}))
-        assert (await wire.receive())["error"]["code"] == -32603
-        await wire.send(request(2, "_example/other", {}))
-        assert (await wire.receive())["id"] == 2
-
-
 async def test_a_request_of_the_agents_own_is_sent_as_it_is_and_its_result_comes_as_it_is():
     """R-EXT-1, R-EXT-2."""
-    async with extended(None) as (agent, wire), anyio.create_task_group() as tasks:
+    async with extended({}) as (agent, wire), anyio.create_task_group() as tasks:
         results: list[Any] = []
 
         async def ask() -> None:
@@ -110,7 +74,7 @@ async def test_a_request_of_the_agents_own_is_sent_as_it_is_and_its_result_comes
 
 
 async def test_a_refused_request_is_told_as_any_other():
-    async with extended(None) as (agent, wire), anyio.create_task_group() as tasks:
+    async with extended({}) as (agent, wire), anyio.create_task_group() as tasks:
 
         async def ask() -> None:
             with pytest.raises(AgentRefused, match="no such thing"):
@@ -122,12 +86,9 @@ async def test_a_refused_request_is_told_as_any_other():
 
 async def test_a_name_without_an_underscore_is_the_protocols_alone():
     """R-EXT-1."""
-    async with extended(None) as (agent, wire):
+    async with extended({}) as (agent, wire):
         with pytest.raises(ValueError, match="'_'"):
             await agent.send_extension("session/prompt", {})
         with pytest.raises(ValueError, match="'_'"):
             agent.notify_extension("session/cancel", {})
         assert await wire.receive_all() == []
-    for register in (Extensions().on_request, Extensions().on_notification):
-        with pytest.raises(ValueError, match="'_'"):
-            register("session/update")

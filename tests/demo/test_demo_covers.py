@@ -52,7 +52,7 @@ async def shown(connect: Any) -> dict[str, set[Any]]:
     found: dict[str, set[Any]] = defaultdict(set)
     for name in scenario.available():
         shipped = scenario.load(name)
-        for turn in shipped.turns if not shipped.include else ():  # these appear on their own
+        for turn in shipped.turns:
             for answers in ANSWERS if turn.play is None else ():
                 for way, frame in await frames_of(shipped, turn, answers, connect):
                     for key, value in plain_values(json.loads(frame) if way is Direction.OUT else None):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.demo_agent import copy_project
-from acp_tui.demo import playing, reading, scenario, script
+from acp_tui.demo import reading, scenario, script
 from acp_tui.demo.reading import read_scenario
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario
 
@@ -149,30 +149,6 @@ def test_an_error_names_file_place_key_and_what_is_allowed(source: str, error: s
     assert error in str(raised.value)
 
 
-def test_included_scenarios_are_one_turn_in_a_session_that_has_what_they_have(tmp_path: Path):
-    path = tmp_path / "own.toml"
-    path.write_text('description = ""\ninclude = ["session_updates", "terminal"]\n[[prompt]]\nstep = [{ say = "z" }]')
-    parts = [scenario.load("session_updates"), scenario.load("terminal")]
-    own = scenario.load(path)
-    first, second = own.unmatched
-    assert first.steps == (*parts[0].unmatched[0].steps, *parts[1].unmatched[0].steps)
-    assert second.steps[0].value == "z"
-    assert own.session == parts[0].session
-    assert own.matching("server") == parts[1].matching("server")
-
-
-@pytest.mark.parametrize("part", ["full", "nope"])
-def test_a_scenario_that_cannot_be_included_is_named(part: str, tmp_path: Path):
-    path = tmp_path / "own.toml"
-    path.write_text(f'description = ""\ninclude = ["{part}"]')
-    with pytest.raises(ScenarioError, match=part):
-        scenario.load(path)
-
-
-def test_every_fault_that_can_be_written_can_be_played():
-    assert playing.FAULTS.keys() == reading.FAULTS.keys()
-
-
 def test_the_sample_project_is_copied_whole(tmp_path: Path):
     copy_project(tmp_path / "new")
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
@@ -187,4 +163,4 @@ def test_the_shipped_scenarios_have_every_step_and_every_fault():
         for step in script.with_inner(turn.steps)
     ]
     assert {step.kind for step in steps} == reading.STEPS.keys()
-    assert {step.value for step in steps if step.kind == "fault"} == playing.FAULTS.keys()
+    assert {step.value for step in steps if step.kind == "fault"} == reading.FAULTS.keys()

@@ -36,18 +36,11 @@ async def test_a_scenario_to_play_that_is_not_there_is_said_when_it_is_played(co
             await client.prompt()
 
 
-def test_what_another_scenario_declares_may_be_named_where_that_is_included(tmp_path: Path) -> None:
-    own = tmp_path / "own.toml"
-    own.write_text('description = ""\ninclude = ["session_updates"]\n' + STEP + 'mode = "plan"')
-    assert scenario.load(own).session.modes is not None
-
-
-def test_a_scenario_plays_and_includes_those_beside_it(tmp_path: Path) -> None:
+def test_a_scenario_plays_those_beside_it(tmp_path: Path) -> None:
     (tmp_path / "part.toml").write_text('description = ""\n' + STEP + 'say = "a"')
     own = tmp_path / "own.toml"
-    own.write_text('description = ""\ninclude = ["part.toml"]\n[[prompt]]\nplay = "part.toml"')
-    included, playing = scenario.load(own).turns
-    assert len(included.steps) == 1
+    own.write_text('description = ""\n[[prompt]]\nplay = "part.toml"')
+    [playing] = scenario.load(own).turns
     assert playing.play == str(tmp_path / "part.toml")
 
 

@@ -231,21 +231,6 @@ async def test_wait_for_cancel_ends_when_it_is_cancelled(tmp_path: Path) -> None
     assert session.conversation.last_stop_reason == "cancelled"
 
 
-async def test_full_plays_all_of_it_in_one_turn(tmp_path: Path) -> None:
-    session = await played("full", tmp_path, cancels_at="Wait")
-
-    headings = [line for line in "\n".join(agent_texts(session)).splitlines() if line.startswith("## ")]
-    assert headings == [
-        "## Session updates",
-        "## Content",
-        "## Tool calls",
-        "## Callbacks",
-        "## Questions",
-        "## Waiting",
-    ]
-    assert session.conversation.last_stop_reason == "cancelled"
-
-
 async def test_kept_sessions_are_listed_by_pages_loaded_with_their_history_and_deleted(
     tmp_path: Path,
 ) -> None:

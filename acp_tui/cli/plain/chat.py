@@ -186,7 +186,7 @@ class Chat:
         earlier = self.session
         await self.agent.stop()
         if earlier is not None and earlier.conversation.is_connected:
-            earlier.apply(Disconnected("you are restarting the agent"))
+            earlier.apply(Disconnected(""))
         await self.start_agent()
         if earlier is None:
             await self.begin()

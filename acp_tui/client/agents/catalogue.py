@@ -190,7 +190,6 @@ class ListedAgent:
 
     @property
     def name(self) -> str:
-        """The name to type for it."""
         return self.command.name
 
     def ready(self) -> AgentCommand:

@@ -49,7 +49,6 @@ class Offer:
 
     @property
     def path(self) -> Path:
-        """Its program, once it's installed."""
         below = {"npm": "node_modules/.bin", "uv": "bin", "": ""}[self.tool]
         return self.folder / below / self.program
 

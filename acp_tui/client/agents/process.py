@@ -171,7 +171,6 @@ class AgentProcess:
             await self._stderr_ended.wait()
 
     async def release(self) -> None:
-        """Close our ends of its pipes."""
         for pipe in (self._stdin, self._stdout, self._stderr_pipe):
             await pipe.aclose()
 

@@ -213,7 +213,6 @@ class Archive:
 
     @property
     def program(self) -> str:
-        """The program's file name."""
         return PurePosixPath(self.path).name
 
 

@@ -140,6 +140,5 @@ def _pass_on(source: int, to: int) -> bool:
 
 
 def _fit(terminal: int, ours: int) -> None:
-    """Give a terminal the size of ours."""
     with suppress(OSError):
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, fcntl.ioctl(ours, termios.TIOCGWINSZ, bytes(8)))

@@ -282,6 +282,8 @@ class ChangeTracker:
             failures = failures + 1 if reason and not self.is_live else 0
             if reason and self.is_live:  # a name that isn't UTF-8 causes this, perhaps repeatedly
                 await anyio.sleep(_WATCH_AGAIN_S)
+            while not await to_thread.run_sync(self.root.is_dir, abandon_on_cancel=True):
+                await anyio.sleep(_WATCH_AGAIN_S)  # it's deleted, and may be made again
             directories = await baseline.areas.directories(self._pace)
         self._mark(None)
         why = WATCHES_USED_UP if any(words in reason for words in _USED_UP) else f"{reason}."
@@ -305,7 +307,8 @@ class ChangeTracker:
         paths = self._below_root(events.paths)
         self._added |= self._below_root(events.added)
         self._mark(paths)
-        if any(name_of(path) == ".gitignore" for path in paths):
+        is_root_gone = str(self.root) in events.paths  # deleted or moved; a watch doesn't follow what replaces it
+        if is_root_gone or any(name_of(path) == ".gitignore" for path in paths):
             self._watching.cancel()  # now other directories are ignored; a new watch examines everything
 
     def _below_root(self, paths: Iterable[str]) -> set[str]:

@@ -322,7 +322,6 @@ class WorkspaceFiles:
 
     @property
     def is_read(self) -> bool:
-        """Whether there is anything to search."""
         return self._index is not None
 
     @property
@@ -334,7 +333,8 @@ class WorkspaceFiles:
         began_s = self._clock()
         listed = await list_files(self.root)
         self._newest = await to_thread.run_sync(self._find_newest, listed, abandon_on_cancel=True)
-        digest = await to_thread.run_sync(_digest, listed, abandon_on_cancel=True)
+        listing = await to_thread.run_sync(hashlib.sha256, listed, abandon_on_cancel=True)
+        digest = listing.digest()
         is_other = digest != self._listed
         if is_other:
             self._index = await to_thread.run_sync(PathIndex, _paths_in(listed), abandon_on_cancel=True)
@@ -412,10 +412,6 @@ def _paths_in(listed: bytes) -> Iterator[str]:
             return
         yield os.fsdecode(listed[start:end])
         start = end + 1
-
-
-def _digest(listed: bytes) -> bytes:
-    return hashlib.sha256(listed).digest()
 
 
 async def _listed_by_git(root: Path) -> bytes | None:

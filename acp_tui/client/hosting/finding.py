@@ -29,7 +29,6 @@ from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentNotFound, ClientError
-from acp_tui.client.extensions import Extensions
 from acp_tui.client.files import PRIVATE, locked, make_private
 from acp_tui.client.hosting import extension_methods
 from acp_tui.client.sessions.agent import Agent
@@ -352,7 +351,7 @@ async def _named_places(name: str | None) -> list[HostPaths]:
     return wanted
 
 
-async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
+async def stopped(name: str | None) -> list[str]:
     """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
     wanted = await _named_places(name)
     for place in wanted:
@@ -420,10 +419,7 @@ async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[P
 
     Raises AgentStartFailed.
     """
-    extensions = Extensions()
-    agent = await hub.start_agent(command, offer=OFFER, on_phase=on_phase, extensions=extensions, keeps_frames=True)
 
-    @extensions.on_notification(extension_methods.UPDATE)
     def on_update(params: object) -> None:
         try:
             session_id, update = extension_methods.read_update(params)
@@ -434,13 +430,14 @@ async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[P
         if session is not None:
             _apply(session, update)
 
-    @extensions.on_notification(extension_methods.ATTACHED)
     def on_attended(params: object) -> None:
         with suppress(NotReadable):
             session_id, attendance = extension_methods.read_attended(params)
             if session_id in agent.sessions:
                 agent.sessions[session_id].note_attendance(attendance)
 
+    taken = {extension_methods.UPDATE: on_update, extension_methods.ATTACHED: on_attended}
+    agent = await hub.start_agent(command, offer=OFFER, on_phase=on_phase, extensions=taken, keeps_frames=True)
     return agent
 
 

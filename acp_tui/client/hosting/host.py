@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import anyio
 from anyio.abc import ByteStream, TaskGroup
@@ -56,7 +56,7 @@ from acp_tui.protocol.v1 import agent_requests, encode_updates, initialize, sess
 from acp_tui.protocol.v1.inbound_content import read_block
 from acp_tui.protocol.v2 import encode_updates as encode_updates_v2
 from acp_tui.protocol.v2.encode_updates import message_id_of
-from acp_tui.protocol.wire import Wire, decode
+from acp_tui.protocol.wire import Wire, WireModel, decode
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
@@ -387,6 +387,20 @@ def _waiting_in(told: Session) -> list[str]:
     return asked + [elicitation.message for elicitation in conversation.elicitations.values()]
 
 
+_Serving: TypeAlias = Callable[[Any], Awaitable[Any]]
+"""Serves a request with these params. Returns what to answer; None for an empty object."""
+M = TypeVar("M", bound=WireModel)
+
+
+def _reading(model: type[M], serve: Callable[[M], Awaitable[Any]]) -> _Serving:
+    """Serve requests whose params are such a message."""
+
+    async def served(params: Any) -> Any:
+        return await serve(decode(model, params))
+
+    return served
+
+
 class Client:
     """One client of a host. Acts as the agent for it, and is the peer's handler.
 
@@ -421,34 +435,34 @@ class Client:
         self._asked: dict[RequestKey, _Question] = {}
         self._late: set[RequestKey] = set()
         """The questions that changed while this client's answer was on its way."""
-        self.requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
+        self.requests: dict[str, _Serving] = {
             v1.INITIALIZE: self._initialize,
-            v1.AUTHENTICATE: self._authenticate,
-            v1.LOGOUT: self._logout,
+            v1.AUTHENTICATE: _reading(initialize.AuthenticateRequest, self._authenticate),
+            v1.LOGOUT: lambda _: host.agent.logout(),
             "providers/list": self._list_providers,
-            "providers/set": self._set_provider,
-            "providers/disable": self._disable_provider,
+            "providers/set": _reading(initialize.SetProviderRequest, self._set_provider),
+            "providers/disable": _reading(initialize.DisableProviderRequest, self._disable_provider),
             v1.SESSION_NEW: self._new_session,
             v1.SESSION_LOAD: self._load_session,
             v1.AUTH_STATUS: self._auth_status,
-            v1.SESSION_LIST: self._list_sessions,
-            v1.SESSION_STATUS: self._session_status,
-            v1.SESSION_CLOSE: self._close_session,
-            v1.SESSION_PROMPT: self._prompt,
-            STEERING: self._steer,
-            v1.SESSION_SET_CONFIG_OPTION: self._set_option,
-            "session/set_title": self._set_title,
+            v1.SESSION_LIST: _reading(session.ListSessionsRequest, self._list_sessions),
+            v1.SESSION_STATUS: _reading(session.SessionStatusRequest, self._session_status),
+            v1.SESSION_CLOSE: _reading(session.CloseSessionRequest, self._close_session),
+            v1.SESSION_PROMPT: _reading(session.PromptRequest, self._prompt),
+            STEERING: _reading(session.PromptRequest, self._steer),
+            v1.SESSION_SET_CONFIG_OPTION: _reading(session.SetSessionConfigOptionRequest, self._set_option),
+            "session/set_title": _reading(session.SetSessionTitleRequest, self._set_title),
             extension_methods.STATUS: self._status,
             extension_methods.STOP: self._stop,
             extension_methods.REVOKE: self._revoke,
         }
-        self._requests_of_v2: dict[str, Callable[[Any], Awaitable[Any]]] = {
-            "auth/login": self._authenticate,
-            "auth/logout": self._logout,
+        self._requests_of_v2: dict[str, _Serving] = {
+            "auth/login": self.requests[v1.AUTHENTICATE],
+            "auth/logout": self.requests[v1.LOGOUT],
             v1.SESSION_RESUME: self._load_session,
-            v1.SESSION_PROMPT: self._send_prompt,
-            "tool_call/cancel": self._cancel_tool_call,
-            "terminal/cancel": self._cancel_terminal,
+            v1.SESSION_PROMPT: _reading(session.PromptRequest, self._send_prompt),
+            "tool_call/cancel": _reading(agent_requests.ToolCallReference, self._cancel_tool_call),
+            "terminal/cancel": _reading(agent_requests.TerminalRequest, self._cancel_terminal),
         }
         self._forbid_what_changes_anything()
 
@@ -469,9 +483,9 @@ class Client:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
         return self._served(serve, params)
 
-    async def _served(self, serve: Callable[[Any], Awaitable[Any]], params: Any) -> Any:
+    async def _served(self, serve: _Serving, params: Any) -> Any:
         with _as_failures():
-            said = await serve(params)
+            said = await serve(params) or {}
         return self._host.masker.message(said) if self.access.is_read_only else said
 
     def on_notification(self, method: str, params: Any) -> None:
@@ -527,13 +541,8 @@ class Client:
         meta = extension_methods.host_meta(agent.sandbox_name)
         return self._encoder.agreement_of(agent.identity, capabilities, ways, meta)
 
-    async def _authenticate(self, params: Any) -> Any:
-        await self._host.agent.authenticate(decode(initialize.AuthenticateRequest, params).method_id)
-        return {}
-
-    async def _logout(self, _: Any) -> Any:
-        await self._host.agent.logout()
-        return {}
+    async def _authenticate(self, request: initialize.AuthenticateRequest) -> None:
+        await self._host.agent.authenticate(request.method_id)
 
     async def _auth_status(self, _: Any) -> Any:
         await self._host.agent.ask_auth_status()
@@ -542,16 +551,12 @@ class Client:
     async def _list_providers(self, _: Any) -> Any:
         return {"providers": list(map(encode_updates.provider_of, await self._host.agent.list_providers()))}
 
-    async def _set_provider(self, params: Any) -> Any:
-        request = decode(initialize.SetProviderRequest, params)
+    async def _set_provider(self, request: initialize.SetProviderRequest) -> None:
         route = ProviderRoute(request.api_type, request.base_url)
         await self._host.agent.set_provider(await self._provider(request.provider_id), route, request.headers)
-        return {}
 
-    async def _disable_provider(self, params: Any) -> Any:
-        request = decode(initialize.DisableProviderRequest, params)
+    async def _disable_provider(self, request: initialize.DisableProviderRequest) -> None:
         await self._host.agent.set_provider(await self._provider(request.provider_id), None, {})
-        return {}
 
     async def _provider(self, provider_id: str) -> Provider:
         for provider in await self._host.agent.list_providers():
@@ -612,31 +617,28 @@ class Client:
         options = opened.conversation.options
         return {"configOptions": self._encoder.options_of(options)} if options else {}
 
-    async def _list_sessions(self, params: Any) -> Any:
-        wanted = decode(session.ListSessionsRequest, params).cwd
+    async def _list_sessions(self, request: session.ListSessionsRequest) -> Any:
         found = [
             {"sessionId": one.session_id, "cwd": str(one.cwd)}
             | ({} if one.conversation.title is None else {"title": one.conversation.title})
             for one in self._host.agent.sessions.values()
-            if wanted is None or str(one.cwd) == wanted
+            if request.cwd in (None, str(one.cwd))
         ]
         return {"sessions": found}
 
-    async def _session_status(self, params: Any) -> Any:
-        asked = self._session(decode(session.SessionStatusRequest, params).session_id)
+    async def _session_status(self, request: session.SessionStatusRequest) -> Any:
+        asked = self._session(request.session_id)
         if self.version == 1:
             return {"status": "open"}
         state = encode_updates_v2.state_of(asked.conversation)
         return {"status": "open", "state": {key: value for key, value in state.items() if key != "sessionUpdate"}}
 
-    async def _close_session(self, params: Any) -> Any:
-        closed = self._session(decode(session.CloseSessionRequest, params).session_id)
+    async def _close_session(self, request: session.CloseSessionRequest) -> None:
+        closed = self._session(request.session_id)
         self._open.discard(closed.session_id)
         await self._host.close(closed, self)
-        return {}
 
-    async def _prompt(self, params: Any) -> Any:
-        request = decode(session.PromptRequest, params)
+    async def _prompt(self, request: session.PromptRequest) -> Any:
         told = self._session(request.session_id)
         turn = self._host.begin_turn(told, self, tuple(map(read_block, request.prompt)))
         await turn.over.wait()
@@ -646,9 +648,8 @@ class Client:
             raise RequestFailed(ErrorCode.INTERNAL_ERROR, "The agent ended the turn without a reason")
         return {"stopReason": turn.stop_reason}
 
-    async def _send_prompt(self, params: Any) -> Any:
+    async def _send_prompt(self, request: session.PromptRequest) -> Any:
         """Take a prompt of version 2: states tell the end of its turn."""
-        request = decode(session.PromptRequest, params)
         told = self._session(request.session_id)
         turn = self._host.begin_turn(told, self, tuple(map(read_block, request.prompt)))
         await turn.accepted.wait()
@@ -658,32 +659,25 @@ class Client:
             raise turn.error
         raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The agent didn't take up the prompt")
 
-    async def _cancel_tool_call(self, params: Any) -> Any:
-        request = decode(agent_requests.ToolCallReference, params)
+    async def _cancel_tool_call(self, request: agent_requests.ToolCallReference) -> None:
         await self._session(request.session_id).cancel_tool_call(ToolCallId(request.tool_call_id))
-        return {}
 
-    async def _cancel_terminal(self, params: Any) -> Any:
-        request = decode(agent_requests.TerminalRequest, params)
+    async def _cancel_terminal(self, request: agent_requests.TerminalRequest) -> None:
         await self._session(request.session_id).cancel_terminal(TerminalId(request.terminal_id))
-        return {}
 
-    async def _steer(self, params: Any) -> Any:
-        request = decode(session.PromptRequest, params)
+    async def _steer(self, request: session.PromptRequest) -> Any:
         told = self._session(request.session_id)
         if not await self._host.steer(told, self, tuple(map(read_block, request.prompt))):
             return {"outcome": "promptRequired"}
         return {"outcome": "injected"} | ({"_meta": extension_methods.TOLD} if self.follows else {})
 
-    async def _set_option(self, params: Any) -> Any:
-        request = decode(session.SetSessionConfigOptionRequest, params)
+    async def _set_option(self, request: session.SetSessionConfigOptionRequest) -> Any:
         told = self._session(request.session_id)
         await told.set_option(request.config_id, request.value)
         return {"configOptions": self._encoder.options_of(told.conversation.options)}
 
-    async def _set_title(self, params: Any) -> Any:
+    async def _set_title(self, request: session.SetSessionTitleRequest) -> Any:
         """Rename the session for everyone, also where the agent takes no titles."""
-        request = decode(session.SetSessionTitleRequest, params)
         told, title = self._session(request.session_id), request.title.strip()[:MAX_NAME]
         if not title:
             raise RequestFailed(ErrorCode.INVALID_PARAMS, "A title needs at least one character")
@@ -692,9 +686,8 @@ class Client:
     async def _status(self, _: Any) -> Any:
         return self._host.status()
 
-    async def _stop(self, _: Any) -> Any:
+    async def _stop(self, _: Any) -> None:
         self._host.ended.set()
-        return {}
 
     async def _revoke(self, _: Any) -> Any:
         return {"revoked": self._host.revoke()}

@@ -120,10 +120,6 @@ def is_spared(pid: int) -> bool:
     return name.startswith(BROWSERS) and os.getuid() not in owners and not os.access(folder or "/", os.W_OK)
 
 
-def _nothing_is_spared(_pid: int) -> bool:
-    return False
-
-
 class Adopted:
     """Everything below this process, except what is spared."""
 
@@ -221,7 +217,7 @@ def keep(control: int, folder: int, streams: list[int]) -> None:
         tell(control, b"failed " + refusal)
         return
     tell(control, b"started %d\n" % leader)
-    everything = Adopted(is_spared if spares_browsers else _nothing_is_spared) if has_adopted else Known(leader)
+    everything = Adopted(is_spared if spares_browsers else lambda _: False) if has_adopted else Known(leader)
     _Keeper(control, leader, everything, is_led_in=bool(confinement and confinement[0])).run(patience_s, grace_s)
 
 

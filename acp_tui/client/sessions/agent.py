@@ -26,8 +26,7 @@ from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.process import StderrLines
 from acp_tui.client.agents.terminal_login import TerminalLogin
-from acp_tui.client.extensions import Extensions, require_extension_name
-from acp_tui.client.sessions.client_role import ClientRole
+from acp_tui.client.sessions.client_role import ClientRole, Extensions
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Attend, Session, end_servers
@@ -92,6 +91,12 @@ def _is_no_agent(error: errors.AgentRefused | errors.AgentLost) -> bool:
     return not isinstance(error, errors.UnsupportedProtocol | errors.AgentUnreachable) and not error.hint
 
 
+def _require_extension(method: str) -> None:
+    """Raise ValueError for a name that is the protocol's (R-EXT-1)."""
+    if not method.startswith("_"):
+        raise ValueError(f"the name of an extension starts with '_', but {method!r} doesn't")
+
+
 class Added(TypedDict, total=False):
     """What a session gets besides its directory."""
 
@@ -110,7 +115,7 @@ class StartOptions(TypedDict, total=False):
     tap: Tap | None
     secrets: SecretsSent | None
     """For hosts, whose watchers don't see any."""
-    extensions: Extensions | None
+    extensions: Extensions
     policy: Policy | None
     recordings: RecordingPlan | None
     """None to record nothing."""
@@ -148,7 +153,7 @@ class Agent:
         self._question_keys = count(1)
         self.questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
         """Forms and pages outside of any session."""
-        self._table = ClientRole(self.log, self.questions, start.get("extensions") or Extensions())
+        self._table = ClientRole(self.log, self.questions, start.get("extensions", {}))
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
@@ -372,7 +377,6 @@ class Agent:
         await self._ended.wait()
 
     async def ended(self) -> None:
-        """Wait until the agent has ended, for whatever reason."""
         await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
@@ -823,7 +827,7 @@ class Agent:
 
         Raises ValueError for a name without "_".
         """
-        require_extension_name(method)
+        _require_extension(method)
         return await self._ask(self.connection.peer.request(method, params))
 
     def notify_extension(self, method: str, params: Any) -> None:
@@ -831,7 +835,7 @@ class Agent:
 
         It's dropped if the agent is lost. Raises ValueError for a name without "_".
         """
-        require_extension_name(method)
+        _require_extension(method)
         with suppress(RpcError):
             self.connection.peer.notify(method, params)
 

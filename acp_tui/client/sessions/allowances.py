@@ -273,7 +273,6 @@ class Allowances:
             self._runs.append(_AllowedRun(run[0], run[1], folder))
 
     def end_turn(self) -> None:
-        """Forget what was allowed in this turn."""
         self._turn = object()
         self._writes, self._runs = [], []
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acp_tui.client.errors import OpeningInProgress
-from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions.client_tools import ClientTools
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Session
@@ -22,6 +21,8 @@ from acp_tui.rpc import RequestFailed
 if TYPE_CHECKING:
     from acp_tui.client.agents.lent_servers import LentServer
 
+Extensions: TypeAlias = Mapping[str, Callable[[Any], None]]
+"""What takes the params of notifications beyond the protocol, by method. It runs inside the read loop."""
 SERVER_UNAVAILABLE: Final = -33001
 """The code of MCP over ACP for a server that isn't there."""
 
@@ -107,7 +108,7 @@ class ClientRole(SessionTable):
     """Serves one agent with these sessions (protocol.roles.ClientHandler)."""
 
     def __init__(self, log: deque[str], elicitations: Elicitations, extensions: Extensions) -> None:
-        """`elicitations` are those outside any session."""
+        """`elicitations` are those outside any session. What isn't in `extensions` is ignored (R-RPC-5)."""
         super().__init__()
         self._log = log
         self._elicitations = elicitations
@@ -123,11 +124,10 @@ class ClientRole(SessionTable):
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
         self._log.append(f"[stdout] {what[:500]} ({why[:500]}){text}")
 
-    def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
-        return self._extensions.serve(method, params)
-
     def on_extension(self, method: str, params: Any) -> None:
-        self._extensions.tell(method, params)
+        take = self._extensions.get(method)
+        if take is not None:
+            take(params)
 
     def on_auth_status(self, status: AuthStatus) -> None:
         self.auth_status = status

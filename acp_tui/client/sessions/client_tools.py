@@ -97,6 +97,15 @@ class OwnCommands:
         self._apply(updates.CommandRun(line, terminal_id))
         self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
 
+    async def succeeds(self, line: str) -> bool:
+        """Run a command line to its end, and return whether it succeeded. Then its output isn't for the agent."""
+        await self.run(line)
+        one = self._offered[-1]
+        status = await self._tools.end_of_own(one.terminal_id)
+        if status.exit_code == 0 and one in self._offered:
+            self._offered.remove(one)
+        return status.exit_code == 0
+
     def drop_last(self) -> OfferedOutput | None:
         """Don't add the output of the last command to the next prompt."""
         return self._offered.pop() if self._offered else None
@@ -339,17 +348,14 @@ class ClientTools:
                 async with self._consent.permit(request, self._policy.terminals, held.location):
                     self._require_same(files)
                     await files.require_held(directory, held)
-                    limit = self._policy.output_limit_bytes
-                    limit = limit if output_limit_bytes is None else output_limit_bytes
-                    created = await self._ready_terminals(command).start(plan, limit)
+                    created = await self._ready_terminals(command).start(plan, output_limit_bytes)
                     terminal_id = self._opened(created, [command, *args], plan.cwd)
                     self._agents.add(terminal_id)
                     return terminal_id
 
     async def run_own(self, line: str) -> TerminalId:
         """Run a shell command line of the user's without asking. Raises TerminalError."""
-        limit = self._policy.output_limit_bytes
-        created = await self._ready_terminals(line).create(line, (), (), self._roots[0], limit)
+        created = await self._ready_terminals(line).create(line, (), (), self._roots[0])
         return self._opened(created, [line], self._roots[0])
 
     def _ready_terminals(self, command: str) -> Terminals:
@@ -372,6 +378,10 @@ class ClientTools:
     def output_of_own(self, terminal_id: TerminalId) -> TerminalSnapshot:
         """What a command of the user's has printed so far."""
         return self._open_terminals().get(terminal_id).output()
+
+    async def end_of_own(self, terminal_id: TerminalId) -> ExitStatus:
+        """How a command of the user's ends. Waits for that."""
+        return await self._open_terminals().get(terminal_id).wait_for_exit()
 
     async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
         with refusals():
@@ -396,20 +406,14 @@ class ClientTools:
         if self._terminals is None:
             self._terminals = Terminals(
                 self._roots[0],
-                on_output=self._on_terminal_output,
+                on_output=lambda name, data: self._apply(updates.TerminalOutput(TerminalId(name), data)),
                 on_exit=self._on_terminal_exit,
-                on_waiting=self._on_terminal_waiting,
+                on_waiting=lambda name, waits: self._apply(updates.TerminalWaiting(TerminalId(name), waits)),
             )
         return self._terminals
 
-    def _on_terminal_output(self, terminal_id: str, data: bytes) -> None:
-        self._apply(updates.TerminalOutput(TerminalId(terminal_id), data))
-
     def _on_terminal_exit(self, terminal_id: str, status: ExitStatus) -> None:
         self._apply(updates.TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
-
-    def _on_terminal_waiting(self, terminal_id: str, is_waiting: bool) -> None:
-        self._apply(updates.TerminalWaiting(TerminalId(terminal_id), is_waiting))
 
     # The user's input to terminals
 

@@ -59,8 +59,6 @@ class Policy:
     write: Grant = Grant.UNASKED
     terminals: Grant = Grant.UNASKED
     refuse: tuple[RefusalRule, ...] = ()
-    output_limit_bytes: int | None = None
-    """Limit for a terminal's output if the agent doesn't set one; None for the terminals' default."""
     unasked: frozenset[UnaskedKind] = frozenset()
     """What the agent may do without asking where that would be asked about, as if the user had said so in a session."""
     sandboxes: Sandboxes = Sandboxes()
@@ -87,7 +85,6 @@ def policy_of(settings: Settings, unasked: frozenset[UnaskedKind] = frozenset())
         write=Grant(settings.workspace.write),
         terminals=Grant(settings.workspace.terminals),
         refuse=settings.refuse,
-        output_limit_bytes=settings.terminals.output_limit_bytes,
         unasked=unasked,
         sandboxes=sandboxes_of(settings),
     )

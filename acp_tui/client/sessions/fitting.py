@@ -30,52 +30,43 @@ def _fit(block: content.ContentBlock, capabilities: AgentCapabilities) -> Fitted
         case content.Text() | content.ResourceLink():
             return block, None
         case content.Image():
-            return (block, None) if capabilities.image else _without_image(block)
+            if capabilities.image:
+                return block, None
+            return _linked(block, "images") or _left_out("images", block.mime_type)
         case content.Audio():
             return (block, None) if capabilities.audio else _left_out("audio", block.mime_type)
         case content.TextResource():
-            return (block, None) if capabilities.embedded_context else _without_text(block)
+            if capabilities.embedded_context:
+                return block, None
+            return _linked(block, "embedded resources") or _as_text(block)
         case content.BlobResource():
-            return (block, None) if capabilities.embedded_context else _without_blob(block)
+            if capabilities.embedded_context:
+                return block, None
+            return _linked(block, "embedded resources") or _left_out("embedded resources", block.uri)
         case content.UnknownBlock():
             return _left_out("content", block.kind)
         case _:
             assert_never(block)
 
 
-def _without_image(image: content.Image) -> Fitted:
-    if image.uri is None or not _is_reachable(image.uri):
-        return _left_out("images", image.mime_type)
-    return _linked(image.uri, image.mime_type, "images")
-
-
-def _without_text(resource: content.TextResource) -> Fitted:
-    if _is_reachable(resource.uri):
-        return _linked(resource.uri, resource.mime_type, "embedded resources")
+def _as_text(resource: content.TextResource) -> Fitted:
     label = content.block_words(resource).removeprefix("[").removesuffix("]")
     text = content.labeled(f"{resource.uri}:\n\n{resource.text}", label)
     name = label if resource.uri.startswith(content.COMMAND_SCHEME) else resource.uri
     return text, f"{name} is sent as plain text: the agent doesn't accept embedded resources"
 
 
-def _without_blob(resource: content.BlobResource) -> Fitted:
-    if _is_reachable(resource.uri):
-        return _linked(resource.uri, resource.mime_type, "embedded resources")
-    return _left_out("embedded resources", resource.uri)
-
-
-def _linked(uri: str, mime_type: str | None, untaken: str) -> Fitted:
-    link = content.ResourceLink(uri, _name_of(uri), mime_type=mime_type)
+def _linked(block: content.Image | content.TextResource | content.BlobResource, untaken: str) -> Fitted | None:
+    """A link in its place; None if the agent can't read what it leads to."""
+    if block.uri is None or block.uri.partition(":")[0].lower() not in _REACHABLE:
+        return None
+    link = content.ResourceLink(block.uri, _name_of(block.uri), mime_type=block.mime_type)
     return link, f"{link.name} is sent as a link: the agent doesn't accept {untaken}"
 
 
 def _left_out(untaken: str, what: str) -> Fitted:
     """A placeholder, so that the agent knows what is missing: the text of the prompt may refer to it."""
     return content.Text(f"[{what}: left out]"), f"{what} is left out: the agent doesn't accept {untaken}"
-
-
-def _is_reachable(uri: str) -> bool:
-    return uri.partition(":")[0].lower() in _REACHABLE
 
 
 def _name_of(uri: str) -> str:

@@ -1,11 +1,15 @@
-"""Prompts that wait for the turn to end, in the order they're sent. The queue sends nothing itself."""
+"""Prompts that wait for the turn to end, in the order they're sent, or for a time. The queue sends nothing itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,8 @@ class Prompt:
     images: tuple[PastedImage, ...] = ()
     key: int = 0
     """Identifies the prompt wherever it is in a queue: others may be sent while the user looks at it."""
+    schedule: Schedule | None = None
+    """When it joins the queue, for one that waits for a time."""
 
 
 class PromptQueue:
@@ -27,6 +33,7 @@ class PromptQueue:
 
     def __init__(self) -> None:
         self._prompts: list[Prompt] = []
+        self._scheduled: list[Prompt] = []
         self._last_key = 0
         self.is_held = False
         """A turn was cancelled or failed, so the waiting prompts may not fit anymore."""
@@ -40,6 +47,28 @@ class PromptQueue:
     def add(self, text: str, images: tuple[PastedImage, ...] = (), *, is_first: bool = False) -> None:
         self._last_key += 1
         self._prompts.insert(0 if is_first else len(self._prompts), Prompt(text, images, self._last_key))
+
+    @property
+    def scheduled(self) -> Sequence[Prompt]:
+        """Those that wait for a time, the next one first."""
+        return tuple(self._scheduled)
+
+    def schedule(self, schedule: Schedule) -> None:
+        self._last_key += 1
+        self._scheduled.append(Prompt(schedule.text, key=self._last_key, schedule=schedule))
+        self._scheduled.sort(key=lambda each: each.schedule.due if each.schedule is not None else 0.0)
+
+    def take_due(self, now: float) -> list[Schedule]:
+        """Remove and return what was scheduled for this moment or earlier."""
+        due = [each.schedule for each in self._scheduled if each.schedule is not None and each.schedule.due <= now]
+        del self._scheduled[: len(due)]
+        return due
+
+    def end_repeats(self) -> bool:
+        """Drop what would be sent again and again. Returns whether anything would."""
+        once = [each for each in self._scheduled if each.schedule is None or not each.schedule.every_s]
+        has_ended, self._scheduled = len(once) < len(self._scheduled), once
+        return has_ended
 
     @property
     def due(self) -> float | None:
@@ -62,6 +91,9 @@ class PromptQueue:
         found = self._find(key)
         if found is None:
             return None
+        if found.schedule is not None:
+            self._scheduled.remove(found)
+            return replace(found, text=found.schedule.written)
         self._prompts.remove(found)
         self.is_held = self.is_held and bool(self._prompts)
         return found
@@ -69,10 +101,10 @@ class PromptQueue:
     def move(self, key: int, step: int) -> None:
         """Move a prompt `step` places later, or earlier if negative, as far as there are places."""
         found = self._find(key)
-        if found is not None:
+        if found is not None and found.schedule is None:
             to = max(0, self._prompts.index(found) + step)
             self._prompts.remove(found)
             self._prompts.insert(to, found)
 
     def _find(self, key: int) -> Prompt | None:
-        return next((prompt for prompt in self._prompts if prompt.key == key), None)
+        return next((prompt for prompt in (*self._prompts, *self._scheduled) if prompt.key == key), None)

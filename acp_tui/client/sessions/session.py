@@ -270,9 +270,9 @@ class Session:
                 self._refused.add(path)
                 self.apply(updates.ClientRemark(note))
 
-    def disconnect(self, reason: str) -> None:
-        """Mark the agent as gone. The conversation shows the reason."""
-        self.apply(updates.Disconnected(reason))
+    def disconnect(self, reason: str, *, is_fault: bool = True) -> None:
+        """Mark the agent as gone. The conversation shows the reason, if there is one."""
+        self.apply(updates.Disconnected(reason, is_fault=is_fault))
 
     def hear(self, update: updates.SessionUpdate) -> None:
         """Apply an update from the agent."""

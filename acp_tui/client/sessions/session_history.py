@@ -51,7 +51,6 @@ def recording_plan(
     return RecordingPlan(
         cwd,
         store=recording_store(settings) if settings.keep else None,
-        max_file_bytes=settings.max_file_bytes,
         file=to.file if to is not None else None,
         is_raw=settings.raw,
         is_file_raw=to is not None and to.is_raw,
@@ -72,7 +71,7 @@ class SessionFromRecording(Session):
         self.conversation = conversation
         last = datetime.fromtimestamp(recorded.last_at)
         told = f"Read back from its recording, which ends {last:%Y-%m-%d %H:%M}"
-        self.apply(Disconnected(f"{why}\n{told}" if why else told))
+        self.apply(Disconnected(f"{why}\n{told}" if why else told, is_fault=bool(why)))
 
 
 def reread(index: SessionIndex, recorded: RecordedSession, why: str = "") -> SessionFromRecording:
@@ -204,15 +203,9 @@ def sandboxed_as_before(command: AgentCommand, past: PastSession, wanted: str = 
 def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
     """For each ID, a prefix that no other ID shares."""
     ids = sorted(set(session_ids))
-    common = [_common(*pair) for pair in pairwise(ids)]
+    common = [len(os.path.commonprefix(pair)) for pair in pairwise(ids)]  # noqa: RUF071 - no paths
     needed = (max(before, after) + 1 for before, after in zip([0, *common], [*common, 0], strict=True))
     return {one: one[: max(length, SHORTEST)] for one, length in zip(ids, needed, strict=False)}
-
-
-def _common(one: str, other: str) -> int:
-    """The number of characters in their common prefix."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
 
 
 def merged(listed: Iterable[SessionSummary], agent: str, recorded: Iterable[PastSession]) -> list[PastSession]:
@@ -244,11 +237,7 @@ def _with_told(past: PastSession, info: SessionSummary) -> PastSession:
 def _seconds(told: str | None) -> float | None:
     try:
         return datetime.fromisoformat(told or "").timestamp()
-    except (
-        ValueError,
-        OverflowError,
-        OSError,
-    ):  # OverflowError and OSError: years that the system clock can't represent
+    except (ValueError, OverflowError, OSError):  # the last two: years that the system clock can't represent
         return None
 
 

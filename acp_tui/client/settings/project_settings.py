@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.location import PROJECT_SETTINGS, leaves, value_at
+from acp_tui.client.settings.location import PROJECT_SETTINGS, value_at
 from acp_tui.client.settings.reader import SettingProblem, SettingsRead, interpret
 from acp_tui.client.settings.setting import DeclaredSetting, declared
 from acp_tui.client.settings.settings import READ_ELSEWHERE
@@ -25,6 +24,9 @@ from acp_tui.values import dataclass
 
 FILE_NAME: Final = PROJECT_SETTINGS
 YOURS: Final = "your own setting stays in effect"
+LEFT_TO_PROJECTS: Final = (
+    "narrow workspace.read, workspace.write, and workspace.terminals, add to refuse, and choose conversation.*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +101,6 @@ def with_trusted_project(user: SettingsRead, cwd: Path, decisions: Path) -> Sett
     return replace(user, settings=laid.settings, problems=problems, warnings=warnings)
 
 
-def left_to_projects() -> str:
-    words = {"narrow": "narrow", "add": "add to", "choose": "choose"}
-    keys: dict[str, list[str]] = {may: [] for may in words}
-    for key, one in leaves():
-        if one.setting.project != "nothing":
-            keys[one.setting.project].append(key)
-    return ", and ".join(f"{words[may]} {', '.join(_shortened(these))}" for may, these in keys.items())
-
-
-def _shortened(keys: Sequence[str]) -> Iterator[str]:
-    """Replaces all keys of a section with `a.*`."""
-    for section, own in groupby(keys, lambda key: key.rpartition(".")[0]):
-        own_keys = list(own)
-        is_whole = section and own_keys == [key for key, _ in leaves() if key.startswith(f"{section}.")]
-        yield from [f"{section}.*"] if is_whole else own_keys
-
-
 class _ProjectPass:
     """One pass over a project's document. Collects what isn't allowed."""
 
@@ -144,26 +129,17 @@ class _ProjectPass:
         if may == "nothing":
             self.problems.append(self.forbidden(key))
             return mine
-        if may == "narrow" and not _is_narrower(one, mine, theirs):
+        if may == "narrow" and one.allowed.index(theirs) < one.allowed.index(mine):
             self.problems.append(self._too_wide(one, key, mine, theirs))
             return mine
         self.found.add(key)
         return (*mine, *(each for each in theirs if each not in mine)) if may == "add" else theirs
 
     def forbidden(self, key: str) -> SettingProblem:
-        where = "; its MCP servers belong in .mcp.json" if key == "mcp" else f"; it can {left_to_projects()}"
+        where = "; its MCP servers belong in .mcp.json" if key == "mcp" else f"; it can {LEFT_TO_PROJECTS}"
         return SettingProblem(key, f"{self._project.file}: {key} can't be set by a project{where}", YOURS)
 
     def _too_wide(self, one: DeclaredSetting, key: str, mine: Any, theirs: Any) -> SettingProblem:
-        if one.allowed:
-            allowed = either([quoted(each) for each in one.allowed[one.allowed.index(mine) :]])
-        else:
-            allowed = f"at most {shown_value(mine)}"
+        allowed = either([quoted(each) for each in one.allowed[one.allowed.index(mine) :]])
         text = f"{self._project.file}: {key} is {shown_value(theirs)}; a project can only narrow it: {allowed}"
         return SettingProblem(key, text, YOURS)
-
-
-def _is_narrower(one: DeclaredSetting, mine: Any, theirs: Any) -> bool:
-    if one.allowed:
-        return one.allowed.index(theirs) >= one.allowed.index(mine)
-    return bool(theirs <= mine)

@@ -12,10 +12,7 @@ from acp_tui.values import dataclass
 T = TypeVar("T")
 
 ProjectMay: TypeAlias = Literal["nothing", "choose", "narrow", "add"]
-"""`narrow`: in `allowed`, only values after the user's own choice; for a number, only smaller ones.
-
-`add`: append to the list.
-"""
+"""`narrow`: in `allowed`, only values after the user's own choice. `add`: append to the list."""
 Applies: TypeAlias = Literal["at once", "next session", "next agent", "next start"]
 
 _KEY: Final = "setting"

@@ -222,21 +222,6 @@ class WorkspaceSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class TerminalSettings:
-    """Commands that agents run in our terminals."""
-
-    output_limit_bytes: int = setting(
-        1 << 20,
-        "How much of a command's output to keep if the agent sets no limit.",
-        unit="bytes",
-        minimum=1,
-        maximum=64 << 20,
-        project="narrow",
-        applies="next agent",
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class HistorySettings:
     """What is kept of the user's input."""
 
@@ -292,13 +277,6 @@ class RecordingSettings:
     keep: bool = setting(
         True,
         "Whether to record every run of an agent, so that you can find, read, and replay its sessions later.",
-        applies="next agent",
-    )
-    max_file_bytes: int = setting(
-        64 << 20,
-        "How large a recording may become; later events are missing from it.",
-        unit="bytes",
-        minimum=1 << 16,
         applies="next agent",
     )
     max_total_bytes: int = setting(
@@ -400,7 +378,6 @@ class Settings:
         ' outside the workspace; with "unasked", also about what the agent didn\'t ask you for;'
         ' with "ask", every time; "off" isn\'t offered to agents at all.',
     )
-    terminals: TerminalSettings = setting(TerminalSettings(), "The terminals agents run commands in.")
     history: HistorySettings = setting(HistorySettings(), "Earlier prompts (Up, Down, Ctrl+R) and drafts.")
     notifications: Notifications = setting(
         Notifications(),

@@ -27,7 +27,8 @@ async def changes_of(files: Sequence[Path]) -> AsyncIterator[frozenset[Path]]:
     while True:
         folders = _folders(files)
         async for paths in events_in(folders):
-            has_moved = _folders(files) != folders
+            # A watch doesn't follow a folder that is deleted and made again.
+            has_moved = _folders(files) != folders or (paths is not None and not paths.isdisjoint(folders))
             touched = frozenset(
                 file
                 for file in files

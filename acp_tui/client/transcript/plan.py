@@ -26,8 +26,6 @@ class RecordingPlan:
     cwd: Path
     store: RecordingStore | None = None
     """None to keep nothing besides `file`."""
-    max_file_bytes: int = 64 << 20
-    """Limit for a recording in the store. `file` has no limit."""
     file: Path | None = None
     """An additional recording that the user requested. The second agent's gets a number."""
     is_raw: bool = False
@@ -60,7 +58,7 @@ class RecordingPlan:
             outlets.append(Outlet(open_file, max_bytes=1 << 62, is_raw=self.is_file_raw))
         if self.store is not None:
             kept = IndexedRecording(self.store, header)
-            outlets.append(Outlet(kept.open, self.max_file_bytes, self.is_raw, kept))
+            outlets.append(Outlet(kept.open, is_raw=self.is_raw, index=kept))
         return Recorder(header, outlets, environ=environ, on_trouble=self._on_loop())
 
     def _on_loop(self) -> Callable[[str], None]:

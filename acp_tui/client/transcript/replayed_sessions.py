@@ -205,9 +205,6 @@ class ReplayedSessions(Routes[ReplayedSession]):
 
     # What was served live but isn't in a replay
 
-    def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
-        _refuse()
-
     def ask_mcp_server(
         self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None
     ) -> Awaitable[Any]:

@@ -44,7 +44,6 @@ def cut_text(text: str, most: int = MAX_LINE) -> str:
 
 
 def mark_of(lost: int) -> str:
-    """Return the mark for so many characters."""
     return f"{_MARK_BEGINS}{lost:,} more characters)"
 
 

@@ -220,7 +220,6 @@ def read_initialize_response(result: Any) -> roles.Agreement:
 
 
 def offers_steering(meta: Meta | None) -> bool:
-    """Whether the agent's answer to initialize offers steering in its `_meta`."""
     steering = (meta or {}).get("steering")
     return isinstance(steering, dict) and steering.get("supported") is True
 
@@ -392,7 +391,6 @@ def read_setup(setup: session.SessionSetup) -> tuple[updates.OptionsReplaced, ..
 
 
 def read_options(options: Iterable[session.SessionConfigOption]) -> tuple[facts.ConfigOption, ...]:
-    """Convert the options, in the agent's order."""
     return tuple(map(_option, options))
 
 

@@ -113,16 +113,16 @@ def _group(agent: ListedAgent) -> str:
 
 
 def _how(agent: ListedAgent) -> str:
-    """How the agent is started: what is installed, or what is downloaded for it. Otherwise why it can't be."""
+    """What its group doesn't say of how the agent is started or installed, or why it can't be."""
     command, package = agent.command, agent.command.package
     if agent.obstacle:
-        return f"{agent.offer.tool or 'acp-tui'} can install it" if agent.offer else agent.obstacle
+        return f"with {agent.offer.tool or 'acp-tui'}" if agent.offer else agent.obstacle
     if agent.installed is not None:
-        return f"installed {agent.version}"
+        return agent.version
     if command.address is not None:
         return "at an address"
     if package is None:
-        return "installed elsewhere" if command.is_elsewhere else "installed"
+        return "runs elsewhere" if command.is_elsewhere else ""
     return f"{package.runner} {package.version}" if package.runner else "program"
 
 

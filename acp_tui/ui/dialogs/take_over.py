@@ -32,7 +32,8 @@ from acp_tui.client.terminals.screen import (
     encode_paste,
 )
 from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.entries import TerminalState, ToolCallEntry
+from acp_tui.conversation.tool_text import PROMPT, visible_title
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
@@ -372,8 +373,15 @@ class TakeOver(Screen[None]):
         state = self._state
         self._line.set_class(state.has_exited, "-ended")
         self._line.set_class(self._is_asked, "-asked")
-        command = make_visible_line(state.command or "a terminal")
-        self._line.show("" if state.has_exited else "keyboard is in ", command, self._words)
+        self._line.show("" if state.has_exited else "keyboard is in ", self._head, self._words)
+
+    @property
+    def _head(self) -> str:
+        """The title of the call that the terminal belongs to, and the command where the title doesn't say it."""
+        conversation, command = self._session.conversation, make_visible_line(self._state.command or "a terminal")
+        entries = map(conversation.entries.__getitem__, conversation.terminal_entries.get(self._state.terminal_id, ()))
+        title = next((visible_title(entry.call) for entry in entries if isinstance(entry, ToolCallEntry)), command)
+        return title if command in title else f"{title}  {PROMPT}{command}"
 
     @property
     def _words(self) -> str:

@@ -17,6 +17,7 @@ from anyio import to_thread
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import MAX_NAME, Mark, SessionMarks
 from acp_tui.client.sessions.prompt_queue import PastedImage
+from acp_tui.client.sessions.schedule import NotATime, Schedule, later, repeat
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SelectOption
@@ -35,7 +36,7 @@ from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
 from acp_tui.ui.tab.history import HistoryController, Welcoming
-from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED
+from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED, WATCHING
 from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.tab.taking_out import (
     TakeOut,
@@ -328,6 +329,25 @@ class Actions:
             said = entry.said if isinstance(entry, Failure) else None
             due = said.retry_at if said is not None else None
             self.tab.writing.send_again(failure, message_text(self.said, prompt), due or 0.0)
+
+    def send_later(self, words: str) -> None:
+        failure = self.said.last_failure
+        entry = self.said.entries[failure] if failure is not None else None
+        reset = entry.said.retry_at if isinstance(entry, Failure) and entry.said is not None else None
+        self._schedule(lambda now: later(words, now, reset))
+
+    def repeat(self, words: str) -> None:
+        self._schedule(partial(repeat, words))
+
+    def _schedule(self, read: Callable[[float], Schedule]) -> None:
+        session = self.tab.session
+        if session is None or session.is_read_only:
+            self.tab.say("There is no session yet." if session is None else WATCHING)
+            return
+        try:
+            self.tab.writing.schedule(session, read(session.now() or 0.0))
+        except NotATime as error:
+            self.tab.say(str(error), severity="warning")
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""

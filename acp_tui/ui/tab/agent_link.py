@@ -114,8 +114,8 @@ class AgentLink:
         if agent is not None and self.start_log is not None:
             agent.give_up(f"You stopped {agent.title} while it started")
 
-    async def stop(self, reason: str) -> None:
-        """End the process. Its sessions show the reason."""
+    async def stop(self, reason: str = "") -> None:
+        """End the process, because the user wants that. Its sessions show the reason, if there is one."""
         agent, self.agent = self.agent or self.starting, None
         if agent is None:
             return
@@ -124,7 +124,7 @@ class AgentLink:
             await agent.stop()
         finally:  # it ends even if this task is canceled
             for session in sessions:
-                session.disconnect(reason)
+                session.disconnect(reason, is_fault=False)
 
     def _tell(self) -> None:
         for listener in tuple(self.listeners):

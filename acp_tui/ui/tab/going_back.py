@@ -47,28 +47,19 @@ SHORTCUTS: Final[dict[str, tuple[Way, bool]]] = {
     "handover": ("agent", True),
 }
 """What slash commands choose in advance: how to go on, and whether from the session as it is now."""
-LABELS: Final[dict[Way, str]] = {
-    "here": "Go on here",
-    "fork": "Go on in a fork",
-    "anew": "Go on in a new session",
-    "agent": "Go on with another agent",
-    "files": "Put the files back",
-    "show": "Go to it",
-    "copy": "Copy it",
+LATER_TOO: Final = "a new tab; it remembers what came after, too"
+ONLY_BEFORE: Final = "a new tab, told only what came before"
+SUMMARY: Final = "a new tab, told a summary of it"
+WAYS: Final[dict[Way, tuple[str, str, str]]] = {
+    "here": ("Go on here", "edit it; the agent remembers what came after", ""),
+    "fork": ("Go on in a fork", LATER_TOO, "a new tab; this session stays as it is"),
+    "anew": ("Go on in a new session", ONLY_BEFORE, SUMMARY),
+    "agent": ("Go on with another agent", ONLY_BEFORE, SUMMARY),
+    "files": ("Put the files back", "you see them first", ""),
+    "show": ("Go to it", "in the conversation", "the end of the conversation"),
+    "copy": ("Copy it", "", ""),
 }
-FROM_A_PROMPT: Final[dict[Way, str]] = {
-    "here": "edit it; the agent remembers what came after",
-    "fork": "a new tab; it remembers what came after, too",
-    "anew": "a new tab, told only what came before",
-    "agent": "a new tab, told only what came before",
-    "show": "in the conversation",
-}
-FROM_NOW: Final[dict[Way, str]] = {
-    "fork": "a new tab; this session stays as it is",
-    "anew": "a new tab, told a summary of it",
-    "agent": "a new tab, told a summary of it",
-    "show": "the end of the conversation",
-}
+"""The label of each, and what it does from a prompt, and from the session as it is now."""
 KEYS: Final = "{move_up} {move_down} move · {prompts_switch} how to go on · {list_choose} do it · {dialog_close} close"
 FIND_LIMIT_S: Final = 0.5
 NARROW_CELLS: Final = 60
@@ -133,11 +124,17 @@ class GoingBack:
 
     def ways(self, prompt: SentPrompt | None, changed: str | None) -> Sequence[PickerRow[Way]]:
         """Always the same ways. `changed` sums up the files changed since the prompt; None while that isn't known."""
-        about = dict(FROM_NOW if prompt is None else FROM_A_PROMPT)
-        about["files"] = "; ".join(filter(None, (changed, "you see them first")))
+        labels, from_prompt, from_now = zip(*WAYS.values(), strict=True)
         return [
-            PickerRow(way, label, about.get(way, ""), is_disabled_reason=self._why_not(way, prompt, changed))
-            for way, label in zip(LABELS, aligned([*LABELS.values()]), strict=True)
+            PickerRow(
+                way,
+                label,
+                f"{changed}; {about}" if way == "files" and changed else about,
+                is_disabled_reason=self._why_not(way, prompt, changed),
+            )
+            for way, label, about in zip(
+                WAYS, aligned(labels), from_now if prompt is None else from_prompt, strict=True
+            )
         ]
 
     def _why_not(self, way: Way, prompt: SentPrompt | None, changed: str | None) -> str:

@@ -81,6 +81,7 @@ class HistoryController:
     async def choose(self) -> None:
         """Show the sessions, and do what the user chooses there."""
         act = await self._tab.ask(SessionsDialog(self, here=self._tab.cwd))
+        self._tab.screen.refresh_welcome()
         if act is not None:
             await act()
 

@@ -223,7 +223,7 @@ class Opener:
 
     async def _go_on(self, session: Session) -> None:
         if session.conversation.is_connected:
-            await self._tab.link.stop("You stopped the agent to restart it")
+            await self._tab.link.stop()
         await self._tab.show(await self._tab.sessions.go_on(session))
 
     async def begin_anew(self) -> None:

@@ -19,7 +19,10 @@ from acp_tui.ui.tab.queue_lines import QueueSummary
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from acp_tui.client.prompts.templates import Template
+    from acp_tui.client.sessions.schedule import Schedule
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
     from acp_tui.conversation.entries import EntryId
@@ -57,6 +60,8 @@ class PromptController:
         """The prompt whose turn failed last, its session's queue, and the failure."""
         self._completion: Completion | None = None
         """Once it's loaded."""
+        self._clock: Timer | None = None
+        """Waits for the next prompt that was scheduled."""
         self._sent_early: list[str] = []
         """Prompts that were sent before the history was loaded."""
 
@@ -107,7 +112,7 @@ class PromptController:
 
     def _queued(self) -> Sequence[Prompt]:
         session = self._tab.session
-        return session.queue.prompts if session is not None else ()
+        return (*session.queue.prompts, *session.queue.scheduled) if session is not None else ()
 
     # From the prompt to the session
 
@@ -285,6 +290,8 @@ class PromptController:
             self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning")
         if not session.conversation.is_idle:
             session.queue.hold()
+            if session.queue.end_repeats():
+                self._tab.say("Your prompt isn't repeated any more.")
             self._show_changed(session)
         if not (session.conversation.is_idle or session.conversation.is_cancelling):
             late = partial(self._say_not_stopped, session, session.conversation.turn_start)
@@ -321,7 +328,7 @@ class PromptController:
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             queue = session.queue
-            waiting = QueueSummary(tuple(queue.prompts), queue.is_held, queue.due, outputs)
+            waiting = QueueSummary(tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, queue.due, outputs)
         self._tab.screen.queue_lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
@@ -359,6 +366,51 @@ class PromptController:
         queue.hold(due)
         self._send_when_due(queue)
         self._show_changed(session)
+
+    def schedule(self, session: Session, schedule: Schedule) -> None:
+        """Send a prompt at a time, or again and again."""
+        session.queue.schedule(schedule)
+        self._look_at_clock(session)
+
+    def _look_at_clock(self, session: Session) -> None:
+        """Send what is due, and look again for the next. Sessions that aren't shown any more send nothing."""
+        if self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+        if session is not self._tab.session:
+            return
+        now = session.now() or 0.0
+        for due in session.queue.take_due(now):
+            self._tab.run(self._send_scheduled(session, due))
+        waiting = session.queue.scheduled
+        if waiting and waiting[0].schedule is not None:  # in short waits, because the machine may sleep
+            left = min(max(waiting[0].schedule.due - now, 0.0), MAX_NAP_S)
+            self._clock = self._tab.screen.set_timer(left, partial(self._look_at_clock, session))
+        self._show_changed(session)
+
+    async def _send_scheduled(self, session: Session, due: Schedule) -> None:
+        queue, is_idle = session.queue, session.conversation.is_idle
+        if due.every_s and not is_idle:  # the last one still runs
+            queue.schedule(due._replace(due=due.due + due.every_s))
+        elif due.until and session.conversation.is_connected and await self._succeeds(session, due.until):
+            self._tab.say(f"`{due.until}` succeeds, so your prompt isn't repeated.")
+        else:
+            if due.times > 1 and session.conversation.is_connected:
+                queue.schedule(due._replace(due=(session.now() or due.due) + due.every_s, times=due.times - 1))
+            if is_idle and session.conversation.is_connected:
+                self._tab.run(self._send(session, Prompt(due.text)))
+            else:
+                queue.add(due.text)
+                if not session.conversation.is_connected:
+                    queue.hold()
+        self._look_at_clock(session)
+
+    async def _succeeds(self, session: Session, line: str) -> bool:
+        try:
+            return await session.commands.succeeds(line)
+        except ClientError as error:
+            self._tab.say(str(error), severity="error")
+            return False
 
     def _send_when_due(self, queue: PromptQueue) -> None:
         session = self._tab.session

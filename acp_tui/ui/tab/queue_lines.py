@@ -42,6 +42,8 @@ class QueueSummary(NamedTuple):
 
     prompts: tuple[Prompt, ...] = ()
     """The next one first."""
+    scheduled: tuple[Prompt, ...] = ()
+    """Those that wait for a time."""
     is_held: bool = False
     """They are sent only when the user says so."""
     due: float | None = None
@@ -70,16 +72,16 @@ class QueueLines(Static, can_focus=True):
             return
         at = self._at
         self._shown = waiting
-        if waiting.prompts and self._selected not in self._keys:
+        if self._keys and self._selected not in self._keys:
             self._selected = self._keys[min(at, len(self._keys) - 1)]
-        self.display = bool(waiting.prompts or waiting.outputs)
-        if self.has_focus_within and not waiting.prompts:
+        self.display = bool(self._keys or waiting.outputs)
+        if self.has_focus_within and not self._keys:
             self.screen.set_focus(self._tab.prompt)
         self._draw()
 
     def enter(self) -> bool:
         """Take the focus and select the last prompt; return False if none waits."""
-        if not self._shown.prompts:
+        if not self._keys:
             return False
         self._select(len(self._keys) - 1)
         self.screen.set_focus(self)
@@ -87,7 +89,11 @@ class QueueLines(Static, can_focus=True):
 
     @property
     def _keys(self) -> list[int]:
-        return [prompt.key for prompt in self._shown.prompts]
+        return [prompt.key for prompt in self._all]
+
+    @property
+    def _all(self) -> tuple[Prompt, ...]:
+        return self._shown.prompts + self._shown.scheduled
 
     @property
     def _at(self) -> int:
@@ -156,7 +162,7 @@ class QueueLines(Static, can_focus=True):
         return min(self._first + MAX_SHOWN, len(self._keys))
 
     def _queue_lines(self, width: int) -> Iterator[Content]:
-        prompts, first, last = self._shown.prompts, self._first, self._last
+        prompts, first, last = self._all, self._first, self._last
         if not prompts:
             return
         yield Content.styled(self._head(width), MUTED)
@@ -184,10 +190,13 @@ class QueueLines(Static, can_focus=True):
             return f"sent at {at}, or with Enter in an empty prompt", f"sent at {at}"
         if self._shown.is_held:
             return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
+        if not self._shown.prompts:
+            return ("each at its time",)
         return ("sent after this turn",)
 
     def _line(self, prompt: Prompt, width: int) -> Content:
-        first, *others = prompt.text.strip().splitlines() or ["(no text)"]
+        text = prompt.schedule.words if prompt.schedule is not None else prompt.text
+        first, *others = text.strip().splitlines() or ["(no text)"]
         is_selected = self.has_focus and prompt.key == self._selected
         more = f" + {len(others)} line{'s' if len(others) > 1 else ''}" if others else ""
         start = Content(f"  {'❯' if is_selected else '›'} {' '.join(first.split())}")

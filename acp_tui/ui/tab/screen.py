@@ -124,10 +124,15 @@ class SessionScreen(Screen[None]):
         await left.remove()
         self._look_at_changes()
         if tab.session is not None and tab.session.conversation.is_blank:
-            self.run_worker(self._say_welcome(stage.panel), exclusive=True, group="welcome")
+            self.refresh_welcome()
         tab.writing.show_session(tab.session)
         self.show_status()
         self.prompt.send_what_waits()
+
+    def refresh_welcome(self) -> None:
+        """Show in an empty session what is there now: earlier sessions may have been renamed or deleted."""
+        if self.tab.panel is not None and self.tab.panel.welcome.display:
+            self.run_worker(self._say_welcome(self.tab.panel), exclusive=True, group="welcome")
 
     async def _say_welcome(self, panel: SessionPanel) -> None:
         """Show facts about the folder and its earlier sessions."""

@@ -158,8 +158,6 @@ _STATUS: Final = re.compile(r"exited with code (\d+)")
 
 
 class Examination:
-    """One run of a check."""
-
     def __init__(
         self,
         command: AgentCommand,

@@ -251,8 +251,6 @@ _WITH_PATH: Final = (v1.FS_READ_TEXT_FILE, v1.FS_WRITE_TEXT_FILE)
 
 
 class ValueCheck(Check):
-    """Checks the values in each message from the agent."""
-
     def see(self, event: Event) -> None:
         if not event.is_agents:
             return

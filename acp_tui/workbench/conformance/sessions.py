@@ -209,9 +209,6 @@ class SystemPromptCheck(Check):
             else:
                 self._judge.check("A-PROMPT-2", event.error is not None, f"it took one to {shown(mode)}", begin)
 
-    def finish(self) -> None:
-        """End the connection. Nothing is left to judge."""
-
 
 # Turns
 
@@ -221,8 +218,6 @@ SOON_S: Final = 5.0
 
 
 class TurnCheck(Check):
-    """Tracks each session's turn."""
-
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._active: set[int] = set()

@@ -228,8 +228,6 @@ LIMITS: Final = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems"
 
 
 class ElicitationCheck(Check):
-    """Checks each question, and remembers the pages."""
-
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._pages: Recent[str, None] = Recent()

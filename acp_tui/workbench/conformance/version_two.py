@@ -65,9 +65,6 @@ class VersionTwoCheck(Check):
             case SeenResponse(is_agents=True):
                 self._answered(event)
 
-    def finish(self) -> None:
-        """End the connection. Nothing is left to judge: a session may end in the middle of its work."""
-
     def _shape(self, what: str, read: Callable[[], Any]) -> None:
         try:
             read()

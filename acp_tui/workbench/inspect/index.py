@@ -21,8 +21,6 @@ MAX_NAME: Final = 120
 
 
 class MessageKind(Enum):
-    """The form of a line."""
-
     REQUEST = "request"
     RESPONSE = "response"
     NOTIFICATION = "notification"
@@ -33,8 +31,6 @@ class MessageKind(Enum):
 
 
 class IndexedLine(NamedTuple):
-    """The indexed properties of a line."""
-
     at_s: float
     kind: LineKind
     form: MessageKind
@@ -325,17 +321,9 @@ class FrameIndex:
         if count < BLOCK:
             return False
         self.first += count
-        columns: tuple[array[Any], ...] = (
-            self._at,
-            self._kind,
-            self._form,
-            self._flags,
-            self._label,
-            self._session,
-            self._size,
-            self._partner,
-        )
-        for column in columns:
+        del self._at[:count]
+        bytes_and_numbers = (self._kind, self._form, self._flags, self._label, self._session, self._size, self._partner)
+        for column in bytes_and_numbers:
             del column[:count]
         while self._open and next(iter(self._open.values())) < self.first:
             self._open.popitem(last=False)

@@ -21,8 +21,6 @@ MAX_DEPTH: Final = 100
 
 
 class Role(Enum):
-    """The role of a piece of a line."""
-
     KEY = "key"
     TEXT = "text"
     NUMBER = "number"
@@ -53,8 +51,6 @@ class _Lines(list[str]):
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A value in the JSON."""
-
     name: str | None
     """Its key; None in a list."""
     value: Any
@@ -255,18 +251,6 @@ def _quoted(text: str) -> str:
 def pretty(text: str) -> str:
     """Format JSON over several lines. Raises ValueError if it isn't JSON."""
     try:
-        return _indented(_parsed(text), 0)
+        return json.dumps(json.loads(text.removeprefix("\ufeff")), ensure_ascii=False, indent=2)
     except RecursionError:
         raise ValueError("nested too deep") from None
-
-
-def _indented(value: Any, depth: int) -> str:
-    inner, outer = "  " * (depth + 1), "  " * depth
-    if isinstance(value, _Object) and value:
-        items = [f"{inner}{_quoted(key)}: {_indented(item, depth + 1)}" for key, item in value]
-        return "{\n" + ",\n".join(items) + f"\n{outer}}}"
-    if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(inner + _indented(item, depth + 1) for item in value) + f"\n{outer}]"
-    if isinstance(value, list):
-        return "{}" if isinstance(value, _Object) else "[]"
-    return value if isinstance(value, _Literal) else _quoted(value)

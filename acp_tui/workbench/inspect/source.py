@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from anyio import to_thread
 
@@ -21,7 +20,6 @@ from acp_tui.client.transcript.events import Dropped, Exited, Frame, Header, Std
 from acp_tui.client.transcript.frame_log import ENDED, FrameLog, LineKind, LoggedLine
 from acp_tui.client.transcript.lines import MAX_LINE_BYTES, BadLine, open_recording, parsed, read_event, written_frame
 from acp_tui.rpc import Direction
-from acp_tui.workbench.inspect.outline import pretty
 
 SLICE_LINES: Final = 512
 SLICE_BYTES: Final = 1 << 20
@@ -193,39 +191,24 @@ def _line_of(data: bytes) -> LoggedLine | None:
 async def save_frames(
     path: Path, header: Header, slices: AsyncIterator[list[LoggedLine]], *, is_raw: bool, overwrite: bool
 ) -> int:
-    """Write a recording of these lines; return their number. Raises FileExists, SavingFailed."""
+    """Write a recording of these lines that only the user can read; return their number.
+
+    Raises FileExists, and SavingFailed, after which the file may be incomplete.
+    """
     count = 0
-    with _new_file(path, overwrite) as file:
-        file.write(recorded.header_line(replace(header, is_raw=is_raw, client=__version__)))
-        async for lines in slices:
-            await to_thread.run_sync(file.writelines, [_recorded(line) for line in lines])
-            count += len(lines)
-    return count
-
-
-def save_json(path: Path, line: LoggedLine, *, overwrite: bool) -> None:
-    """Write one frame as formatted JSON, or unchanged if it isn't JSON. Blocks. Raises FileExists, SavingFailed."""
-    try:
-        text = pretty(line.data.decode("utf-8", "replace")) + "\n"
-        data = text.encode("utf-8", "surrogatepass")
-    except ValueError:
-        data = line.data + b"\n"
-    with _new_file(path, overwrite) as file:
-        file.write(data)
-
-
-@contextmanager
-def _new_file(path: Path, overwrite: bool) -> Iterator[BinaryIO]:
-    """A file that only the user can read. If writing fails, it may be missing or incomplete."""
     try:
         if overwrite:
             path.unlink(missing_ok=True)
         with create_private(path) as file:
-            yield file
+            file.write(recorded.header_line(replace(header, is_raw=is_raw, client=__version__)))
+            async for lines in slices:
+                await to_thread.run_sync(file.writelines, [_recorded(line) for line in lines])
+                count += len(lines)
     except FileExistsError as error:
         raise FileExists(path) from error
     except OSError as error:
         raise SavingFailed(f"Can't write {path}: {error.strerror or error}") from error
+    return count
 
 
 def _recorded(line: LoggedLine) -> bytes:

@@ -37,7 +37,8 @@ MAX_INDENT_SHARE: Final = 3
 def drawn(line: OutlineLine, width: int, palette: Palette) -> list[Strip]:
     """The rows of a line. Rows after the first are indented further."""
     indent = min(line.depth * INDENT, width // MAX_INDENT_SHARE)
-    spans = [(make_visible_line(text), _style(role, palette)) for text, role in line.pieces]
+    styles = _styles(palette)
+    spans = [(make_visible_line(text), styles[role]) for text, role in line.pieces]
     mark = Segment(_mark(line), palette.muted)
     return [
         Strip([Segment(" " * indent), mark if first else Segment(" " * MARK_CELLS), *segments])
@@ -57,20 +58,15 @@ def _mark(line: OutlineLine) -> str:
     return "▾ " if line.node.is_open else "▸ "
 
 
-def _style(role: Role, palette: Palette) -> Style:
-    match role:
-        case Role.KEY:
-            return palette.syntax_tag
-        case Role.TEXT:
-            return palette.syntax_string
-        case Role.NUMBER:
-            return palette.syntax_number
-        case Role.WORD:
-            return palette.syntax_keyword
-        case Role.SIGN:
-            return palette.syntax_operator
-        case Role.ASIDE:
-            return palette.muted
+def _styles(palette: Palette) -> dict[Role, Style]:
+    return {
+        Role.KEY: palette.syntax_tag,
+        Role.TEXT: palette.syntax_string,
+        Role.NUMBER: palette.syntax_number,
+        Role.WORD: palette.syntax_keyword,
+        Role.SIGN: palette.syntax_operator,
+        Role.ASIDE: palette.muted,
+    }
 
 
 MAX_LINES: Final = 3_000
@@ -84,8 +80,6 @@ WAYS: Final = {
 
 
 class FrameView(LineView, can_focus=True):
-    """The frame selected in the list."""
-
     ALLOW_SELECT = False
     PLACE: ClassVar[Place] = "frame"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)

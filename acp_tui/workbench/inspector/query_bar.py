@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from anyio import to_thread
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -20,13 +18,13 @@ from textual.widgets import Input, Static
 
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.dialogs.naming import ExportDialog, Write
+from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.kit.frame import Frame, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
-from acp_tui.workbench.inspect import Detail, Inspection
+from acp_tui.workbench.inspect import Inspection
 from acp_tui.workbench.inspect.index import FrameIndex, IndexRow
 from acp_tui.workbench.inspect.search import DIRECTIONS, STATES, Field, Query, Term
-from acp_tui.workbench.inspect.source import save_frames, save_json
+from acp_tui.workbench.inspect.source import save_frames
 
 
 class QueryMode(Enum):
@@ -124,40 +122,24 @@ RAW = "SECRETS ARE NOT MASKED, because you pressed R."
 
 
 class SaveDialog(ExportDialog):
-    """A dialog that returns the written file, or None."""
+    """Writes all frames shown, as a recording. Returns the file, or None."""
 
-    def __init__(self, folder: Path, name: str, write: Write, *, what: str, is_raw: bool) -> None:
-        super().__init__(folder, name, write)
-        self._what = what
-        self._is_raw = is_raw
+    def __init__(self, inspection: Inspection, folder: Path) -> None:
+        super().__init__(folder, "frames.jsonl", self._write_frames)
+        self._inspection = inspection
+
+    async def _write_frames(self, path: Path, is_replaced: bool) -> None:
+        header, lines = self._inspection.source.header, self._inspection.shown_lines()
+        is_raw = self._inspection.is_raw and header.is_raw
+        await save_frames(path, header, lines, is_raw=is_raw, overwrite=is_replaced)
 
     def compose(self) -> ComposeResult:
         self._said.display = False
-        about = shown_line(RAW if self._is_raw else MASKED, "$text-error" if self._is_raw else "")
-        title = shown_line(f"Write {self._what} to a file")
+        is_raw = self._inspection.is_raw
+        about = shown_line(RAW if is_raw else MASKED, "$text-error" if is_raw else "")
+        title = shown_line(f"Write {self._inspection.count:,} frames to a file")
         keys, field = "Enter write · {dialog_close} close", Input(self._proposed, id="file")
         yield Frame(title, keys, field, Static(about, markup=False), self._said)
-
-
-def save_one(detail: Detail, *, is_raw: bool, folder: Path) -> SaveDialog:
-    """Create a dialog that writes one frame."""
-
-    async def write(path: Path, is_replaced: bool) -> None:
-        await to_thread.run_sync(partial(save_json, path, detail.line, overwrite=is_replaced))
-
-    name = f"frame-{detail.row.position}.json"
-    return SaveDialog(folder, name, write, what=f"frame #{detail.row.position}", is_raw=is_raw)
-
-
-def save_all(inspection: Inspection, *, folder: Path) -> SaveDialog:
-    """Create a dialog that writes all frames shown, as a recording."""
-    is_raw, header = inspection.is_raw, inspection.source.header
-
-    async def write(path: Path, is_replaced: bool) -> None:
-        lines = inspection.shown_lines()
-        await save_frames(path, header, lines, is_raw=is_raw and header.is_raw, overwrite=is_replaced)
-
-    return SaveDialog(folder, "frames.jsonl", write, what=f"{inspection.count:,} frames", is_raw=is_raw)
 
 
 _ABOUT = {

@@ -37,7 +37,7 @@ from acp_tui.workbench.inspect.outline import pretty
 from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
 from acp_tui.workbench.inspector.frame_list import FrameList
 from acp_tui.workbench.inspector.frame_view import FrameView
-from acp_tui.workbench.inspector.query_bar import QueryBar, QueryMode, SaveDialog, choices, like, save_all, save_one
+from acp_tui.workbench.inspector.query_bar import QueryBar, QueryMode, SaveDialog, choices, like
 from acp_tui.workbench.inspector.rows import progress_line, title_of
 
 
@@ -313,17 +313,8 @@ class InspectorScreen(Screen[None]):
             await copy(self, text)
 
     @work
-    async def action_save(self) -> None:
-        detail = await self._read_detail()
-        if detail is not None:
-            await self._save(save_one(detail, is_raw=self._inspection.is_raw, folder=self._folder))
-
-    @work
     async def action_save_all(self) -> None:
-        await self._save(save_all(self._inspection, folder=self._folder))
-
-    async def _save(self, dialog: SaveDialog) -> None:
-        written = await self.app.push_screen_wait(dialog)
+        written = await self.app.push_screen_wait(SaveDialog(self._inspection, self._folder))
         if written is not None:
             self.notify(f"Written to {make_visible_line(str(written))}", markup=False)
 
@@ -345,8 +336,6 @@ class InspectorScreen(Screen[None]):
 
 
 class InspectApp(BaseApp):
-    """Shows one recording, frame by frame."""
-
     TITLE = "acp-tui inspect"
 
     def __init__(

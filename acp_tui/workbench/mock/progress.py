@@ -22,8 +22,6 @@ from acp_tui.workbench.mock.script import NEW, OPENERS, PROMPT, MockStep, sessio
 
 
 class MockProgress:
-    """The progress of one client through one recording."""
-
     def __init__(self, steps: Sequence[MockStep]) -> None:
         self.came: dict[MockStep, RequestId] = {}
         """The recorded steps that the client has sent, with the current IDs of requests."""
@@ -70,7 +68,6 @@ class MockProgress:
         return False
 
     def pass_by(self, step: MockStep) -> None:
-        """Mark our step as sent."""
         self._lanes[step.lane].popleft()
 
     # What the client sends
@@ -80,7 +77,6 @@ class MockProgress:
         return iter(self._expected.get((type(message), message.method), {}))
 
     def come(self, step: MockStep, request_id: RequestId = None) -> None:
-        """Mark the client's step as sent."""
         self.came[step] = request_id
         self._forget(step)
 
@@ -155,8 +151,6 @@ def _is_at_any_time(step: MockStep) -> bool:
 
 
 class UnexpectedRequests:
-    """Answers the unexpected requests of one client."""
-
     def __init__(self, progress: MockProgress, mapping: Mapping) -> None:
         self._progress = progress
         self._mapping = mapping
@@ -212,8 +206,6 @@ class UnexpectedRequests:
 
 NAMED: Final = ("sessionId", "terminalId", "requestId")
 """The keys whose values are names."""
-ESCAPES: Final = (rb"\/", rb"\u")
-"""Escapes that may hide a name."""
 
 
 class Mapping:
@@ -223,8 +215,6 @@ class Mapping:
         self._names: dict[tuple[str, type, Any], Any] = {}
         self._folders: dict[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
-        self._traces: set[bytes] = set()
-        """Every frame that contains something to map contains one of these."""
 
     def learn(self, recorded: Any, live: Any) -> None:
         """Learn names from a recorded message and its live counterpart."""
@@ -235,20 +225,17 @@ class Mapping:
             self._folders[before.rstrip("/")] = now.rstrip("/")
             longest_first = sorted(map(re.escape, self._folders), key=len, reverse=True)
             self._pattern = re.compile(rf"(?<![\w.~-])(?:{'|'.join(longest_first)})(?![\w-]|\.\w)")
-            self._traces |= {_trace(before.rstrip("/")), *ESCAPES}
 
     def learn_name(self, key: str, recorded: Any, live: Any) -> None:
         if isinstance(recorded, str | int | float) and live is not None and recorded != live:
             self._names[key, type(recorded), recorded] = live
-            # A request's numeric ID may occur anywhere.
-            self._traces |= {_trace(recorded) if isinstance(recorded, str) else key.encode(), *ESCAPES}
 
     def name(self, key: str, recorded: Any) -> Any:
         return self._names.get((key, type(recorded), recorded), recorded)
 
     def frame(self, data: bytes) -> bytes:
         """Map a recorded frame to live names. Unchanged frames stay the same to the byte."""
-        if not any(trace in data for trace in self._traces):
+        if not self._names and not self._folders:
             return data
         value = _read(data)
         mapped = self._mapped(value)
@@ -290,10 +277,6 @@ def _read(data: bytes) -> Any:
 
 def _write(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _trace(name: str) -> bytes:
-    return json.dumps(name, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
 
 
 def _is_same(one: Any, other: Any) -> bool:

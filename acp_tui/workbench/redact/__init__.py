@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import BinaryIO, Final
 
 from acp_tui.client.errors import ClientError
@@ -56,29 +54,18 @@ def redact(
 
 
 def _written(source: Path, out: Path, redaction: Redaction) -> RedactionReport:
-    part = out.with_name(f".{out.name[:200]}.{token_hex(4)}.part")
-    try:
-        with create(part) as new, source.open("rb") as old:
-            size = source.stat().st_size
-            while redaction.is_to_be_read:
-                redaction.read(_lines(old, size))
-            new.writelines(redaction.write(_lines(old, size)))
-            new.flush()
-            os.fsync(new.fileno())
-        _name(part, out)
-    finally:
-        part.unlink(missing_ok=True)
+    with source.open("rb") as old:
+        size = source.stat().st_size
+        while redaction.is_to_be_read:
+            redaction.read(_lines(old, size))
+        new = create(out)
+        try:
+            with new:
+                new.writelines(redaction.write(_lines(old, size)))
+        except BaseException:
+            out.unlink(missing_ok=True)  # an incomplete file is worse than none
+            raise
     return redaction.report()
-
-
-def _name(part: Path, out: Path) -> None:
-    """Give a file its final name, if that is free. Raises FileExistsError."""
-    with suppress(PermissionError, NotImplementedError):
-        os.link(part, out)
-        return
-    if os.path.lexists(out):  # a file system without hard links
-        raise FileExistsError(out)
-    part.rename(out)
 
 
 def _lines(file: BinaryIO, size: int) -> Iterator[bytes]:

@@ -191,11 +191,11 @@ class Redaction:
         return b64encode(as_bytes(self._contents.filler(path, as_text(data)), data)).decode()
 
     def _media(self, kind: str, text: str) -> str:
-        drops = self._options.drops_media
-        new = BLANKS[kind] if drops else text
-        self._report.media_left_out += new != text
-        self._report.media_kept += not drops
-        return new
+        if not self._options.drops_media:
+            self._report.media_kept += 1
+            return text
+        self._report.media_left_out += text != BLANKS[kind]
+        return BLANKS[kind]
 
     def _blob(self, text: str) -> str:
         try:

@@ -410,8 +410,6 @@ _AWS: Final = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(AWS_IDS)})[A-Z0-9]{{4,1
 
 
 class SecretPrefixes:
-    """The beginnings of known secrets."""
-
     def __init__(self) -> None:
         self._secrets: defaultdict[str, list[Secret]] = defaultdict(list)
         """By their first letters. None begins with another of its kind."""

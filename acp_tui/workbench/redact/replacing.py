@@ -53,10 +53,9 @@ class Redactor:
 
         If the text continues, its end may be part of a secret, which is replaced but not remembered.
         """
-        if whole is not None:
-            self._forget_what_may_be_wrong()
-            return self._replaced(text, whole, goes_on=goes_on)
         self._forget_what_may_be_wrong()
+        if whole is not None:
+            return self._replaced(text, whole, goes_on=goes_on)
         if hash(text) in self._clean:
             return Redacted(text)
         last = self._last.get((text, goes_on))

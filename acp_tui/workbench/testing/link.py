@@ -56,11 +56,9 @@ class Link:
         self._marks = 0
 
     def tap(self, direction: Direction, raw: bytes) -> None:
-        """Record a frame."""
         self.frames.append(Frame(direction, time.monotonic() - self._begun, raw))
 
     def open(self, agent: Agent) -> None:
-        """Initialize the protocol."""
         self.agent = agent
         self.user = self.do(lambda: ScriptedUser(agent))
         self.ask("the handshake (initialize)", agent.initialize)

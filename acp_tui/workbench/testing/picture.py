@@ -43,7 +43,6 @@ class _Finished(App[str]):
         self._svg = svg
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
-        """The painted screen."""
         return self._svg
 
 

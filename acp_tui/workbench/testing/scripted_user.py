@@ -29,7 +29,6 @@ from acp_tui.workbench.testing.turn import (
     ElicitationAnswers,
     ElicitationReply,
     PermissionAnswers,
-    RunCommand,
     Turn,
     option_of,
     run_command,
@@ -61,7 +60,6 @@ class ScriptedUser:
         asyncio.get_running_loop().call_soon(self.answer_new)
 
     def answer_new(self) -> None:
-        """Handle every new question."""
         self._collect()
         arrived, self._arrived = self._arrived, []
         for take_up in arrived:
@@ -148,7 +146,6 @@ class ScriptedUser:
 
 
 def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
-    """Pass on the test's answer."""
     session.answer_permission(key, option_id)
 
 
@@ -217,7 +214,6 @@ class WatchedSession:
         self._terminals_before: frozenset[TerminalId] = frozenset()
 
     def attend(self, session: Session) -> None:
-        """Subscribe to the session."""
         session.subscribe(self._note)
 
     def _note(self, change: Change) -> None:
@@ -227,15 +223,11 @@ class WatchedSession:
         self._user.note()
 
     def begin_turn(self) -> None:
-        """Start collecting the next turn."""
         self._touched.clear()
         self._has_planned = False
-        self._begin = self._counts()
-        self._terminals_before = frozenset(self.session.conversation.terminals)
-
-    def _counts(self) -> tuple[int, int, int]:
         user = self._user
-        return len(self._frames), len(user.permissions.asked), len(user.elicitations.asked)
+        self._begin = len(self._frames), len(user.permissions.asked), len(user.elicitations.asked)
+        self._terminals_before = frozenset(self.session.conversation.terminals)
 
     def wake(self) -> None:
         """Wake everything that waits, to check again."""
@@ -251,9 +243,9 @@ class WatchedSession:
         return True
 
     def turn(self, prompt: str, *, is_over: bool) -> Turn:
-        """The turn so far."""
         conversation, session_id = self.session.conversation, self.session.session_id
-        entries = list(self._entries())
+        entries = [conversation.entries[entry_id] for entry_id in sorted(self._touched)]
+        new_terminals = (each for name, each in conversation.terminals.items() if name not in self._terminals_before)
         frames, permissions, elicitations = self._begin
         asked, elicited = self._user.permissions.asked, self._user.elicitations.asked
         return Turn(
@@ -263,7 +255,7 @@ class WatchedSession:
             messages=_texts(entries, "agent"),
             thoughts=_texts(entries, "thought"),
             tool_calls=_calls(entries),
-            commands=tuple(self._commands()),
+            commands=tuple(map(run_command, new_terminals)),
             plan=conversation.plan if self._has_planned else None,
             permissions=tuple(each for each in asked[permissions:] if each.session_id == session_id),
             elicitations=tuple(each for each in elicited[elicitations:] if each.session_id == session_id),
@@ -271,15 +263,6 @@ class WatchedSession:
             workspace=self.session.cwd,
             recording=self._recording,
         )
-
-    def _commands(self) -> Iterator[RunCommand]:
-        for terminal_id, state in self.session.conversation.terminals.items():
-            if terminal_id not in self._terminals_before:
-                yield run_command(state)
-
-    def _entries(self) -> Iterator[Entry]:
-        for entry_id in sorted(self._touched):
-            yield self.session.conversation.entries[entry_id]
 
 
 def _calls(entries: list[Entry]) -> tuple[ToolCall, ...]:

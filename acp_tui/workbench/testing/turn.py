@@ -403,7 +403,6 @@ class RunCommand:
 
 
 def run_command(state: TerminalState) -> RunCommand:
-    """The current state of a command."""
     output = plain_text(state.output.read(), is_complete=state.has_exited)
     return RunCommand(state.command or "", output, state.exit_code, state.signal, state.cwd)
 

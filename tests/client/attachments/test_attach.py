@@ -69,13 +69,13 @@ def test_an_empty_file_is_an_empty_text(tmp_path: Path) -> None:
 
 
 def test_a_text_above_the_limit_becomes_a_link_with_its_size(tmp_path: Path) -> None:
-    file = tmp_path / "a.md"
+    file = tmp_path / "a.py"
     file.write_text("12345")
-    assert attached("@a.md", tmp_path, AttachmentLimits(text_bytes=5)) == [
-        TextResource(file.as_uri(), "12345", "text/markdown")
+    assert attached("@a.py", tmp_path, AttachmentLimits(text_bytes=5)) == [
+        TextResource(file.as_uri(), "12345", "text/x-python")
     ]
-    assert attached("@a.md", tmp_path, AttachmentLimits(text_bytes=4)) == [
-        ResourceLink(file.as_uri(), "a.md", mime_type="text/markdown", size=5)
+    assert attached("@a.py", tmp_path, AttachmentLimits(text_bytes=4)) == [
+        ResourceLink(file.as_uri(), "a.py", mime_type="text/x-python", size=5)
     ]
 
 

@@ -68,8 +68,8 @@ def test_pasted_media_have_no_uri() -> None:
 
 
 def test_other_pasted_bytes_are_whole_resources() -> None:
-    assert from_bytes(b"\xef\xbb\xbfh\xc3\xa9\r\n", "a b.md") == TextResource(
-        "pasted:a%20b.md", "hé\r\n", "text/markdown"
+    assert from_bytes(b"\xef\xbb\xbfh\xc3\xa9\r\n", "a b.html") == TextResource(
+        "pasted:a%20b.html", "hé\r\n", "text/html"
     )
     assert from_bytes(b"\xff") == BlobResource("pasted:bytes", "/w==", "application/octet-stream")
     assert from_bytes(b"a\0b") == BlobResource("pasted:bytes", "YQBi", "application/octet-stream")

@@ -1,6 +1,7 @@
 """Changes are noticed automatically; and what happens where that isn't possible."""
 
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -76,6 +77,30 @@ async def test_a_directory_that_is_moved_takes_its_files_along(workspace: Path) 
         await seen.until_listed("sub/clean", "other/clean")
         (workspace / "other").rename(workspace / "sub")
         await seen.until_listed()
+
+
+@pytest.mark.parametrize("is_at_once", [True, False])
+async def test_a_workspace_that_is_deleted_and_made_again_is_followed(workspace: Path, is_at_once: bool) -> None:
+    async with following(workspace) as seen:
+        shutil.rmtree(workspace)
+        if not is_at_once:
+            await seen.until(lambda tracker: "clean" in tracker.changes)
+        workspace.mkdir()
+        (workspace / "one").write_bytes(b"x\n")
+        await seen.until(lambda tracker: {"clean", "one"} <= set(tracker.changes) and tracker.is_live)
+        (workspace / "two").write_bytes(b"x\n")
+        await seen.until(lambda tracker: "two" in tracker.changes)
+
+
+async def test_a_workspace_that_is_moved_away_and_made_again_is_followed(workspace: Path, tmp_path: Path) -> None:
+    async with following(workspace) as seen:
+        workspace.rename(tmp_path / "away")
+        workspace.mkdir()
+        await seen.until(lambda tracker: "clean" in tracker.changes and tracker.is_live)
+        (tmp_path / "away/two").write_bytes(b"x\n")
+        (workspace / "one").write_bytes(b"x\n")
+        await seen.until(lambda tracker: "one" in tracker.changes)
+        assert "two" not in seen.tracker.changes
 
 
 async def test_files_that_are_no_longer_ignored_are_noticed(repository: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -11,9 +12,9 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import (
     FILE_NAME,
+    LEFT_TO_PROJECTS,
     ProjectSettings,
     layered,
-    left_to_projects,
     read_project_settings,
     with_trusted_project,
 )
@@ -25,7 +26,6 @@ NARROWER_OR_LESS = {
     "workspace.read",
     "workspace.write",
     "workspace.terminals",
-    "terminals.output_limit_bytes",
 }
 
 
@@ -91,16 +91,6 @@ def test_a_wrong_value_narrows_nothing_and_widens_nothing(project: Path) -> None
     assert [problem.instead for problem in laid.problems] == ["your own setting stays in effect"]
 
 
-def test_a_limit_can_be_lowered_and_not_raised(project: Path) -> None:
-    mine = user("terminals.output_limit_bytes = 1000")
-    lower = layered(mine, read(project, "terminals.output_limit_bytes = 10"))
-    higher = layered(mine, read(project, "terminals.output_limit_bytes = 10_000"))
-
-    assert lower.settings.terminals.output_limit_bytes == 10
-    assert higher.settings.terminals.output_limit_bytes == 1000
-    assert "at most 1000" in str(higher.problems[0])
-
-
 def test_rules_are_added_behind_those_of_the_user(project: Path) -> None:
     laid = layered(user("[[refuse]]\nkind = 'edit'"), read(project, "[[refuse]]\npath = '**/.env'"))
 
@@ -128,10 +118,9 @@ def test_what_is_the_users_alone_stays_so_and_is_named(text: str, project: Path)
 
 
 def test_what_a_project_can_set_is_said_in_a_line() -> None:
-    assert left_to_projects() == (
-        "narrow workspace.read, workspace.write, workspace.terminals, terminals.*, and add to refuse,"
-        " and choose conversation.*"
-    )
+    narrow, others = LEFT_TO_PROJECTS.split(", add to ")
+    assert set(re.findall(r"workspace\.\w+", narrow)) == NARROWER_OR_LESS
+    assert others == "refuse, and choose conversation.*"
 
 
 def test_a_project_names_no_agent_no_proxy_and_no_system_prompt(project: Path) -> None:

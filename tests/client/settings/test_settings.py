@@ -7,9 +7,7 @@ import sys
 
 import pytest
 
-from acp_tui.client.settings.setting import declared
-from acp_tui.client.settings.settings import RefusalRule, Settings, TerminalSettings, TraceContext
-from acp_tui.client.terminals.terminals import DEFAULT_LIMIT_BYTES, MAX_LIMIT_BYTES
+from acp_tui.client.settings.settings import RefusalRule, Settings, TraceContext
 from acp_tui.protocol.connection import TRACE_KEYS
 
 COSTLY = ("pydantic", "anyio", "asyncio", "tomllib", "hashlib", "json", "textual")
@@ -22,12 +20,6 @@ def test_settings_are_known_before_anything_costly_is_loaded(module: str) -> Non
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
 
     assert loaded.stdout.strip() == "[]"
-
-
-def test_the_limits_of_a_terminal_are_those_that_terminals_have() -> None:
-    (limit,) = declared(TerminalSettings)
-
-    assert (limit.default, limit.setting.maximum) == (DEFAULT_LIMIT_BYTES, MAX_LIMIT_BYTES)
 
 
 def test_only_the_trace_context_that_is_set_is_sent() -> None:

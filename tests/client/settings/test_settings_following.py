@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,30 @@ async def test_a_change_where_a_link_leads_is_told(tmp_path: Path) -> None:
     link.symlink_to(target)
 
     assert await first_change((link,), lambda: target.write_text("x")) == {link}
+
+
+async def test_a_folder_that_is_deleted_and_made_again_is_watched(tmp_path: Path) -> None:
+    file = tmp_path / "folder" / "settings.toml"
+    file.parent.mkdir()
+    file.write_text("")
+    with anyio.fail_after(LIMIT_S):
+        told = anyio.Event()
+
+        async def listen() -> None:
+            async for _ in changes_of((file,)):
+                told.set()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listen)
+            await anyio.wait_all_tasks_blocked()
+            shutil.rmtree(file.parent)
+            file.parent.mkdir()
+            await told.wait()
+            told = anyio.Event()
+            await anyio.wait_all_tasks_blocked()
+            file.write_text("x")
+            await told.wait()
+            tasks.cancel_scope.cancel()
 
 
 async def test_a_folder_that_has_yet_to_be_made_is_waited_for(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from acp_tui.client.settings.settings import (
     KeyChoice,
     RefusalRule,
     Settings,
-    TerminalSettings,
     TraceContext,
     WorkspaceSettings,
 )
@@ -58,8 +57,6 @@ def test_every_setting_can_be_set(file: Path) -> None:
         write = "off"
         terminals = "on"
         additional_directories = ["~", "~/a", "${WORK}/b", "${NONE:-/c}"]
-        [terminals]
-        output_limit_bytes = 4
         [[refuse]]
         kind = "delete"
         path = "~/.ssh/**"
@@ -80,7 +77,6 @@ def test_every_setting_can_be_set(file: Path) -> None:
             ConversationSettings(("edit", "other"), 0, 10_000, 7, 5, "open"),
             AgentSettings(2.5, trace_context=TraceContext("00-1-2-01", "a=b", "c=d")),
             WorkspaceSettings("ask", "off", "on", directories),
-            TerminalSettings(4),
             refuse=(
                 RefusalRule("delete", "/home/u/.ssh/**", "rm", "no"),
                 RefusalRule(None, "**/.env", None, ""),

@@ -41,15 +41,15 @@ APPEARANCE = ", ".join(each.name for each in fields(Appearance))
             'agent.trace_context.baggage is "${NONE}": the environment variable NONE isn\'t set: '
             "export it, or write ${NONE:-default}",
         ),
-        ("recordings.max_file_bytes = 1.0", "recordings.max_file_bytes is 1.0; allowed: a whole number of bytes"),
-        ("recordings.max_file_bytes = false", "recordings.max_file_bytes is false; allowed: a whole number of bytes"),
+        ("recordings.max_total_bytes = 1.0", "recordings.max_total_bytes is 1.0; allowed: a whole number of bytes"),
+        ("recordings.max_total_bytes = false", "recordings.max_total_bytes is false; allowed: a whole number of bytes"),
         (
-            f"recordings.max_file_bytes = 0x{'f' * 5000}",
-            "recordings.max_file_bytes is a very long number; allowed: a whole",
+            f"recordings.max_total_bytes = 0x{'f' * 5000}",
+            "recordings.max_total_bytes is a very long number; allowed: a whole",
         ),
         (
-            "terminals.output_limit_bytes = 0",
-            "terminals.output_limit_bytes is 0; allowed: a whole number of bytes, at least 1, at most 67_108_864",
+            "conversation.diff_lines = 10_001",
+            "conversation.diff_lines is 10001; allowed: a whole number of lines, at least 0, at most 10_000",
         ),
         (
             'workspace.additional_directories = "/a"',
@@ -59,9 +59,9 @@ APPEARANCE = ", ".join(each.name for each in fields(Appearance))
             "refuse.kind = 'read'",
             "refuse is a table; allowed: tables [[refuse]], each with at least one of kind",
         ),
-        ("terminals = 'a\"b\\u202e'", "terminals is 'a\"b\\\\u202e'; allowed: a table"),
-        ('terminals = "\\u202e\'"', 'terminals is "\\u202e\'"; allowed: a table'),
-        (f"terminals = '{'a' * 100}'", f'terminals is "{"a" * 60}…"; allowed: a table'),
+        ("history = 'a\"b\\u202e'", "history is 'a\"b\\\\u202e'; allowed: a table"),
+        ('history = "\\u202e\'"', 'history is "\\u202e\'"; allowed: a table'),
+        (f"history = '{'a' * 100}'", f'history is "{"a" * 60}…"; allowed: a table'),
     ],
 )
 def test_a_wrong_value_counts_as_not_set_and_is_said_with_key_and_what_is_allowed(line: str, problem: str) -> None:

@@ -231,7 +231,7 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("find", "nokey", "there is no such key"),
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
-        ("agents_copy", "p", "in the list of agents it types a character"),
+        ("prompts_switch", "p", "while you go back to a prompt it types a character"),
         ("sessions_export", "y", "digits and y, a, n always answer permission requests"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),

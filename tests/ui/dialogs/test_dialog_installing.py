@@ -43,7 +43,7 @@ async def choosing() -> AsyncIterator[DialogPage]:
     app: App[Any] = Choosing()
     async with app.run_test(size=(100, 30)) as pilot:
         page = DialogPage(pilot, app)  # type: ignore[arg-type]
-        await page.until(lambda: "npm can install it" in page.text)
+        await page.until(lambda: "with npm" in page.text)
         yield page
 
 

@@ -53,7 +53,18 @@ async def test_the_terminal_under_the_cursor_comes_first() -> None:
     agents = [TerminalOpened(TerminalId("agents"), "run agents"), report]
     async with showing(*agents, *opened("second"), _waits("second")) as page:
         await page.press("tab", "up", "f6")
-        await page.shows("keyboard is in run agents")
+        await page.shows("$ run agents")
+
+
+@pytest.mark.parametrize(
+    ("title", "head"),
+    [("Update the packages", "Update the packages  $ apt update "), ("Run apt update", "Run apt update  ")],
+)
+async def test_what_has_the_keyboard_is_named_as_its_call(title: str, head: str) -> None:
+    report = call("run", kind="execute", title=title, content=(TerminalContent(TerminalId("t")),))
+    async with showing(TerminalOpened(TerminalId("t"), "apt update"), report) as page:
+        await page.press("f6")
+        await page.shows(f"keyboard is in {head}")
 
 
 async def test_where_the_command_under_the_cursor_has_ended_no_other_is_touched() -> None:

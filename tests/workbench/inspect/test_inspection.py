@@ -20,7 +20,7 @@ from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect import Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.search import read_query
-from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, save_frames, save_json
+from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, save_frames
 from support.timelines import two_turns
 from support.waiting import LIMIT_S, Bell
 
@@ -322,14 +322,3 @@ async def test_what_is_shown_can_be_saved_as_a_recording(tmp_path: Path) -> None
         prompts = [event for event in before if isinstance(event, Frame) and event.at in (1.0, 7.5, 60.0, 62.0)]
         assert list(again) == prompts
     assert saved.stat().st_mode & 0o777 == 0o600
-
-
-async def test_one_frame_is_saved_as_json(tmp_path: Path) -> None:
-    inspection = inspect_file(recording(tmp_path, two_turns()))
-    async with looking(inspection) as until:
-        await until(done(inspection, 12))
-        detail = await inspection.detail(0)
-    assert detail is not None
-    save_json(tmp_path / "frame.json", detail.line, overwrite=False)
-    assert json.loads((tmp_path / "frame.json").read_text())["method"] == "session/new"
-    assert (tmp_path / "frame.json").read_text().startswith("{\n")

@@ -244,14 +244,14 @@ async def test_secrets_show_by_choice_and_that_is_said(tmp_path: Path) -> None:
 
 async def test_what_is_shown_is_written_to_a_file(tmp_path: Path) -> None:
     async with inspecting(tmp_path) as page:
-        await page.press("w")
-        await page.shows("Write frame #7 to a file", "Known secrets are masked")
+        await page.press("W")
+        await page.shows("frames to a file", "Known secrets are masked")
         await page.press("enter")
-        await page.until((tmp_path / "frame-7.json").exists)
-        assert TOKEN not in (tmp_path / "frame-7.json").read_text()
-        await page.until(lambda: "Write frame" not in page.text)
-        await page.press("w")
-        await page.shows("Write frame #7 to a file")
+        await page.until((tmp_path / "frames.jsonl").exists)
+        await page.until(lambda: "frames to a file" not in page.text)
+        assert TOKEN not in (tmp_path / "frames.jsonl").read_text()
+        await page.press("W")
+        await page.shows("frames to a file")
         await page.press("enter")
         await page.shows("Enter again replaces it")
 
