@@ -102,7 +102,6 @@ class HistoryController:
         return self._tab.app.tabs.listeners
 
     def in_tabs(self) -> Sequence[SessionRow]:
-        """The sessions in tabs, from left to right."""
         tabs = list(self._tab.app.tabs)
         known = {one.key: one for one in self.marked(filter(None, map(_past_in, tabs)))}
         return [self._row_of(number, tab, known) for number, tab in enumerate(tabs, 1)]
@@ -132,7 +131,6 @@ class HistoryController:
         )
 
     def key_in_tabs(self, session: PastSession) -> str:
-        """The key of the tab that shows a session; "" if none does."""
         tab = self.tab_of(session)
         return tab.mode if tab is not None else ""
 
@@ -140,17 +138,14 @@ class HistoryController:
         return next((tab for tab in self._tab.app.tabs if tab.mode == key), None)
 
     def panel_asking(self, key: str) -> SessionPanel | None:
-        """The panel of a tab whose agent waits for the user."""
         tab = self._tab_at(key)
         return tab.panel if tab is not None and tab.state is TabState.NEEDS_YOU else None
 
     async def find_branches(self) -> None:
-        """Find out the branches of the tabs' folders."""
         for folder in {tab.cwd for tab in self._tab.app.tabs}:
             self._branches[folder] = await to_thread.run_sync(branch_of, folder, abandon_on_cancel=True)
 
     async def in_hosts(self) -> Sequence[SessionRow]:
-        """The sessions that hosts keep and no tab shows."""
         shown = [(tab.link.agent, tab.session) for tab in self._tab.app.tabs]
         hosted = [one for one in await hosted_sessions() if not any(one.is_shown_by(*each) for each in shown)]
         self._hosted = {f"{one.host}/{one.session_id}": one for one in hosted}
@@ -166,7 +161,6 @@ class HistoryController:
                 await app.tabs.go_to(self._tab)
 
     def move(self, key: str, direction: int) -> None:
-        """Move this tab by one place."""
         tab = self._tab_at(key)
         if tab is not None:
             self._tab.app.tabs.move(tab, direction)
@@ -222,7 +216,6 @@ class HistoryController:
     # What can be done with a session
 
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
-        """How a session without a tab would be opened, and why not in another way."""
         why = self._why_not(session)
         if not why:
             return OpenMode.AGENT, ""

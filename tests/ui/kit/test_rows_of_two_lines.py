@@ -1,0 +1,33 @@
+"""Rows with a second line: both belong to the row, for the cursor, for pages, and for the mouse."""
+
+from __future__ import annotations
+
+from acp_tui.ui.kit.filtered_list import Picker, PickerRow
+from support.dialogs import open_dialog
+
+ROWS = [PickerRow(number, f"Row {number}", below=f"below {number}" if number % 2 else "") for number in range(40)]
+
+
+async def test_a_second_line_is_below_its_row_and_a_row_without_one_has_none() -> None:
+    async with open_dialog(Picker("Rows", ROWS[:6], search=False)) as page:
+        shown = [line.strip("│ ") for line in page.lines if "Row " in line or "below" in line]
+        assert shown[:5] == ["Row 0", "Row 1", "below 1", "Row 2", "Row 3"]
+
+
+async def test_a_click_on_the_second_line_chooses_the_row() -> None:
+    async with open_dialog(Picker("Rows", ROWS, search=False)) as page:
+        await page.click("below 3")
+        assert page.result == 3
+
+
+async def test_a_page_is_as_many_lines_as_are_in_view_and_both_lines_come_into_view() -> None:
+    async with open_dialog(Picker("Rows", ROWS, search=False)) as page:
+        in_view = sum("Row " in line for line in page.lines)
+        await page.press("pagedown", "pagedown")
+        assert "Row 0" not in page.words
+        assert any(f"Row {number}" in page.words for number in range(in_view, 2 * in_view))
+        await page.press("end")
+        assert "Row 39" in page.words
+        assert "below 39" in page.words
+        await page.press("home", "enter")
+        assert page.result == 0
