@@ -272,7 +272,7 @@ COMMANDS: Final = (
     own("card", "card_page_up", "pageup", "page(-1)", "Page up"),
     own("card", "card_page_down", "pagedown,space", "page(1)", "Page down"),
     own("card", "card_next_file", "right_square_bracket", "go_to_file(1)", "Next file"),
-    own("card", "card_file_before", "left_square_bracket", "go_to_file(-1)", "File before"),
+    own("card", "card_file_before", "left_square_bracket", "go_to_file(-1)", "Previous file"),
     own("card", "leave_card", "escape", "leave", "Back to the prompt", "the request stays open"),
     # On a form, or the question whether to open a page
     own("question", "question_answer", "", "number({})", "Answer with that choice, or open the page",
@@ -311,7 +311,7 @@ COMMANDS: Final = (
     own("review", "review_next_change", "j", "next_change", "Next change"),
     own("review", "review_change_before", "k", "previous_change", "Previous change"),
     own("review", "review_next_file", "right_square_bracket", "", "Next file"),
-    own("review", "review_file_before", "left_square_bracket", "", "File before"),
+    own("review", "review_file_before", "left_square_bracket", "", "Previous file"),
     own("review", "review_columns", "s", "toggle_columns", "One column or two"),
     own("review", "review_context", "c", "toggle_context", "The whole file, or the changes"),
     own("review", "leave_review", "escape,f", "dismiss", "Back to the card"),
@@ -430,7 +430,7 @@ COMMANDS: Final = (
     *REPLAY_COMMANDS,
     own("replay", "replay_toggle_entry", "enter", "toggle_entry", "Fold or unfold an entry"),
     own("session", "focus_prompt", "escape", "focus_prompt", "Back to the prompt"),
-    own("session", "focus_next", "tab", "focus_next", "To what waits for you, or back to the prompt"),
+    own("session", "focus_next", "tab", "focus_next", "Go to the question, or back to the prompt"),
     # Of a tab
     *(row for row in _of_a_tab() if row.id != "inspect" or INSPECTOR),
     # Everywhere

@@ -96,7 +96,7 @@ STATES: Final = {
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
     "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
     "answering": ("▲", "$text-warning", "needs your decision"),
-    "unheard": ("▲", "$text-warning", "waits, but asked you nothing; {show_agent} says more"),
+    "unheard": ("▲", "$text-warning", "seems to wait for an answer; {show_agent} says more"),
     "cancelling": ("◐", "$text-warning", "canceling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
     "elsewhere": ("▲", "$text-warning", "waits for someone else"),

@@ -400,6 +400,8 @@ async def test_the_time_that_the_user_took_to_answer_is_not_the_agents() -> None
         page.clock.now_s += 5
         await page.ask("call", ALLOW)
         page.clock.now_s += 1_700
+        assert page.tab.panel is not None
+        assert page.tab.panel.work.took_s == 5
         await page.apply(PermissionAnswered(RequestKey(1), ALLOW.option_id))
         page.clock.now_s += 3
         await page.end_turn()
@@ -441,7 +443,7 @@ async def test_an_agent_that_waits_for_an_answer_to_what_it_never_asked_is_told_
         await page.apply(call("q", status="in_progress", **asks))
         await page.until(lambda: "working" in page.status)
         page.clock.now_s += 31
-        await page.until(lambda: "waits, but asked you nothing; F4 says more" in page.status)
+        await page.until(lambda: "seems to wait for an answer; F4 says more" in page.status)
         await page.apply(call("q", status="completed"))
         await page.until(lambda: "working 0:31" in page.status)
 
