@@ -257,6 +257,11 @@ async def test_while_the_conversation_has_the_keyboard_the_line_has_its_keys() -
         assert page.status.endswith(keys)
         await page.press("escape")
         assert "mode: Ask" in page.status
+        await page.send("go")
+        assert "Esc cancels" in page.status
+        await page.press("tab")
+        assert "working 0:00" in page.status
+        assert "Esc cancels" not in page.status, "there, it leads back"
 
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_last() -> None:
