@@ -117,7 +117,7 @@ class _Turn:
         self._has_lost_stdout = True
         if not isinstance(error, BrokenPipeError):
             self._codes.add(ExitCode.ERROR)
-            self._output.say(f"can't write to stdout: {error.strerror}")
+            self._output.fail(ClientError(f"can't write to stdout: {error.strerror}"))
         self._stop()
 
     def _stop(self) -> None:

@@ -197,7 +197,7 @@ def test_a_full_disk_is_an_error_and_cancels_the_turn(stop_reason: str):
     with Path("/dev/full").open("w") as full, started(exec_argv(script), stdout=full.fileno()) as process:
         status, _, err = ended(process)
     assert status == 1
-    assert "can't write to stdout: No space left" in err
+    assert "acp-tui: can't write to stdout: No space left" in err
 
 
 # Signals

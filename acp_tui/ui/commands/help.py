@@ -36,7 +36,7 @@ class HelpScreen(Dialog[str | None]):
         Binding("f1", "dismiss(None)", "Close", show=False, id="dialog_help"),
     ]
 
-    KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · {list_choose} runs it · {dialog_close} close"
+    KEYS: ClassVar[str] = "↑ ↓ move · {list_choose} run · {dialog_close} close"
 
     def __init__(self, here: Sequence[Place] = (), *, is_all: bool = True) -> None:
         """`here` has the current places, from the focus outwards. Without `is_all`, other places are left out."""

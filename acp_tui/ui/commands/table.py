@@ -357,7 +357,7 @@ COMMANDS: Final = (
     *REPLAY_COMMANDS,
     own("replay", "replay_toggle_entry", "enter", "toggle_entry", "Fold or unfold an entry"),
     own("session", "focus_prompt", "escape", "focus_prompt", "Back to the prompt"),
-    own("session", "focus_next", "tab", "focus_next", "To what waits for you, or back to the prompt"),
+    own("session", "focus_next", "tab", "focus_next", "Go to the question, or back to the prompt"),
     # Of a tab
     *(row for row in _of_a_tab() if row.id != "inspect" or INSPECTOR),
     # Everywhere

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 LOG_LINES: Final = 20
 ACTS_ITSELF: Final = "no: it reads and writes files and runs commands itself; you decide only what it asks about"
-NO_SANDBOX: Final = "none: what it does itself, it does as you; --sandbox runs it in one"
+NO_SANDBOX: Final = "none: it can do what you can; --sandbox confines it"
 SANDBOX_ELSEWHERE: Final = "none of acp-tui's: it runs elsewhere, so start it in one there"
 UNASKED: Final = {
     ("write", True): "writes without asking: you allowed it in this session",
@@ -116,11 +116,11 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("resume_session", "resume a session", "a session can be continued only by loading it"),
         Capability("close_session", "close a session", "a closed tab leaves the session open in the agent"),
         Capability("delete_session", "delete a session", "sessions can be deleted only with its own tools"),
-        Capability("additional_directories", "more folders", "a session works in one folder"),
+        Capability("additional_directories", "work in several folders", "a session works in one folder"),
         Capability("fork_session", "fork a session", "/fork isn't available"),
-        Capability("set_title", "take a title", "/rename names a session in acp-tui only"),
+        Capability("set_title", "rename a session", "/rename names it in acp-tui only"),
         Capability("archive", "archive a session", "only acp-tui remembers which you archived"),
-        Capability("session_status", "say what a session does", "what sessions without a tab do isn't shown"),
+        Capability("session_status", "report what sessions do", "shown only for those in a tab"),
         Capability("system_prompt", "take a system prompt", "one in agents.toml isn't sent"),
         Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn ends"),
     ),
@@ -164,7 +164,7 @@ class CapabilityCard(Dialog[None]):
         forget = "{agent_forget} forget what you decided · " if self._facts.unasked else ""
         yield Frame(
             shown_line(self._facts.title),
-            f"↑ ↓ PgUp PgDn read · {unfold}{forget}{{agent_copy}} copy as text · {{dialog_close}} close",
+            f"↑ ↓ PgUp PgDn scroll · {unfold}{forget}{{agent_copy}} copy as text · {{dialog_close}} close",
             self._page,
         )
 

@@ -266,7 +266,7 @@ class ReadingScreen(Dialog[None]):
         self._body = VerticalScroll(page, classes="dialog-body")
 
     def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn read · {dialog_close} close", self._body)
+        yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn scroll · {dialog_close} close", self._body)
 
     def on_mount(self) -> None:
         self.set_focus(self._body)

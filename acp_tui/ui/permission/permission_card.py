@@ -141,13 +141,7 @@ class PermissionCard(AnswerableRequest):
         """How to answer, read on, and leave."""
         hint = keys_in_force(self).hint
         if self._rows is None:
-            return [
-                hint(
-                    "too small here: {review} shows it whole"
-                    if has_focus
-                    else f"too small here: {self.WAY_IN}, then {{review}}"
-                )
-            ]
+            return [hint("{review} shows all of it" if has_focus else f"{self.WAY_IN}, then {{review}} shows all of it")]
         if not has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
         is_brief = self.content_size.width < BRIEF_CELLS
@@ -167,7 +161,7 @@ class PermissionCard(AnswerableRequest):
     def warn_too_small(self) -> None:
         """Show a notice if the card itself has no room; otherwise the card says it."""
         if self._rows is None and self._place.room < 2:  # one row is counted even if there is none
-            self.notify(keys_in_force(self).hint("Too small: {review}"), severity="warning", markup=False)
+            self.notify(keys_in_force(self).hint("{review} shows all of it"), severity="warning", markup=False)
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Warn the user if the card may not be visible."""

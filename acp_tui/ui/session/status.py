@@ -183,8 +183,9 @@ class Work:
 
     @property
     def took_s(self) -> float:
-        """How long the turn has taken so far."""
-        return self._clock() - self._began if self._began is not None else 0.0
+        """How long the turn has taken so far, without the time that the user is asked."""
+        now = self._clock() if self._asked is None else self._asked
+        return now - self._began if self._began is not None else 0.0
 
     @property
     def silent_s(self) -> float:

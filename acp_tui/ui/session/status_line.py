@@ -94,9 +94,10 @@ def label_cells(number: int, name: str = "") -> int:
 STATES: Final = {
     "ready": ("●", "$text-success", ""),
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
+    "working_unfocused": ("◐", "$text-accent", "working"),  # where the key that cancels does something else
     "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
     "answering": ("▲", "$text-warning", "needs your decision"),
-    "unheard": ("▲", "$text-warning", "waits, but asked you nothing; {show_agent} says more"),
+    "unheard": ("▲", "$text-warning", "seems to wait for an answer; {show_agent} says more"),
     "cancelling": ("◐", "$text-warning", "canceling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
     "elsewhere": ("▲", "$text-warning", "waits for someone else"),
@@ -104,7 +105,7 @@ STATES: Final = {
     "closed": ("✗", "$text-error", "session closed; {restart} opens it again"),
     "lost": ("✗", "$text-error", "gone; {restart} restarts it"),
 }
-AT_WORK: Final = ("working", "cancelling")
+AT_WORK: Final = ("working", "working_unfocused", "cancelling")
 MOVING: Final = "◐◓◑◒"
 """The rotating glyph of a working agent."""
 TURN_S: Final = 0.125

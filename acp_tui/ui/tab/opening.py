@@ -168,7 +168,7 @@ class Opener:
 
     def note_phase(self, phase: Phase) -> None:
         """Show the agent's phase."""
-        if phase is not phase.GONE:  # that is shown with its reason
+        if phase not in (phase.READY, phase.GONE):  # then the session is shown, or the reason why there is none
             self._tab.show_phase(phase.value)
         if phase is phase.INITIALIZING:
             self._do_what_can_wait()

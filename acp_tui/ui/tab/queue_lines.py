@@ -145,7 +145,7 @@ class QueueLines(Static, can_focus=True):
         if outputs:
             what = f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands"
             # What can't be guessed comes first, because a long command is cut.
-            yield Content.styled(f"+ with your next prompt (when empty, Backspace drops it): {what}", MUTED)
+            yield Content.styled(f"+ with your next prompt (Backspace removes it): {what}", MUTED)
 
     @property
     def _rows_above(self) -> int:

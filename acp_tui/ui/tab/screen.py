@@ -182,8 +182,8 @@ class SessionScreen(Screen[None]):
     def _status_of(self, panel: SessionPanel) -> Status:
         tab = self.tab
         changes = tab.changes.summary() if tab.changes is not None else ""
-        told = panel.facts(tab.settings.appearance, changes)
-        if panel.view.has_focus_within:
+        told, is_reading = panel.facts(tab.settings.appearance, changes), panel.view.has_focus_within
+        if is_reading:
             told = tuple(map(tab.hint, CONVERSATION_KEYS))
         facts = tuple(filter(None, (panel.below, *told)))
         state = panel.state
@@ -191,6 +191,8 @@ class SessionScreen(Screen[None]):
             state = tab.loss
         elif state == "working" and panel.session is not None and panel.session.waits_elsewhere:
             state = "elsewhere"
+        elif state == "working" and is_reading:
+            state = "working_unfocused"
         elif state == "waiting" and self._is_answering(panel):
             state = "answering"
         agent = boxed(tab.agent_title, is_boxed=bool(tab.link.sandbox))

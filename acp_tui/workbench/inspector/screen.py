@@ -44,7 +44,7 @@ from acp_tui.workbench.inspector.rows import progress_line, title_of
 class InspectorHelp(HelpScreen):
     """Help to read only, because commands apply to the selected frame."""
 
-    KEYS = "↑ ↓ PgUp PgDn read · {dialog_close} close"
+    KEYS = "↑ ↓ PgUp PgDn scroll · {dialog_close} close"
 
     def __init__(self) -> None:
         super().__init__(("inspector", "frames", "frame", "app"), is_all=False)

@@ -257,6 +257,11 @@ async def test_while_the_conversation_has_the_keyboard_the_line_has_its_keys() -
         assert page.status.endswith(keys)
         await page.press("escape")
         assert "mode: Ask" in page.status
+        await page.send("go")
+        assert "Esc cancels" in page.status
+        await page.press("tab")
+        assert "working 0:00" in page.status
+        assert "Esc cancels" not in page.status, "there, it leads back"
 
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_last() -> None:
@@ -400,6 +405,8 @@ async def test_the_time_that_the_user_took_to_answer_is_not_the_agents() -> None
         page.clock.now_s += 5
         await page.ask("call", ALLOW)
         page.clock.now_s += 1_700
+        assert page.tab.panel is not None
+        assert page.tab.panel.work.took_s == 5
         await page.apply(PermissionAnswered(RequestKey(1), ALLOW.option_id))
         page.clock.now_s += 3
         await page.end_turn()
@@ -441,7 +448,7 @@ async def test_an_agent_that_waits_for_an_answer_to_what_it_never_asked_is_told_
         await page.apply(call("q", status="in_progress", **asks))
         await page.until(lambda: "working" in page.status)
         page.clock.now_s += 31
-        await page.until(lambda: "waits, but asked you nothing; F4 says more" in page.status)
+        await page.until(lambda: "seems to wait for an answer; F4 says more" in page.status)
         await page.apply(call("q", status="completed"))
         await page.until(lambda: "working 0:31" in page.status)
 
