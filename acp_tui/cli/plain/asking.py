@@ -26,6 +26,7 @@ from acp_tui.cli.terminal import SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
+from acp_tui.client.hosting.finding import attached
 from acp_tui.client.loading_variables import rows_of
 from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
 from acp_tui.client.sessions.agent import Agent
@@ -340,6 +341,11 @@ class AgentStart:
         Raises ClientError.
         """
         with SlowStart(tasks, self.command.name, self._say) as slow:
+            if self.command.is_host:
+                self.agent = await attached(self._hub, self.command, slow.note)
+                self.agent.on_elicitations = partial(on_questions, self.agent)
+                await self.agent.initialize(self._settings.agent.start_limit_s or None)
+                return
             self.agent = await start_agent(
                 self._hub,
                 self.command,

@@ -21,13 +21,15 @@ LOOK_LIMIT_S: Final = 0.5
 
 
 class FolderChanges:
-    def __init__(self, root: Path) -> None:
-        """`run` follows the folder."""
+    def __init__(self, root: Path, *, is_elsewhere: bool = False) -> None:
+        """`run` follows the folder, unless that is on another machine."""
         self._tracker = ChangeTracker(root)
         self._moment: Moment | None = None
-        self._failure = ""
+        self._failure = "changes aren't listed: the folder is on another machine" if is_elsewhere else ""
 
     async def run(self) -> None:
+        if self._failure:
+            return
         try:
             await self._tracker.run()
         except Exception as error:  # the session works without the list of changes
