@@ -21,7 +21,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import OneByOne, ask_permission
 from acp_tui.cli.plain.console import Console, Outbox
-from acp_tui.cli.plain.tool_call_text import ACP_TUI, ours
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, ours, spoken_diff
 from acp_tui.cli.terminal import SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
@@ -117,6 +117,7 @@ class Permissions:
             on_shown=self._on_shown,
             reject=partial(self._reject, request),
             has_hints=has_hints,
+            told=spoken_diff,
         )
 
     async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> None:

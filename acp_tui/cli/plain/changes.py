@@ -9,9 +9,9 @@ from typing import Final
 
 import anyio
 
+from acp_tui.cli.plain.tool_call_text import spoken_diff
 from acp_tui.client.changes import ChangesError, FileChange, Review
 from acp_tui.client.changes.tracker import ChangeTracker, Moment
-from acp_tui.client.line_comparison import told_diff
 from acp_tui.conversation.visible import make_visible_line
 
 log = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ class FolderChanges:
             if state is not None and state.data is None:
                 return f"{make_visible_line(path)}: {state.unknown or 'unknown'}"
         old = None if review.before is None else _text(review.before.data)
-        return told_diff(path, old, "" if review.after is None else _text(review.after.data))
+        return spoken_diff(path, old, "" if review.after is None else _text(review.after.data))
 
     async def undo(self, shown: Review) -> None:
         """Revert a file. Raises ChangesError, also if the file is no longer as shown."""
