@@ -23,7 +23,7 @@ from acp_tui.cli.plain.asking import choose, confirm, number_in
 from acp_tui.cli.plain.changes import change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.printer import step_words
+from acp_tui.cli.plain.printer import spoken_blocks, step_words
 from acp_tui.cli.plain.tool_call_text import (
     ACP_TUI,
     ALL,
@@ -274,7 +274,8 @@ async def _find(chat: Chat, argument: str) -> None:
     for entry in _session(chat).conversation.entries:
         if isinstance(entry, Message):
             speaker = {"user": YOU, "agent": label_of(chat.agent.title)}.get(entry.role, THOUGHT)
-            lines = [f"{speaker}: {line.strip()}" for line in entry.text.split("\n")]
+            blocks = spoken_blocks(entry.text)
+            lines = [f"{speaker}: {line.strip()}" for block in blocks for line in block.split("\n")]
         else:
             lines = [f"{TOOL}{entry.call.shown_title}"] if isinstance(entry, ToolCallEntry) else []
         found += [line for line in lines if all(word in line.lower() for word in words)]

@@ -20,8 +20,8 @@ from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.changes import FolderChanges
 from acp_tui.cli.plain.console import Console, Outbox, send
-from acp_tui.cli.plain.printer import Blocks, ConversationPrinter
-from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours, theirs
+from acp_tui.cli.plain.printer import ConversationPrinter, spoken_blocks
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.changes import ChangesError
@@ -498,9 +498,8 @@ class Chat:
 
     def say_theirs(self, text: str) -> None:
         """Print what the agent said."""
-        blocks = Blocks()
-        for block in (*blocks.add(text), *blocks.rest()):
-            self._outbox.put(f"\n{theirs(block)}", label_of(self.agent.title))
+        for block in spoken_blocks(text):
+            self._outbox.put(f"\n{block}", label_of(self.agent.title))
 
     def tell(self, text: str) -> None:
         self._outbox.put(text)
