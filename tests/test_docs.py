@@ -103,7 +103,7 @@ CONNECTING: Final = {
     "client/sandbox/proof.py": "an attempt to get out of a sandbox, on this machine",
     "cli/web.py": "the page of --web, on this machine",
     "cli/plain/asking.py": "a page that the user agreed to visit, in the browser",
-    "ui/kit/editor.py": "the same, and links",
+    "ui/kit/desktop.py": "the same, and links",
 }
 """What opens or accepts a connection. The section "What leaves your machine" of install.md says when; keep it so."""
 _NETWORK: Final = re.compile(

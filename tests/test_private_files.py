@@ -58,7 +58,7 @@ OTHERS: Final = {
     "workbench/testing/plugin.py: mkdir": "with 0700, in pytest's own folder",
     "workbench/testing/session.py: mkdir": "the files that a test gives to its agent",
     "workbench/testing/session.py: write_bytes": "the same",
-    "client/editor.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
+    "client/desktop.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "ui/replay/demo_recording.py: TemporaryDirectory": "the same",
     "ui/replay/render.py: TemporaryDirectory": "the same",
 }

@@ -7,8 +7,9 @@ import os
 import anyio
 
 from acp_tui.cli.arguments import Args
-from acp_tui.cli.prerequisites import ExitOnError, notes_of, require_screen, settings_in_force
+from acp_tui.cli.prerequisites import ExitOnError, notes_of, require_screen, settings_in_force, why_plain
 from acp_tui.cli.screen import run_screen
+from acp_tui.cli.start import work_with
 from acp_tui.client.agents.address import is_address, read_address
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.hosting import finding
@@ -18,11 +19,15 @@ from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 
 def run(args: Args) -> int:
     """Show the session until the user leaves it."""
-    require_screen("to list sessions without a screen: acp-tui hosts")
+    read = settings_in_force()
+    is_plain = bool(why_plain(read.settings, is_wanted=args.plain))
+    if not is_plain:
+        require_screen("to list sessions without a screen: acp-tui hosts")
     with ExitOnError(None):
         found = anyio.run(_found, args.word or "", args.read_only)
         found.require_fit()
-    read = settings_in_force()
+    if is_plain:
+        return work_with(found.command, found.cwd, is_plain=args.plain, opening=found.open_in)
     return run_screen(found.command, found.cwd, read.settings, notes_of(read), opening=found.open_in)
 
 

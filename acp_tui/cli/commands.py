@@ -198,7 +198,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "show a session that a host keeps",
         acp_tui.cli.attach.run,
         Value("ID", ValueKind.HOSTED),
-        options=(_CWD, Option(("--read-only",), "only watch: you can't prompt, answer, or change anything")),
+        options=(_CWD, _PLAIN, Option(("--read-only",), "only watch: you can't prompt, answer, or change anything")),
         examples=("acp-tui attach", "acp-tui attach claude --read-only"),
         notes=_ATTACH_NOTES,
         group=_WORK,

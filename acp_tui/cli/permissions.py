@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Final, Generic, Protocol, TypeVar, assert_never
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar, assert_never
 
 import anyio
 from anyio import to_thread
@@ -21,12 +21,14 @@ from acp_tui.conversation import GUARD_S, request_outline
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.permission_requests import answer_of, keys_told, kind_word, letters_of, quoted_name
-from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.conversation.tool_calls import HunkStart, TextDiff, ToolCall
 from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, visible_title
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.visible.cutting import cut_text
 
 T = TypeVar("T")
+ToldDiff: TypeAlias = Callable[[str, str | None, str, Sequence[HunkStart]], str]
+"""Tells a change: of this path, from the old text to the new one, where its parts are found."""
 
 MAX_CHARACTERS: Final = 20_000
 """The most characters of a call's raw input. More would push everything else out of the terminal's scrollback."""
@@ -92,11 +94,12 @@ async def ask_permission(
     on_shown: Callable[[ToolCall], None] = lambda _: None,
     reject: Callable[[PermissionOption], Awaitable[None]] | None = None,
     has_hints: bool = True,
+    told: ToldDiff = told_diff,
 ) -> None:
     """Ask until there's an answer to the current question, and give it to the agent.
 
     `head` goes above the question. `on_shown` gets the shown call. `reject` rejects with a reason, if the user can
-    give one. `has_hints` says what to type.
+    give one. `has_hints` says what to type. `told` tells diffs.
     """
 
     conversation, cwd = session.conversation, str(session.cwd)
@@ -109,7 +112,7 @@ async def ask_permission(
             call = replace(conversation.tool_call(request.tool_call_id).call)  # for a thread
             on_shown(call)
             asked = request_outline.ShownRequest(request, call, cwd, terminals=conversation.terminals)
-            text = await to_thread.run_sync(question_text, asked)
+            text = await to_thread.run_sync(question_text, asked, told)
             if waiting.get(request.key, request) is request:
                 return text
             request = waiting[request.key]
@@ -227,18 +230,18 @@ class _GuardedTerminal:
 # The question in any mode
 
 
-def question_text(asked: request_outline.ShownRequest) -> str:
+def question_text(asked: request_outline.ShownRequest, told: ToldDiff = told_diff) -> str:
     """Return the whole question, made visible, with numbered options. A large diff takes about a second."""
     outline = request_outline.RequestOutline(
         asked, call_warnings(asked.call), request_outline.Bounds(NO_LIMIT, MAX_CHARACTERS, len, cut_text)
     )
-    lines = [line for part in outline.parts() for line in _part_lines(part)]
+    lines = [line for part in outline.parts() for line in _part_lines(part, told)]
     if outline.says_more:
         lines.append("  what else is reported isn't shown here: _meta")
     return "\n".join([*lines, "", *_options(asked.request)])
 
 
-def _part_lines(part: request_outline.RequestPart) -> Iterator[str]:
+def _part_lines(part: request_outline.RequestPart, told: ToldDiff) -> Iterator[str]:
     match part:
         case request_outline.Heading(text):
             yield f"Permission needed: {text}"
@@ -258,7 +261,7 @@ def _part_lines(part: request_outline.RequestPart) -> Iterator[str]:
         case TextDiff(path, new_text, old_text):
             if is_build_file(path):
                 yield f"  {make_visible_path(path)} is {BUILD_FILE_MEANS}"
-            yield from (f"  {line}" for line in told_diff(path, old_text, new_text, part.parts).split("\n"))
+            yield from (f"  {line}" for line in told(path, old_text, new_text, part.parts).split("\n"))
         case _:
             assert_never(part)
 

@@ -141,10 +141,17 @@ class NoSuchSession(ClientError):
 class Resumed:
     """What `--resume` found."""
 
-    opening: Reopening
+    past: PastSession
+    index: SessionIndex
     command: AgentCommand | None
     """None to only read the session again, without running anything."""
-    cwd: Path
+
+    @property
+    def opening(self) -> Reopening:
+        """What opens it on the screen."""
+        from acp_tui.ui.tab.reopening import Reopening
+
+        return Reopening(self.past, self.index, by_agent=self.command is not None)
 
 
 def recordings_index() -> SessionIndex:
@@ -158,8 +165,6 @@ def find_resumed(wanted: str, cwd: Path, args: AgentCommand | None, sandbox: str
 
     `args` is the agent the user named, and `sandbox` the sandbox; without it, the session keeps the one it had.
     """
-    from acp_tui.ui.tab.reopening import Reopening
-
     index = recordings_index()
     with ExitOnError():
         past = _named(index, wanted, cwd, args) if wanted else _last(index, cwd, args)
@@ -167,7 +172,7 @@ def find_resumed(wanted: str, cwd: Path, args: AgentCommand | None, sandbox: str
         command = _command_of(past, args)
         if command is not None:
             command = sandboxed_as_before(command, past, sandbox)
-    return Resumed(Reopening(past, index, by_agent=command is not None), command, past.cwd)
+    return Resumed(past, index, command)
 
 
 def continued(command: AgentCommand, wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:

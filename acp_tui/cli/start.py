@@ -25,6 +25,7 @@ from acp_tui.client.settings.location import project_settings_file, settings_fil
 from acp_tui.client.settings.mcp import servers_at_start
 
 if TYPE_CHECKING:
+    from acp_tui.cli.plain.chat import Opening
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
 
@@ -66,16 +67,17 @@ def work_with(
     *,
     is_plain: bool = False,
     prompt: str | None = None,
+    opening: Opening | None = None,
 ) -> int:
     """Work with the agent, in lines if something turns plain mode on. With `command` None, the user chooses one.
 
-    `prompt` is sent first.
+    `prompt` is sent first. `opening` opens a session in lines; the screen's callers have their own.
     """
     read = settings_in_force()
     if why := why_plain(read.settings, is_wanted=is_plain):
         from acp_tui.cli.plain import run_plain
 
-        return run_plain(command, cwd, read.settings, why, notes_of(read), record, prompt)
+        return run_plain(command, cwd, read.settings, why, notes_of(read), record, prompt, opening)
     require_screen("to run one turn without it: acp-tui exec")
     shell = leavable(read.settings.sessions)
     if command is None:

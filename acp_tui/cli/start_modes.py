@@ -12,7 +12,15 @@ from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import print_json, say
-from acp_tui.cli.prerequisites import ExitOnError, command_of, exit_after, notes_of, require_screen, settings_in_force
+from acp_tui.cli.prerequisites import (
+    ExitOnError,
+    command_of,
+    exit_after,
+    notes_of,
+    require_screen,
+    settings_in_force,
+    why_plain,
+)
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
 from acp_tui.client.agents.command import DEMO
@@ -29,7 +37,7 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
     if args.web is not None:
         return _in_browser(args)
     if args.resume is not None:
-        return _resume(args)
+        return _resume(args, work_with)
     if args.agent is not None:
         command, cwd = command_of(args.agent), args.cwd
         if args.worktree is not None:
@@ -63,17 +71,29 @@ def _worktree(cwd: Path, name: str) -> Path:
     return Path(worktree.folder)
 
 
-def _resume(args: Args) -> int:
-    if args.plain:
-        raise UsageError("--resume needs the screen, so it can't be used with --plain")
+def _resume(args: Args, work_with: Callable[..., int]) -> int:
     command = command_of(args.agent) if args.agent is not None else None
-    require_screen("to read sessions without it: acp-tui sessions")
     read = settings_in_force()
+    why = why_plain(read.settings, is_wanted=args.plain)
+    if not why:
+        require_screen("to read sessions without it: acp-tui sessions")
     found = find_resumed(args.resume, args.cwd, command, args.sandbox or "")
+    past = found.past
+    if why and found.command is None:
+        raise UsageError("the session's agent can't be run again; to read the session: acp-tui sessions --export")
+    if why:
+        return work_with(
+            found.command,
+            past.cwd,
+            args.record,
+            is_plain=args.plain,
+            prompt=args.prompt,
+            opening=lambda sessions: sessions.open(past.session_id, past.cwd),
+        )
     shell = leavable(read.settings.sessions)
     return run_screen(
         found.command,
-        found.cwd,
+        past.cwd,
         read.settings,
         notes_of(read),
         args.record,

@@ -64,7 +64,7 @@ async def test_without_an_id_the_named_agent_resumes_the_folders_last_session(
     await record(tmp_path / "other", "Lions?")
     agent = replace(demo("markdown"), name="somebody")
     found = find_resumed("", tmp_path, agent)
-    assert (found.opening.past.title, found.command, found.cwd) == ("Zebras?", agent, tmp_path)
+    assert (found.past.title, found.command, found.past.cwd) == ("Zebras?", agent, tmp_path)
 
 
 def note_sandbox(name: str) -> None:
@@ -124,7 +124,7 @@ async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest
 
 async def test_an_id_that_was_not_recorded_is_left_to_the_agent_that_is_named(tmp_path: Path) -> None:
     found = find_resumed("elsewhere-1", tmp_path, AgentCommand("gemini", ("gemini",)))
-    assert (found.opening.past.session_id, found.opening.by_agent) == ("elsewhere-1", True)
+    assert (found.past.session_id, found.opening.by_agent) == ("elsewhere-1", True)
 
 
 async def test_a_session_of_another_agent_is_not_resumed_in_the_one_that_is_named(

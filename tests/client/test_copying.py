@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.clipboard import (
+from acp_tui.client.desktop import (
     MAX_OSC_52_BYTES,
     copy_by_tool,
     fits_terminal,

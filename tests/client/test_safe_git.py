@@ -47,6 +47,7 @@ STARTERS: Final = {
     "client/sandbox/engines.py": "bubblewrap, about its version and whether it works",
     "client/sandbox/proof.py": "a process of our own that a sandbox must not end",
     "client/clipboard.py": "the system's clipboard",
+    "client/desktop.py": "the same",
     "client/doctor.py": "programs, for their versions",
     "client/processes/guard.py": "the guardian, which is ours",
     "client/processes/table.py": "ps",
@@ -54,7 +55,7 @@ STARTERS: Final = {
     "client/processes/launcher.py": "the agents that the user starts, and commands in terminals",
     "demo/version_two.py": "the demo agent's own commands, as its scenario has them",
     "client/programs.py": "the user's own, for notices and the status line",
-    "ui/kit/editor.py": "the user's editor",
+    "ui/kit/desktop.py": "the user's editor",
     "cli/plain/__init__.py": "the same",
 }
 HOOKS: Final = (

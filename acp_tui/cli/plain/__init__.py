@@ -21,9 +21,9 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.plain.asking import choose, confirm, number_in
 from acp_tui.cli.plain.changes import change_words
-from acp_tui.cli.plain.chat import Chat, Work
+from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.printer import step_words
+from acp_tui.cli.plain.printer import spoken_blocks, step_words
 from acp_tui.cli.plain.tool_call_text import (
     ACP_TUI,
     ALL,
@@ -41,8 +41,7 @@ from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
-from acp_tui.client.clipboard import copy_by_tool, fits_terminal, said
-from acp_tui.client.editor import edit_text
+from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import Settings
@@ -275,7 +274,8 @@ async def _find(chat: Chat, argument: str) -> None:
     for entry in _session(chat).conversation.entries:
         if isinstance(entry, Message):
             speaker = {"user": YOU, "agent": label_of(chat.agent.title)}.get(entry.role, THOUGHT)
-            lines = [f"{speaker}: {line.strip()}" for line in entry.text.split("\n")]
+            blocks = spoken_blocks(entry.text)
+            lines = [f"{speaker}: {line.strip()}" for block in blocks for line in block.split("\n")]
         else:
             lines = [f"{TOOL}{entry.call.shown_title}"] if isinstance(entry, ToolCallEntry) else []
         found += [line for line in lines if all(word in line.lower() for word in words)]
@@ -412,11 +412,12 @@ def run_plain(
     notes: Sequence[str],
     record: RecordTo | None = None,
     prompt: str | None = None,
+    opening: Opening | None = None,
 ) -> int:
     """Work with the agent line by line until the user ends it. Returns the exit status.
 
-    `why` is what turned this mode on, `notes` has remarks about the settings. `prompt` is sent first. With `command`
-    None, lists the agents.
+    `why` is what turned this mode on, `notes` has remarks about the settings. `prompt` is sent first. `opening`
+    opens the session; without it, a new one begins. With `command` None, lists the agents.
     """
     if command is None:
         return list_agents()
@@ -424,12 +425,12 @@ def run_plain(
         sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")
         return ExitCode.USAGE
     print(f"{ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.", flush=True)
-    agreed = ready_to_run(command)
+    agreed = command if command.is_host else ready_to_run(command)
     console = Console()
     for note in notes:
         console.say(f"{ACP_TUI}: {ours(make_visible(note))}")
     with start_blocking_portal() as portal:
-        chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record, prompt)
+        chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record, prompt, opening)
         status = portal.start_task_soon(chat.run)
         console.serve(chat, portal.call)
         if not status.done():

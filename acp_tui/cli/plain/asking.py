@@ -21,11 +21,12 @@ from anyio.abc import TaskGroup
 from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import OneByOne, ask_permission
 from acp_tui.cli.plain.console import Console, Outbox
-from acp_tui.cli.plain.tool_call_text import ACP_TUI, ours
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, ours, spoken_diff
 from acp_tui.cli.terminal import SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
+from acp_tui.client.hosting.finding import attached
 from acp_tui.client.loading_variables import rows_of
 from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
 from acp_tui.client.sessions.agent import Agent
@@ -116,6 +117,7 @@ class Permissions:
             on_shown=self._on_shown,
             reject=partial(self._reject, request),
             has_hints=has_hints,
+            told=spoken_diff,
         )
 
     async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> None:
@@ -340,6 +342,11 @@ class AgentStart:
         Raises ClientError.
         """
         with SlowStart(tasks, self.command.name, self._say) as slow:
+            if self.command.is_host:
+                self.agent = await attached(self._hub, self.command, slow.note)
+                self.agent.on_elicitations = partial(on_questions, self.agent)
+                await self.agent.initialize(self._settings.agent.start_limit_s or None)
+                return
             self.agent = await start_agent(
                 self._hub,
                 self.command,

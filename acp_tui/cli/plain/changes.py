@@ -9,9 +9,9 @@ from typing import Final
 
 import anyio
 
+from acp_tui.cli.plain.tool_call_text import spoken_diff
 from acp_tui.client.changes import ChangesError, FileChange, Review
 from acp_tui.client.changes.tracker import ChangeTracker, Moment
-from acp_tui.client.line_comparison import told_diff
 from acp_tui.conversation.visible import make_visible_line
 
 log = logging.getLogger(__name__)
@@ -21,13 +21,15 @@ LOOK_LIMIT_S: Final = 0.5
 
 
 class FolderChanges:
-    def __init__(self, root: Path) -> None:
-        """`run` follows the folder."""
+    def __init__(self, root: Path, *, is_elsewhere: bool = False) -> None:
+        """`run` follows the folder, unless that is on another machine."""
         self._tracker = ChangeTracker(root)
         self._moment: Moment | None = None
-        self._failure = ""
+        self._failure = "changes aren't listed: the folder is on another machine" if is_elsewhere else ""
 
     async def run(self) -> None:
+        if self._failure:
+            return
         try:
             await self._tracker.run()
         except Exception as error:  # the session works without the list of changes
@@ -74,7 +76,7 @@ class FolderChanges:
             if state is not None and state.data is None:
                 return f"{make_visible_line(path)}: {state.unknown or 'unknown'}"
         old = None if review.before is None else _text(review.before.data)
-        return told_diff(path, old, "" if review.after is None else _text(review.after.data))
+        return spoken_diff(path, old, "" if review.after is None else _text(review.after.data))
 
     async def undo(self, shown: Review) -> None:
         """Revert a file. Raises ChangesError, also if the file is no longer as shown."""

@@ -20,8 +20,8 @@ from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.changes import FolderChanges
 from acp_tui.cli.plain.console import Console, Outbox, send
-from acp_tui.cli.plain.printer import Blocks, ConversationPrinter
-from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours, theirs
+from acp_tui.cli.plain.printer import ConversationPrinter, spoken_blocks
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.changes import ChangesError
@@ -55,6 +55,8 @@ Work: TypeAlias = "Callable[[Chat, str], Awaitable[None]]"
 """Runs one of our commands with the text after its name. Raises ClientError."""
 CommandFor: TypeAlias = Callable[[str, Collection[str]], tuple[Work, str] | None]
 """Finds our command in typed text. The taken names are the agent's."""
+Opening: TypeAlias = "Callable[[Chat], Awaitable[object]]"
+"""Opens the session to begin with. Raises ClientError."""
 
 
 class Chat:
@@ -69,16 +71,18 @@ class Chat:
         settings: Settings,
         record: RecordTo | None,
         first_prompt: str | None = None,
+        opening: Opening | None = None,
     ) -> None:
         self.console = console
         self._command_for = command_for
         self.settings = settings
         self.cwd = cwd
         self.session: Session | None = None
-        self.changes = FolderChanges(cwd)
+        self.changes = FolderChanges(cwd, is_elsewhere=command.is_elsewhere)
         self._command = command
         self._record = record
         self._first_prompt = first_prompt
+        self._opening = opening
         self._outbox = Outbox(console.say)
         self._draft = Draft()
         self._notice = NoticeCommand(self.say)
@@ -128,7 +132,7 @@ class Chat:
             self._driver = SessionDriver(self._start, self._start.log_in, self.cwd)
             try:
                 await self.start_agent()
-                await self.begin()
+                await (self.begin() if self._opening is None else self._opening(self))
             except ClientError as error:
                 self._code = code_of(error)
                 self._outbox.put(error_text(error))
@@ -180,11 +184,12 @@ class Chat:
         """Begin a new session. Raises ClientError."""
         self.use(await self._driver.begin())
 
-    async def open(self, session_id: SessionId, cwd: Path) -> None:
+    async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """Continue a session the agent has kept, with its history. Raises ClientError."""
         session = await self._driver.open(session_id, cwd, self.use)
         if session is not self.session:
             self.use(session)
+        return session
 
     async def restart(self, show: Callable[[Session], None] | None = None) -> None:
         """Restart the agent and continue the session, as far as the agent remembers it. Raises ClientError.
@@ -493,9 +498,8 @@ class Chat:
 
     def say_theirs(self, text: str) -> None:
         """Print what the agent said."""
-        blocks = Blocks()
-        for block in (*blocks.add(text), *blocks.rest()):
-            self._outbox.put(f"\n{theirs(block)}", label_of(self.agent.title))
+        for block in spoken_blocks(text):
+            self._outbox.put(f"\n{block}", label_of(self.agent.title))
 
     def tell(self, text: str) -> None:
         self._outbox.put(text)

@@ -25,7 +25,7 @@ from anyio import to_thread
 
 from acp_tui.cli.prerequisites import DUMB_TERMINALS
 from acp_tui.cli.terminal import LOOK_S, LineFence, has_typed
-from acp_tui.client.clipboard import through_terminal, through_tmux
+from acp_tui.client.desktop import through_terminal, through_tmux
 from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible
 

@@ -75,6 +75,12 @@ class Blocks:
             yield block
 
 
+def spoken_blocks(text: str) -> Iterator[str]:
+    """Yield the blocks of an agent's whole text as they are printed."""
+    blocks = Blocks()
+    yield from map(tool_call_text.theirs, (*blocks.add(text), *blocks.rest()))
+
+
 @dataclass(slots=True)
 class _PrintedMessage:
     """How much of a message has been printed."""

@@ -133,11 +133,35 @@ def result_of(call: tool_calls.ToolCall, limits: PrintLimits, cwd: str) -> str:
 def _content(item: tool_calls.ToolCallContent, limits: PrintLimits, cwd: str) -> Iterator[str]:
     match item:
         case tool_calls.TextDiff(path, new, old):
-            yield from _limited(told_diff(shown_path(path, cwd), old, new, item.parts).split("\n"), limits.diff)
+            yield from _limited(spoken_diff(shown_path(path, cwd), old, new, item.parts).split("\n"), limits.diff)
         case tool_calls.TerminalContent():
             pass
         case _:
             yield from _limited(content_text(item).split("\n"), limits.text)
+
+
+_SIGNS: Final = {" ": "same:", "-": "removed:", "+": "added:"}
+_HUNK: Final = re.compile(r"@@ -\d+,\d+ \+(\d+),")
+
+
+def spoken_diff(path: str, old_text: str | None, new_text: str, parts: Sequence[tool_calls.HunkStart] = ()) -> str:
+    """Return a change in words, since speech leaves out a minus. `old_text` None means that the file is new."""
+    name, *lines = told_diff(path, old_text, new_text, parts).split("\n")
+    if not lines:
+        return name  # no change
+    words = [f"{make_visible_line(path)}{', a new file' if old_text is None else ''}:"]
+    last = ""
+    for line in lines[1:]:
+        sign = line[:1]
+        if sign == "@":
+            found = _HUNK.match(line)
+            words.append(f"from line {found[1]}:" if found is not None else "a part:")
+        elif sign in _SIGNS and sign != last:
+            words.append(_SIGNS[sign])
+        if sign != "@":
+            words.append(f"{INDENT}{line[1:]}" if sign in _SIGNS else line)
+        last = sign
+    return "\n".join(words)
 
 
 def _limited(lines: list[str], most: int) -> list[str]:

@@ -26,7 +26,7 @@ from acp_tui.client.changes.tracker import STILL_READING, ChangeTracker, Moment
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible
-from acp_tui.ui.kit.editor import edit
+from acp_tui.ui.kit.desktop import edit
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session

@@ -141,7 +141,9 @@ class PermissionCard(AnswerableRequest):
         """How to answer, read on, and leave."""
         hint = keys_in_force(self).hint
         if self._rows is None:
-            return [hint("{review} shows all of it" if has_focus else f"{self.WAY_IN}, then {{review}} shows all of it")]
+            return [
+                hint("{review} shows all of it" if has_focus else f"{self.WAY_IN}, then {{review}} shows all of it")
+            ]
         if not has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
         is_brief = self.content_size.width < BRIEF_CELLS

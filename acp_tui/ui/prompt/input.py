@@ -27,7 +27,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import PAGES, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
-from acp_tui.ui.kit.editor import edit_text
+from acp_tui.ui.kit.desktop import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.textual_gaps.internals import press_in
 

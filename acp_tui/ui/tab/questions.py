@@ -10,7 +10,7 @@ from anyio import Event
 
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
-from acp_tui.ui.kit.editor import open_page
+from acp_tui.ui.kit.desktop import open_page
 from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 
 if TYPE_CHECKING:

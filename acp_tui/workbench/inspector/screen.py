@@ -27,7 +27,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.replay.player import read_spot
 from acp_tui.ui.replay.timeline import growth_of

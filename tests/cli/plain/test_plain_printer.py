@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.cli.plain.console import Outbox
 from acp_tui.cli.plain.printer import ConversationPrinter
-from acp_tui.cli.plain.tool_call_text import label_of
+from acp_tui.cli.plain.tool_call_text import label_of, spoken_diff
 from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Image, Text
@@ -107,7 +107,7 @@ async def test_a_tool_call_is_told_at_its_start_and_at_its_end_with_its_diff() -
     told.hear(tool("c", status="in_progress"), tool("c", status="completed", content=(DIFF,)))
     assert await told.lines() == [
         *("tool: Edit", "done"),
-        *("  --- a.py", "  +++ a.py", "  @@ -1,1 +1,1 @@", "  -old", "  +new"),
+        *("  a.py:", "  from line 1:", "  removed:", "    old", "  added:", "    new"),
     ]
 
 
@@ -257,3 +257,15 @@ async def test_if_only_the_answer_is_wanted_nothing_is_told_before_the_turn_has_
     assert await told.lines() == ["", "Claude: One.", "", "Two."]
     told.hear(prompt("again"), agent("Half"), TurnEnded("max_tokens"))
     assert await told.lines() == ["", "Claude: Half", "acp-tui: the turn ended: max_tokens"]
+
+
+def test_a_diff_is_told_in_words_as_speech_leaves_out_a_minus() -> None:
+    lines = [f"{number}\n" for number in range(1, 30)]
+    changed = [*lines[:9], "ten\n", "- x\n", *lines[11:28], "end"]
+    assert spoken_diff("a.py", "".join(lines), "".join(changed)).splitlines() == [
+        "a.py:",
+        *("from line 7:", "same:", "  7", "  8", "  9", "removed:", "  10", "  11", "added:", "  ten", "  - x"),
+        *("same:", "  12", "  13", "  14", "from line 26:", "same:", "  26", "  27", "  28"),
+        *("removed:", "  29", "added:", "  end", r"\ No newline at end of file"),
+    ]
+    assert spoken_diff("b.py", None, "new\n").splitlines() == ["b.py, a new file:", "from line 1:", "added:", "  new"]

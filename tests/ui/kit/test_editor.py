@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from textual.app import App, SuspendNotSupported
 
-from acp_tui.client.editor import editor_command, wanted_editor
-from acp_tui.ui.kit.editor import edit
+from acp_tui.client.desktop import editor_command, wanted_editor
+from acp_tui.ui.kit.desktop import edit
 
 FILE = Path("/project/a b.py")
 

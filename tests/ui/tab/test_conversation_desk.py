@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.ui.kit import clipboard
+from acp_tui.ui.kit import desktop
 from support.desks import SESSION, OpenDesk
 
 REPLY = """
@@ -29,7 +29,7 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         texts.append(text)
         return "wl-copy"
 
-    monkeypatch.setattr(clipboard, "copy_by_tool", take)
+    monkeypatch.setattr(desktop, "copy_by_tool", take)
     return texts
 
 

@@ -35,7 +35,7 @@ from acp_tui.ui.commands.help import key_notes
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, keymap_of, parse_key, shown_key, written_key
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS, bindings_of
-from acp_tui.ui.kit.editor import edit
+from acp_tui.ui.kit.desktop import edit
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
 from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line

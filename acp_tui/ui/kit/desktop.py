@@ -1,4 +1,4 @@
-"""Opens files and drafts in the user's editor, and pages in their browser."""
+"""Opens files and drafts in the user's editor, pages in their browser, and copies text from the screen."""
 
 from __future__ import annotations
 
@@ -13,10 +13,20 @@ from typing import Any
 
 from anyio import to_thread
 from textual.app import App, SuspendNotSupported
+from textual.screen import Screen
 
-from acp_tui.client import editor
-from acp_tui.client.editor import NO_EDITOR, editor_command, how_it_ended, wanted_editor
-from acp_tui.ui.textual_gaps.internals import muted
+from acp_tui.client import desktop
+from acp_tui.client.desktop import (
+    NO_EDITOR,
+    copy_by_tool,
+    editor_command,
+    fits_terminal,
+    how_it_ended,
+    said,
+    through_tmux,
+    wanted_editor,
+)
+from acp_tui.ui.textual_gaps.internals import muted, write_to_terminal
 
 
 def edit(app: App[Any], file: Path, line: int | None = None) -> str:
@@ -36,7 +46,7 @@ def edit(app: App[Any], file: Path, line: int | None = None) -> str:
 
 
 async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
-    """Edit a text in the user's editor, as in `client.editor`. Agents continue to work in the meantime."""
+    """Edit a text in the user's editor, as in `client.desktop`. Agents continue to work in the meantime."""
 
     async def run(command: list[str]) -> int:
         try:
@@ -45,7 +55,7 @@ async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
         except SuspendNotSupported as error:
             raise OSError(str(error)) from error
 
-    return await editor.edit_text(text, run)
+    return await desktop.edit_text(text, run)
 
 
 @contextmanager
@@ -65,3 +75,14 @@ async def open_page(url: str) -> str:
     if await to_thread.run_sync(webbrowser.open, url):
         return ""
     return f"Couldn't start a browser. The page is {url}"
+
+
+async def copy(screen: Screen[Any], text: str) -> None:
+    """Copy the text, and tell the user which ways were tried. Await it in a worker."""
+    app, by_terminal = screen.app, fits_terminal(text)
+    if by_terminal:
+        app.copy_to_clipboard(text)
+        if os.environ.get("TMUX"):
+            write_to_terminal(app, through_tmux(text))
+    tool = await to_thread.run_sync(copy_by_tool, text)
+    screen.notify(said(len(text), tool, by_terminal=by_terminal), markup=False)

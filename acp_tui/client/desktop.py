@@ -1,9 +1,16 @@
-"""The user's editor: which it is, how it's given a line, and how a text gets into it and back."""
+"""The user's desktop: their editor, and copying to their clipboard. `clipboard` reads it.
+
+Text is copied through the terminal (OSC 52) and the system's own tool. Neither is certain: terminals don't confirm, and
+over SSH there may be no tool.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import subprocess
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
@@ -78,3 +85,77 @@ def editor_command(wanted: str, file: Path, line: int | None = None) -> list[str
     if name in COLON_LINE:
         return [*command, f"{file}:{line}"]
     return [*command, *(["--goto", f"{file}:{line}"] if name in GOTO_LINE else [str(file)])]
+
+
+# Copying
+
+TOOLS: Final = (
+    # The environment variable it needs, and its command line.
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+    ("", ("pbcopy",)),
+    ("WSL_DISTRO_NAME", ("clip.exe",)),
+)
+TOOL_LIMIT_S: Final = 2.0
+MAX_OSC_52_BYTES: Final = 74_000
+"""The maximum for xterm. Many terminals accept more, but none reports it."""
+
+
+def through_terminal(text: str) -> str:
+    """The sequence that copies the text."""
+    encoded = b64encode(text.encode("utf-8", "replace")).decode()
+    return f"\x1b]52;c;{encoded}\x07"
+
+
+def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The command that copies its input to the clipboard of this machine; None if there isn't one."""
+    if environ.get("SSH_CONNECTION"):
+        return None  # it would be the wrong machine's clipboard
+    for needed, command in TOOLS:
+        if (not needed or environ.get(needed)) and shutil.which(command[0], path=environ.get("PATH")):
+            return command
+    return None
+
+
+def copy_by_tool(text: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the name of the tool that took the text, or "". Call it in a thread, because a tool may hang."""
+    environ = os.environ if environ is None else environ
+    command = native_tool(environ)
+    if command is None:
+        return ""
+    try:
+        # In its own session: xclip keeps running to serve the text, and must not get our Ctrl+C.
+        subprocess.run(
+            command,
+            input=text.encode("utf-8", "replace"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=TOOL_LIMIT_S,
+            check=True,
+            start_new_session=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return command[0]
+
+
+def fits_terminal(text: str) -> bool:
+    """Whether the text is short enough for an escape sequence."""
+    return len(text.encode("utf-8", "replace")) * 4 // 3 <= MAX_OSC_52_BYTES
+
+
+def through_tmux(text: str) -> str:
+    """A sequence that tmux passes on to its own terminal, if `allow-passthrough` is on.
+
+    tmux handles the plain sequence itself, if `set-clipboard` is on.
+    """
+    return f"\x1bPtmux;\x1b{through_terminal(text)}\x1b\\"
+
+
+def said(length: int, tool: str, *, by_terminal: bool) -> str:
+    """The message for the user."""
+    characters = "1 character" if length == 1 else f"{length:,} characters"
+    if tool or by_terminal:
+        return f"Copied {characters}{'' if tool else ' through the terminal'}"
+    return "Couldn't copy: it is too long for the terminal, and wl-copy, xclip, xsel, or pbcopy isn't installed"
