@@ -551,13 +551,7 @@ class Agent:
 
         return await self._opened(workplace, self.connection.new_session(workplace, register))
 
-    async def fork_session(
-        self,
-        source: Session,
-        *,
-        title: str,
-        **added: Unpack[Added],
-    ) -> Session:
+    async def fork_session(self, source: Session, *, title: str, **added: Unpack[Added]) -> Session:
         """Open a session that starts with what the agent knows from `source`, and that shows it.
 
         `title` is the name of the source. Raises what `new_session` raises, and Unsupported.
@@ -573,11 +567,7 @@ class Agent:
         return await self._opened(workplace, self.connection.new_session(workplace, register, source.session_id))
 
     async def load_session(
-        self,
-        session_id: SessionId,
-        cwd: Path,
-        attend: Attend | None = None,
-        **added: Unpack[Added],
+        self, session_id: SessionId, cwd: Path, attend: Attend | None = None, **added: Unpack[Added]
     ) -> Session:
         """Open a session that the agent has kept. When this returns, the conversation contains its history.
 
@@ -624,11 +614,7 @@ class Agent:
             raise
 
     async def open_session(
-        self,
-        session_id: SessionId,
-        cwd: Path,
-        attend: Attend | None = None,
-        **added: Unpack[Added],
+        self, session_id: SessionId, cwd: Path, attend: Attend | None = None, **added: Unpack[Added]
     ) -> Session:
         """Load a session if the agent can, otherwise resume it (R-SESS-10). Raises Unsupported if it can do neither."""
         can_open = self.capabilities.load_session or self.capabilities.resume_session

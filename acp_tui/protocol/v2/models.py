@@ -98,10 +98,7 @@ class AuthMethodTerminal(WireModel):
     env: NullIsEmpty[EnvVariable] = field(default_factory=list)
 
 
-AuthMethod: TypeAlias = Annotated[
-    AuthMethodAgent | AuthMethodTerminal | RawObject,
-    OpenUnion(),
-]
+AuthMethod: TypeAlias = Annotated[AuthMethodAgent | AuthMethodTerminal | RawObject, OpenUnion()]
 
 
 class InitializeResponse(WireModel):
@@ -158,10 +155,7 @@ class Diff(WireModel):
     patch: Lenient[DiffPatch] = None
 
 
-ToolCallContent: TypeAlias = Annotated[
-    Content | Diff | Terminal | RawObject,
-    OpenUnion(),
-]
+ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal | RawObject, OpenUnion()]
 
 
 class ToolCallUpdate(WireModel):
