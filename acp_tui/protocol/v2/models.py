@@ -35,7 +35,6 @@ from acp_tui.protocol.wire import (
     TristateItems,
     UInt16,
     Whole,
-    Wire,
     WireModel,
     Word,
     cut_items,
@@ -143,15 +142,11 @@ class DiffPatch(WireModel):
     text: Text
 
 
-def _marked_change(mark: str) -> Wire:
-    return {"operation": "modify", "path": mark}
-
-
 class Diff(WireModel):
     """File changes, with a patch if the agent has one."""
 
     type: Literal["diff"] = "diff"
-    changes: Annotated[Items[PathChange], cut_items(_marked_change)]
+    changes: Annotated[Items[PathChange], cut_items(lambda mark: {"operation": "modify", "path": mark})]
     patch: Lenient[DiffPatch] = None
 
 
