@@ -685,12 +685,14 @@ class Agent:
 
     async def _opened(self, workplace: roles.Workplace, request: Awaitable[Session]) -> Session:
         with self._in_phase(Phase.OPENING):
+            self._table.early.await_new()
             try:
-                with self._table.awaiting():
-                    session = await self._ask(request)
+                session = await self._ask(request)
             except BaseException:
                 await end_servers(self._lent(workplace))
                 raise
+            finally:
+                self._table.early.end_awaiting()
             await self._table.close_retired()
             self._set_phase(Phase.READY)
         return session
