@@ -1,21 +1,4 @@
-"""What can go wrong between a user and an agent. Each message tells the user what to do.
-
-ClientError
-├── AgentStartFailed
-│   ├── AgentNotFound           no such command
-│   └── AgentNotRunnable        a file that can't be executed
-├── AgentLost                   it exited or broke the protocol
-│   ├── AgentUnreachable        it runs elsewhere and can't be reached, or no longer can
-│   └── UnsupportedProtocol     it uses a protocol version that we don't support
-├── AuthenticationRequired      it requires a login first (-32000)
-├── AgentRefused                it answered with another error
-├── Unsupported                 it doesn't offer that
-├── PromptInProgress            one prompt per session at a time
-├── OpeningInProgress           one opening per session at a time
-├── SessionNotOpened            the agent doesn't open an old session that the user named
-├── SessionClosed               the session was closed, or replaced when it was loaded again
-└── SettingsError               a settings file that can't be used
-"""
+"""What can go wrong between a user and an agent. Each message tells the user what to do."""
 
 from __future__ import annotations
 

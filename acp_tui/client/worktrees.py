@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -146,11 +147,12 @@ async def bring_back(worktree: Worktree, changes: Sequence[ChangedFile]) -> Copy
             there = await to_thread.run_sync(tree.read, change.path, MAX_FILE_BYTES)
             if _is_same(there, change.after):
                 continue
-            wanted = change.after if _is_same(there, change.before) else await _merged(there, change)
-            if isinstance(wanted, _Conflict):
-                conflicts.append(change.path)
+            if _is_same(there, change.before):
+                planned.append((change.path, there, change.after))
+            elif (merged := await _merged(there, change)) is not None:
+                planned.append((change.path, there, merged))
             else:
-                planned.append((change.path, there, wanted))
+                conflicts.append(change.path)
         if conflicts:
             return CopyBackResult(conflicts=tuple(conflicts))
         return await to_thread.run_sync(_write_all, tree, planned)
@@ -235,10 +237,7 @@ async def _add(top: Path, prefix: str, base: str, wanted: str) -> Worktree:
 def _names(wanted: str) -> Iterator[str]:
     if wanted:
         yield wanted
-    number = 2 if wanted else 1
-    while True:
-        yield f"{wanted or 'session'}-{number}"
-        number += 1
+    yield from (f"{wanted or 'session'}-{number}" for number in count(2 if wanted else 1))
 
 
 async def _files_of(top: Path, commit: str) -> dict[str, _Stored]:
@@ -363,22 +362,19 @@ def _is_same(one: FileState | None, other: FileState | None) -> bool:
     )
 
 
-class _Conflict:
-    """Both folders changed the same lines, or something that can't be merged."""
-
-
-async def _merged(there: FileState | None, change: ChangedFile) -> FileState | None | _Conflict:
+async def _merged(there: FileState | None, change: ChangedFile) -> FileState | None:
+    """None if both folders changed the same lines, or something that can't be merged."""
     states = (there, change.before, change.after)
     datas = [state.data for state in states if state is not None and state.is_file and state.data is not None]
     if len(datas) < len(states) or any(b"\0" in data for data in datas):
-        return _Conflict()
+        return None
     with tempfile.TemporaryDirectory(prefix="acp-tui-merge-") as folder:
         names = ("there", "before", "after")
         for name, data in zip(names, datas, strict=True):
             Path(folder, name).write_bytes(data)
         answer = await ask_git(Path(folder), "merge-file -p", "-q", *names)
     if answer.code or answer.is_cut or there is None:
-        return _Conflict()
+        return None
     return FileState(there.mode, len(answer.output), answer.output)
 
 

@@ -4,10 +4,6 @@ Start with `roles` (what client and agent are to each other), then read `connect
 and `v1.inbound`. `v2` is loaded only for agents that speak it, and reuses from `v1` what hasn't changed. `wire` has
 what the models of all versions share. This module has the errors of the protocol itself; the transport has the error
 replies.
-
-ProtocolError
-├── MalformedMessage     a received message doesn't match the schema
-└── UnsupportedVersion   the agent speaks a version we don't
 """
 
 from __future__ import annotations

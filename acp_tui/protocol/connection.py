@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
@@ -22,17 +22,18 @@ from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.failures import read_failure
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, Workplace
+from acp_tui.protocol.v1.agent_requests import MessageMcpRequest
 from acp_tui.protocol.v1.inbound import (
     read_auth_status,
     read_completed,
     read_elicitation,
-    read_mcp_message,
     read_providers,
     read_session_page,
     read_session_status,
     with_told,
 )
 from acp_tui.protocol.v1.outbound import content_block, elicitation_answer, list_sessions
+from acp_tui.protocol.wire import reading
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ MCP_MESSAGE: Final = "mcp/message"
 
 T = TypeVar("T")
 Serve: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Any]]
-"""Accepts a request from the agent. The awaitable returns the result."""
+"""Accepts a request from the agent. The awaitable returns the result. Raises MalformedMessage."""
 OnOpened: TypeAlias = Callable[[tuple[SessionUpdate, ...]], None]
 """Gets the updates a session was loaded or resumed with. Runs inside the read loop."""
 OnRefused: TypeAlias = Callable[[], None]
@@ -104,7 +105,7 @@ class Connection(ABC):
         """The requests we serve, by method: only what we offered."""
         served: dict[str, Serve] = {
             "session/request_permission": self._request_permission,
-            MCP_MESSAGE: self._ask_mcp_server,
+            MCP_MESSAGE: reading(MessageMcpRequest, self._ask_mcp_server),
         }
         if self.offer.elicitation_form or self.offer.elicitation_url:
             served["elicitation/create"] = self._create_elicitation
@@ -143,16 +144,18 @@ class Connection(ABC):
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
         if not isinstance(params, dict):
             raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Invalid params: {method} requires an object")
-        return serve(params)
+        try:
+            return serve(params)
+        except MalformedMessage as error:  # the sender's mistake (R-RPC-6)
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
 
     def on_malformed(self, line: bytes, reason: str) -> None:
         """Pass on a line that isn't a message."""
         self.client.on_dropped("a line", reason, line)
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        with as_invalid_params():
-            session_id, asked = self._read_permission(params)
-            asked = with_told(asked) if self.offer.is_for_host else asked
+        session_id, asked = self._read_permission(params)
+        asked = with_told(asked) if self.offer.is_for_host else asked
         options = asked.request.options
         # Only the ID of an option goes back, so a shared one could turn a rejection into permission.
         if len({option.option_id for option in options}) < len(options):
@@ -164,13 +167,9 @@ class Connection(ABC):
         """Read a permission request. Raises MalformedMessage."""
 
     def _create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        with as_invalid_params():
-            asked = read_elicitation(params, self.offer)
-        return _elicitation_response(self.client.elicit(*asked))
+        return _elicitation_response(self.client.elicit(*read_elicitation(params, self.offer)))
 
-    def _ask_mcp_server(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        with as_invalid_params():
-            asked = read_mcp_message(params)
+    def _ask_mcp_server(self, asked: MessageMcpRequest) -> Awaitable[Any]:
         return self.client.ask_mcp_server(asked.server_id, asked.request_id, asked.method, asked.params)
 
     def tell_of_mcp(self, server_id: str, request_id: str, method: str, params: Mapping[str, Any]) -> None:
@@ -383,15 +382,6 @@ class Connection(ABC):
 
 def nothing(_: Any) -> None:
     """Accept any result, including null, where the protocol defines no content (R-RPC-8)."""
-
-
-@contextmanager
-def as_invalid_params() -> Iterator[None]:
-    """Report an unreadable request as the sender's error (R-RPC-6)."""
-    try:
-        yield
-    except MalformedMessage as error:
-        raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
 
 
 async def permission_response(decision: Awaitable[str | None]) -> Any:

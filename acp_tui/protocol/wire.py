@@ -154,6 +154,11 @@ def decode(model: type[M], value: object) -> M:
     return decoded
 
 
+def reading(model: type[M], serve: Callable[[M], T]) -> Callable[[Any], T]:
+    """Return what reads params as the `model` and serves them. Raises MalformedMessage."""
+    return lambda params: serve(decode(model, params))
+
+
 def describe(error: ValidationError) -> str:
     """Describe what is invalid and where, without the values."""
     flaws = error.errors(include_url=False, include_context=False, include_input=False)

@@ -1,12 +1,6 @@
 """Lines and the JSON-RPC 2.0 messages in them, read leniently and written strictly.
 
 `Pairing` matches answers to requests, in a live or recorded stream of frames.
-
-RpcError
-├── RequestFailed     the other side answered with an error; a handler raises it to answer with one
-└── ConnectionLost    nothing more will come: end of stream, broken pipe
-    ├── FrameTooLarge     a line over the limit, after which the stream can't be trusted
-    └── AnswersUnread     the other side doesn't read what it's sent
 """
 
 from __future__ import annotations
@@ -56,11 +50,11 @@ def _start(text: str) -> str:
 
 
 class ConnectionLost(RpcError):
-    """The other side is gone. Every pending request fails with this."""
+    """The other side is gone: end of stream, or a broken pipe. Every pending request fails with this."""
 
 
 class FrameTooLarge(ConnectionLost):
-    """A line exceeded the limit without ending."""
+    """A line exceeded the limit without ending, so the stream can't be trusted anymore."""
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(f"a message of more than {limit_bytes:,} bytes without a line end")

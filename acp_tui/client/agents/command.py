@@ -10,14 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal
 
 from acp_tui.client.errors import AgentNotRunnable
-from acp_tui.client.settings.settings import (
-    NO_SANDBOX,
-    READ_ONLY,
-    WORKSPACE,
-    RefusalRule,
-    SandboxProfile,
-    Settings,
-)
+from acp_tui.client.settings.settings import NO_SANDBOX, READ_ONLY, WORKSPACE, RefusalRule, SandboxProfile, Settings
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from acp_tui import __version__
-from acp_tui.client.agents.remembered import read_json_state, write_json_state
+from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.errors import ClientError
 from acp_tui.client.loading_variables import loading_effect
 from acp_tui.client.settings.location import cache_folder
@@ -49,10 +49,7 @@ def registry_file() -> Path:
 
 def cached_registry(file: Path) -> CachedRegistry | None:
     """The last fetched registry; None if there isn't one, or it can't be used."""
-    kept = read_json_state(file)
-    if not isinstance(kept, dict):
-        return None
-    match kept:
+    match read_json_object(file):
         case {"index": str(index), "fetched_at": int() | float() as fetched_at, "etag": str(etag)}:
             try:
                 return CachedRegistry(read_registry(index), float(fetched_at), etag)
@@ -69,8 +66,7 @@ def update_registry(
     try:
         index, etag = _fetch(url, before.etag if before is not None else "", limit_s)
         if index is None:
-            kept = read_json_state(file)
-            assert isinstance(kept, dict)
+            kept = read_json_object(file)
             index, etag = kept["index"], kept["etag"]
         registry = read_registry(index)
     # OSError includes what urllib raises and timeouts; ValueError is for an invalid index.

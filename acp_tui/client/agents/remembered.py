@@ -10,7 +10,7 @@ import json
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import SettingsError
@@ -25,6 +25,12 @@ def read_json_state(file: Path) -> object:
     except (OSError, ValueError, RecursionError):
         return None
     return content
+
+
+def read_json_object(file: Path) -> dict[str, Any]:
+    """The same if it's an object; otherwise an empty one."""
+    content = read_json_state(file)
+    return content if isinstance(content, dict) else {}
 
 
 def write_json_state(file: Path, content: object) -> None:
@@ -115,7 +121,4 @@ def _digest(command: AgentCommand) -> str:
 
 def _read(file: Path) -> _Consents:
     """Treat invalid content as no consents, so the user is asked again."""
-    content = read_json_state(file)
-    if not isinstance(content, dict):
-        return {}
-    return {name: agreed for name, agreed in content.items() if isinstance(agreed, dict)}
+    return {name: agreed for name, agreed in read_json_object(file).items() if isinstance(agreed, dict)}

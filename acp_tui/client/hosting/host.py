@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias
 
 import anyio
 from anyio.abc import ByteStream, TaskGroup
@@ -56,7 +56,7 @@ from acp_tui.protocol.v1 import agent_requests, encode_updates, initialize, sess
 from acp_tui.protocol.v1.inbound_content import read_block
 from acp_tui.protocol.v2 import encode_updates as encode_updates_v2
 from acp_tui.protocol.v2.encode_updates import message_id_of
-from acp_tui.protocol.wire import Wire, WireModel, decode
+from acp_tui.protocol.wire import Wire, decode, reading
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
@@ -389,16 +389,6 @@ def _waiting_in(told: Session) -> list[str]:
 
 _Serving: TypeAlias = Callable[[Any], Awaitable[Any]]
 """Serves a request with these params. Returns what to answer; None for an empty object."""
-M = TypeVar("M", bound=WireModel)
-
-
-def _reading(model: type[M], serve: Callable[[M], Awaitable[Any]]) -> _Serving:
-    """Serve requests whose params are such a message."""
-
-    async def served(params: Any) -> Any:
-        return await serve(decode(model, params))
-
-    return served
 
 
 class Client:
@@ -437,21 +427,21 @@ class Client:
         """The questions that changed while this client's answer was on its way."""
         self.requests: dict[str, _Serving] = {
             v1.INITIALIZE: self._initialize,
-            v1.AUTHENTICATE: _reading(initialize.AuthenticateRequest, self._authenticate),
+            v1.AUTHENTICATE: reading(initialize.AuthenticateRequest, self._authenticate),
             v1.LOGOUT: lambda _: host.agent.logout(),
             "providers/list": self._list_providers,
-            "providers/set": _reading(initialize.SetProviderRequest, self._set_provider),
-            "providers/disable": _reading(initialize.DisableProviderRequest, self._disable_provider),
+            "providers/set": reading(initialize.SetProviderRequest, self._set_provider),
+            "providers/disable": reading(initialize.DisableProviderRequest, self._disable_provider),
             v1.SESSION_NEW: self._new_session,
             v1.SESSION_LOAD: self._load_session,
             v1.AUTH_STATUS: self._auth_status,
-            v1.SESSION_LIST: _reading(session.ListSessionsRequest, self._list_sessions),
-            v1.SESSION_STATUS: _reading(session.SessionStatusRequest, self._session_status),
-            v1.SESSION_CLOSE: _reading(session.CloseSessionRequest, self._close_session),
-            v1.SESSION_PROMPT: _reading(session.PromptRequest, self._prompt),
-            STEERING: _reading(session.PromptRequest, self._steer),
-            v1.SESSION_SET_CONFIG_OPTION: _reading(session.SetSessionConfigOptionRequest, self._set_option),
-            "session/set_title": _reading(session.SetSessionTitleRequest, self._set_title),
+            v1.SESSION_LIST: reading(session.ListSessionsRequest, self._list_sessions),
+            v1.SESSION_STATUS: reading(session.SessionStatusRequest, self._session_status),
+            v1.SESSION_CLOSE: reading(session.CloseSessionRequest, self._close_session),
+            v1.SESSION_PROMPT: reading(session.PromptRequest, self._prompt),
+            STEERING: reading(session.PromptRequest, self._steer),
+            v1.SESSION_SET_CONFIG_OPTION: reading(session.SetSessionConfigOptionRequest, self._set_option),
+            "session/set_title": reading(session.SetSessionTitleRequest, self._set_title),
             extension_methods.STATUS: self._status,
             extension_methods.STOP: self._stop,
             extension_methods.REVOKE: self._revoke,
@@ -460,9 +450,9 @@ class Client:
             "auth/login": self.requests[v1.AUTHENTICATE],
             "auth/logout": self.requests[v1.LOGOUT],
             v1.SESSION_RESUME: self._load_session,
-            v1.SESSION_PROMPT: _reading(session.PromptRequest, self._send_prompt),
-            "tool_call/cancel": _reading(agent_requests.ToolCallReference, self._cancel_tool_call),
-            "terminal/cancel": _reading(agent_requests.TerminalRequest, self._cancel_terminal),
+            v1.SESSION_PROMPT: reading(session.PromptRequest, self._send_prompt),
+            "tool_call/cancel": reading(agent_requests.ToolCallReference, self._cancel_tool_call),
+            "terminal/cancel": reading(agent_requests.TerminalRequest, self._cancel_terminal),
         }
         self._forbid_what_changes_anything()
 

@@ -551,13 +551,7 @@ class Agent:
 
         return await self._opened(workplace, self.connection.new_session(workplace, register))
 
-    async def fork_session(
-        self,
-        source: Session,
-        *,
-        title: str,
-        **added: Unpack[Added],
-    ) -> Session:
+    async def fork_session(self, source: Session, *, title: str, **added: Unpack[Added]) -> Session:
         """Open a session that starts with what the agent knows from `source`, and that shows it.
 
         `title` is the name of the source. Raises what `new_session` raises, and Unsupported.
@@ -573,11 +567,7 @@ class Agent:
         return await self._opened(workplace, self.connection.new_session(workplace, register, source.session_id))
 
     async def load_session(
-        self,
-        session_id: SessionId,
-        cwd: Path,
-        attend: Attend | None = None,
-        **added: Unpack[Added],
+        self, session_id: SessionId, cwd: Path, attend: Attend | None = None, **added: Unpack[Added]
     ) -> Session:
         """Open a session that the agent has kept. When this returns, the conversation contains its history.
 
@@ -624,11 +614,7 @@ class Agent:
             raise
 
     async def open_session(
-        self,
-        session_id: SessionId,
-        cwd: Path,
-        attend: Attend | None = None,
-        **added: Unpack[Added],
+        self, session_id: SessionId, cwd: Path, attend: Attend | None = None, **added: Unpack[Added]
     ) -> Session:
         """Load a session if the agent can, otherwise resume it (R-SESS-10). Raises Unsupported if it can do neither."""
         can_open = self.capabilities.load_session or self.capabilities.resume_session
@@ -699,12 +685,14 @@ class Agent:
 
     async def _opened(self, workplace: roles.Workplace, request: Awaitable[Session]) -> Session:
         with self._in_phase(Phase.OPENING):
+            self._table.early.await_new()
             try:
-                with self._table.awaiting():
-                    session = await self._ask(request)
+                session = await self._ask(request)
             except BaseException:
                 await end_servers(self._lent(workplace))
                 raise
+            finally:
+                self._table.early.end_awaiting()
             await self._table.close_retired()
             self._set_phase(Phase.READY)
         return session

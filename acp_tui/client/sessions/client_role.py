@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acp_tui.client.errors import OpeningInProgress
@@ -37,15 +36,6 @@ class SessionTable(Routes[Session]):
         self._retired: list[Session] = []
 
     # New sessions
-
-    @contextmanager
-    def awaiting(self) -> Iterator[None]:
-        """Keep updates for unknown sessions while the agent chooses the ID of a new one."""
-        self.early.await_new()
-        try:
-            yield
-        finally:
-            self.early.end_awaiting()
 
     def add(self, session: Session, state: Sequence[SessionUpdate], *, is_fork: bool = False) -> Session:
         """Add a new session. Applies the updates that came before the response, then those in it (R-CFG-9)."""

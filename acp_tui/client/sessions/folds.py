@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.agents.remembered import read_json_state, write_json_state
+from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.settings.location import state_folder
 
 MAX_SESSIONS: Final = 200
@@ -28,13 +28,13 @@ class KeptFolds:
 
     def load(self) -> dict[str, bool]:
         """Whether each entry was left open. What can't be read counts as untouched."""
-        folds = self._all().get(self._key)
+        folds = read_json_object(self._file).get(self._key)
         found = folds.items() if isinstance(folds, dict) else ()
         return {name: is_open for name, is_open in found if isinstance(is_open, bool)}
 
     def save(self, folds: Mapping[str, bool]) -> None:
         """Keep these instead. If the file can't be written, they are lost, which harms nothing."""
-        kept = self._all()
+        kept = read_json_object(self._file)
         before = kept.pop(self._key, None)
         short = [(name, is_open) for name, is_open in folds.items() if len(name) <= MAX_NAME]
         if before is None and not short:
@@ -43,7 +43,3 @@ class KeptFolds:
             kept[self._key] = dict(short[-MAX_FOLDS:])
         with suppress(OSError):
             write_json_state(self._file, dict(list(kept.items())[-MAX_SESSIONS:]))
-
-    def _all(self) -> dict[str, object]:
-        kept = read_json_state(self._file)
-        return kept if isinstance(kept, dict) else {}

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.agents.remembered import read_json_state, write_json_state
+from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.location import state_folder
@@ -45,9 +45,8 @@ class SessionMarks:
 
     def all(self) -> dict[str, Mark]:
         """By agent and session. What can't be read counts as unmarked."""
-        kept = read_json_state(self._file)
-        marks = kept.items() if isinstance(kept, dict) else ()
-        return {key: _mark(fields) for key, fields in marks if isinstance(fields, dict)}
+        kept = read_json_object(self._file)
+        return {key: _mark(fields) for key, fields in kept.items() if isinstance(fields, dict)}
 
     def of(self, agent: str, session_id: SessionId) -> Mark:
         return self.all().get(key_of(agent, session_id), Mark())

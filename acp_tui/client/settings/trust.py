@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import platformdirs
 
@@ -19,9 +19,6 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.files import replace_file
 from acp_tui.client.settings.mcp import Server, ServerList, Skipped, StdioServer, read_servers, readings
 from acp_tui.values import dataclass
-
-if TYPE_CHECKING:
-    from acp_tui.client.settings.project_settings import ProjectSettings
 
 MAX_BYTES: Final = 1 << 20
 
@@ -116,6 +113,18 @@ _Decisions: TypeAlias = dict[str, dict[str, object]]
 """By the path of the project's file, then by the digest of its content, so that switching branches keeps decisions."""
 
 
+class ProjectFile(Protocol):
+    """A file of a project, read once: what the user sees is what they trust."""
+
+    @property
+    def file(self) -> Path:
+        """Absolute, without symbolic links."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its bytes."""
+
+
 class Trust(StrEnum):
     """The user's decision about a project's file."""
 
@@ -129,7 +138,7 @@ def trust_file() -> Path:
     return platformdirs.user_state_path("acp-tui") / "trusted-projects.json"
 
 
-def trust_state(project: ProjectServers | ProjectSettings, file: Path) -> Trust:
+def trust_state(project: ProjectFile, file: Path) -> Trust:
     """The decision. UNDECIDED also if `file` can't be read, because then nothing may count as trusted."""
     try:
         decision = _read(file).get(str(project.file), {}).get(project.digest)
@@ -148,7 +157,7 @@ def trusted_servers(project: ProjectServers, trust: Trust) -> ServerList:
     return replace(declared, servers=(), skipped=(*declared.skipped, *held_back))
 
 
-def remember(project: ProjectServers | ProjectSettings, trust: Trust, file: Path) -> None:
+def remember(project: ProjectFile, trust: Trust, file: Path) -> None:
     """Store the decision for exactly this content at this path. Raises SettingsError if the file can't be written."""
     try:
         decisions = _read(file)

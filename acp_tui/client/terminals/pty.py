@@ -1,13 +1,4 @@
-"""Our side of a pseudo-terminal: its output, its input, and its size. Knows nothing about processes.
-
-What can go wrong with a terminal. Each message allows an agent to react:
-
-    TerminalError
-    ├── UnknownTerminal       no such terminal in this session, or it was released
-    ├── TerminalSpawnFailed   the command couldn't be started; `reason` says why
-    ├── TerminalInputFull     the input wasn't accepted because the program doesn't read
-    └── TerminalsClosed       the session has ended
-"""
+"""Our side of a pseudo-terminal: its output, its input, and its size. Knows nothing about processes."""
 
 from __future__ import annotations
 
@@ -24,7 +15,7 @@ from typing import Final
 
 
 class TerminalError(Exception):
-    """Its `str()` says what failed, and on what."""
+    """Its `str()` says what failed, and on what, so that an agent can react."""
 
 
 class UnknownTerminal(TerminalError):

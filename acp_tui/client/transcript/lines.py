@@ -9,8 +9,8 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Final
 
 from pydantic_core import from_json
@@ -32,10 +32,6 @@ MAX_S: Final = 10 * 365 * 86_400
 _FRAME_LINE = re.compile(rb'\{"t":(\d+(?:\.\d+)?),"type":"(in|out)","frame":')
 
 _DIRECTIONS: Final = {direction.value.encode(): direction for direction in Direction}
-
-
-class NotARecording(Exception):
-    """The first line isn't a header of ours."""
 
 
 class BadLine(Exception):
@@ -108,12 +104,12 @@ def line(value: Any) -> bytes:
 # Reading
 
 
-def read_header(data: bytes) -> events.Header:
-    """The header, including of a later version. Raises NotARecording."""
+def read_header(data: bytes) -> events.Header | None:
+    """The header, including of a later version; None if the first line isn't ours."""
     value = _object(data)
     version = value.get("version") if value is not None else None
     if value is None or value.get("format") != FORMAT or type(version) is not int:
-        raise NotARecording("it doesn't start with a recording's header")
+        return None
     agent, client, screen = (mapping(value.get(key)) for key in ("agent", "client", "screen"))
     size = (screen.get("columns"), screen.get("rows"))
     cwd = str(value.get("cwd", ""))
@@ -316,23 +312,19 @@ class Recording:
     def __enter__(self) -> Recording:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def open_recording(path: Path) -> Recording:
     """Open a recording and read its header; a context manager. Blocks. Raises RecordingUnreadable."""
     try:
-        file = path.open("rb")
+        with ExitStack() as opened:
+            file = opened.enter_context(path.open("rb"))
+            header = read_header(file.readline(MAX_LINE_BYTES))
+            if header is not None:
+                opened.pop_all()
+                return Recording(path, file, header)
     except OSError as error:
         raise RecordingUnreadable(f"{path} can't be read: {error.strerror or error}") from error
-    try:
-        return Recording(path, file, read_header(file.readline(MAX_LINE_BYTES)))
-    except NotARecording as error:
-        file.close()
-        raise RecordingUnreadable(f"{path} isn't a recording: {error}") from error
-    except OSError as error:
-        file.close()
-        raise RecordingUnreadable(f"{path} can't be read: {error.strerror or error}") from error
+    raise RecordingUnreadable(f"{path} isn't a recording: it doesn't start with a recording's header")

@@ -2,16 +2,6 @@
 
 The caller decides what the protocol answers: it maps the classes to error codes.
 
-    WorkspaceError
-    ├── InvalidPath          the request contains no valid path (invalid params)
-    ├── PrivatePath          it belongs to acp-tui: not even the user can give agents access
-    ├── OutsideWorkspace     ask the user, then call again with the place they agreed to
-    ├── NotFound             (resource not found)
-    ├── NotAFile             a directory, a named pipe, a socket, a device
-    ├── PathChanged          another process changed the path or the file during its use
-    ├── NotText              binary, UTF-16, or broken UTF-8
-    └── FileTooLarge
-
 What nobody tells apart is a WorkspaceError: access denied, a full disk, links in a circle, and so on.
 """
 

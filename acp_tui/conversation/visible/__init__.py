@@ -13,10 +13,4 @@ from acp_tui.conversation.visible.text import (
     make_visible_line,
 )
 
-__all__ = [
-    "collapse_blanks",
-    "collapse_blanks_in_line",
-    "hidden_characters",
-    "make_visible",
-    "make_visible_line",
-]
+__all__ = ["collapse_blanks", "collapse_blanks_in_line", "hidden_characters", "make_visible", "make_visible_line"]

@@ -12,10 +12,10 @@ from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import OptionChanged, PermissionAsked
 from acp_tui.protocol import v1
-from acp_tui.protocol.connection import Connection, Inbound, OnUpdate, Serve, as_invalid_params
+from acp_tui.protocol.connection import Connection, Inbound, OnUpdate, Serve
 from acp_tui.protocol.roles import ExitStatus, FilesAndTerminals, Workplace
 from acp_tui.protocol.v1 import agent_requests, inbound, outbound
-from acp_tui.protocol.wire import decode
+from acp_tui.protocol.wire import reading
 
 
 class ConnectionV1(Connection):
@@ -48,38 +48,32 @@ class ConnectionV1(Connection):
     def _served(self) -> dict[str, Serve]:
         offer, requests = self.offer, super()._served()
         if offer.read_text_file:
-            requests[v1.FS_READ_TEXT_FILE] = self._read_text_file
+            requests[v1.FS_READ_TEXT_FILE] = reading(agent_requests.ReadTextFileRequest, self._read_text_file)
         if offer.write_text_file:
-            requests[v1.FS_WRITE_TEXT_FILE] = self._write_text_file
+            requests[v1.FS_WRITE_TEXT_FILE] = reading(agent_requests.WriteTextFileRequest, self._write_text_file)
         if offer.terminal:
             requests |= {
-                v1.TERMINAL_CREATE: self._create_terminal,
-                v1.TERMINAL_OUTPUT: self._terminal_output,
-                v1.TERMINAL_WAIT_FOR_EXIT: self._wait_for_terminal_exit,
-                v1.TERMINAL_KILL: self._kill_terminal,
-                v1.TERMINAL_RELEASE: self._release_terminal,
+                v1.TERMINAL_CREATE: reading(agent_requests.CreateTerminalRequest, self._create_terminal),
+                v1.TERMINAL_OUTPUT: reading(agent_requests.TerminalRequest, self._terminal_output),
+                v1.TERMINAL_WAIT_FOR_EXIT: reading(agent_requests.TerminalRequest, self._wait_for_terminal_exit),
+                v1.TERMINAL_KILL: reading(agent_requests.TerminalRequest, self._kill_terminal),
+                v1.TERMINAL_RELEASE: reading(agent_requests.TerminalRequest, self._release_terminal),
             }
         return requests
 
     def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionAsked]:
         return inbound.read_permission_request(params)
 
-    async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
-        with as_invalid_params():
-            request = decode(agent_requests.ReadTextFileRequest, params)
+    async def _read_text_file(self, request: agent_requests.ReadTextFileRequest) -> Any:
         tools = self.client.client_tools(SessionId(request.session_id))
         content = await tools.read_text_file(request.path, request.line, request.limit)
         return {"content": content}
 
-    async def _write_text_file(self, params: Mapping[str, Any]) -> Any:
-        with as_invalid_params():
-            request = decode(agent_requests.WriteTextFileRequest, params)
+    async def _write_text_file(self, request: agent_requests.WriteTextFileRequest) -> Any:
         await self.client.client_tools(SessionId(request.session_id)).write_text_file(request.path, request.content)
         return {}
 
-    async def _create_terminal(self, params: Mapping[str, Any]) -> Any:
-        with as_invalid_params():
-            request = decode(agent_requests.CreateTerminalRequest, params)
+    async def _create_terminal(self, request: agent_requests.CreateTerminalRequest) -> Any:
         terminal_id = await self.client.client_tools(SessionId(request.session_id)).create_terminal(
             request.command,
             request.args or (),
@@ -89,30 +83,28 @@ class ConnectionV1(Connection):
         )
         return {"terminalId": terminal_id}
 
-    def _terminal(self, params: Mapping[str, Any]) -> tuple[FilesAndTerminals, TerminalId]:
-        with as_invalid_params():
-            request = decode(agent_requests.TerminalRequest, params)
+    def _terminal(self, request: agent_requests.TerminalRequest) -> tuple[FilesAndTerminals, TerminalId]:
         return self.client.client_tools(SessionId(request.session_id)), TerminalId(request.terminal_id)
 
-    async def _terminal_output(self, params: Mapping[str, Any]) -> Any:
-        tools, terminal_id = self._terminal(params)
+    async def _terminal_output(self, request: agent_requests.TerminalRequest) -> Any:
+        tools, terminal_id = self._terminal(request)
         snapshot = tools.terminal_output(terminal_id)
         result: dict[str, Any] = {"output": snapshot.output, "truncated": snapshot.truncated}
         if snapshot.exit_status is not None:
             result["exitStatus"] = _exit_status(snapshot.exit_status)
         return result
 
-    async def _wait_for_terminal_exit(self, params: Mapping[str, Any]) -> Any:
-        tools, terminal_id = self._terminal(params)
+    async def _wait_for_terminal_exit(self, request: agent_requests.TerminalRequest) -> Any:
+        tools, terminal_id = self._terminal(request)
         return _exit_status(await tools.wait_for_terminal_exit(terminal_id))
 
-    async def _kill_terminal(self, params: Mapping[str, Any]) -> Any:
-        tools, terminal_id = self._terminal(params)
+    async def _kill_terminal(self, request: agent_requests.TerminalRequest) -> Any:
+        tools, terminal_id = self._terminal(request)
         await tools.kill_terminal(terminal_id)
         return {}
 
-    async def _release_terminal(self, params: Mapping[str, Any]) -> Any:
-        tools, terminal_id = self._terminal(params)
+    async def _release_terminal(self, request: agent_requests.TerminalRequest) -> Any:
+        tools, terminal_id = self._terminal(request)
         await tools.release_terminal(terminal_id)
         return {}
 

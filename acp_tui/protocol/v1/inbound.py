@@ -366,11 +366,6 @@ def read_prompt_answer(result: Any) -> updates.TurnEnded | updates.TurnFailed:
         return updates.TurnFailed("the agent ended the turn without a readable reason", str(error))
 
 
-def read_mcp_message(params: Any) -> agent_requests.MessageMcpRequest:
-    """Return a request to an MCP server that was given to the agent. Raises MalformedMessage."""
-    return decode(agent_requests.MessageMcpRequest, params)
-
-
 def read_completed(params: Any) -> str:
     """Return the ID of a completed elicitation. Raises MalformedMessage."""
     return decode(agent_requests.CompleteElicitationNotification, params).elicitation_id

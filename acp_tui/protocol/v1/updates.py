@@ -19,7 +19,6 @@ from acp_tui.protocol.wire import (
     Tristate,
     TristateItems,
     UInt64,
-    Wire,
     WireModel,
     cut_items,
 )
@@ -71,11 +70,9 @@ class PlanEntry(WireModel):
     status: Line
 
 
-def _marked_entry(mark: str) -> Wire:
-    return {"content": mark, "priority": "", "status": ""}
-
-
-PlanEntries: TypeAlias = Annotated[Items[PlanEntry], cut_items(_marked_entry)]
+PlanEntries: TypeAlias = Annotated[
+    Items[PlanEntry], cut_items(lambda mark: {"content": mark, "priority": "", "status": ""})
+]
 
 
 class Plan(WireModel):

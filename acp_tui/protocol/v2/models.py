@@ -35,7 +35,6 @@ from acp_tui.protocol.wire import (
     TristateItems,
     UInt16,
     Whole,
-    Wire,
     WireModel,
     Word,
     cut_items,
@@ -98,10 +97,7 @@ class AuthMethodTerminal(WireModel):
     env: NullIsEmpty[EnvVariable] = field(default_factory=list)
 
 
-AuthMethod: TypeAlias = Annotated[
-    AuthMethodAgent | AuthMethodTerminal | RawObject,
-    OpenUnion(),
-]
+AuthMethod: TypeAlias = Annotated[AuthMethodAgent | AuthMethodTerminal | RawObject, OpenUnion()]
 
 
 class InitializeResponse(WireModel):
@@ -146,22 +142,15 @@ class DiffPatch(WireModel):
     text: Text
 
 
-def _marked_change(mark: str) -> Wire:
-    return {"operation": "modify", "path": mark}
-
-
 class Diff(WireModel):
     """File changes, with a patch if the agent has one."""
 
     type: Literal["diff"] = "diff"
-    changes: Annotated[Items[PathChange], cut_items(_marked_change)]
+    changes: Annotated[Items[PathChange], cut_items(lambda mark: {"operation": "modify", "path": mark})]
     patch: Lenient[DiffPatch] = None
 
 
-ToolCallContent: TypeAlias = Annotated[
-    Content | Diff | Terminal | RawObject,
-    OpenUnion(),
-]
+ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal | RawObject, OpenUnion()]
 
 
 class ToolCallUpdate(WireModel):

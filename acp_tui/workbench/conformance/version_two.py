@@ -7,14 +7,10 @@ from typing import Any, Final
 
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.connection import MCP_MESSAGE
-from acp_tui.protocol.v1.inbound import (
-    read_auth_status,
-    read_mcp_message,
-    read_providers,
-    read_session_page,
-    read_session_status,
-)
+from acp_tui.protocol.v1.agent_requests import MessageMcpRequest
+from acp_tui.protocol.v1.inbound import read_auth_status, read_providers, read_session_page, read_session_status
 from acp_tui.protocol.v2 import inbound
+from acp_tui.protocol.wire import decode
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
@@ -87,7 +83,7 @@ class VersionTwoCheck(Check):
         if request.method == "session/request_permission":
             self._shape(request.method, lambda: inbound.read_permission_request(request.params, "question"))
         if request.method == MCP_MESSAGE:
-            self._shape(request.method, lambda: read_mcp_message(request.params))
+            self._shape(request.method, lambda: decode(MessageMcpRequest, request.params))
 
     def _answered(self, answer: SeenResponse) -> None:
         request = answer.request
