@@ -34,6 +34,18 @@ Steps: TypeAlias = Iterator[None]
 """Work that is done by iterating over it."""
 
 
+class PlacedLine(NamedTuple):
+    """A line of a diff."""
+
+    path: str
+    sign: str
+    """ "+", "-", or " "."""
+    text: str
+    old: int | None
+    """Its number in the old file; None if it isn't there, or that isn't known."""
+    new: int | None
+
+
 class LineChange(NamedTuple):
     """Lines `old_from:old_to` become `new_from:new_to`, counted from 0."""
 

@@ -12,6 +12,7 @@ from textual.containers import Vertical
 from textual.events import Key, Paste
 from textual.message import Message
 
+from acp_tui.client.line_comments import Comment
 from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.facts import RequestKey, Turn
@@ -128,6 +129,10 @@ class _User:
 
     def __init__(self, view: SessionView) -> None:
         self._view = view
+        self.comments: list[Comment] = []
+
+    def write_before(self, text: str, keys: Sequence[Key | Paste]) -> None:
+        self.write(text, keys, is_paste=False)
 
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         """Send the user's decision."""

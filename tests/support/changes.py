@@ -12,13 +12,14 @@ from typing import Any, Final, cast
 
 import anyio
 import pytest
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from acp_tui.client.changes import ChangeLimits
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, stylesheets
+from acp_tui.ui.prompt import PromptInput
 from support.dialogs import DialogPage
 from support.settling import until_so
 from support.waiting import LIMIT_S, TEST_LIMIT_S
@@ -53,7 +54,7 @@ def write(root: Path, files: dict[str, bytes]) -> None:
 
 
 class ChangesApp(App[None]):
-    """An empty screen with a desk that follows a directory."""
+    """A prompt, and a desk that follows a directory."""
 
     CSS_PATH: Final = [*stylesheets()]  # type: ignore[misc]
 
@@ -65,6 +66,11 @@ class ChangesApp(App[None]):
         for own in OWN_THEMES:
             self.register_theme(own)
         self.theme = theme
+        self.prompt = PromptInput()
+
+    def compose(self) -> ComposeResult:
+        """Show the prompt."""
+        yield self.prompt
 
     def on_mount(self) -> None:
         """Start to follow."""
@@ -79,6 +85,7 @@ class ChangesPage(DialogPage):
         super().__init__(pilot, cast(Any, app))
         self.root = root
         self.desk = app.desk
+        self.prompt = app.prompt
 
     async def change(self, files: dict[str, bytes]) -> None:
         """Write these files, and let the desk notice."""
@@ -89,7 +96,7 @@ class ChangesPage(DialogPage):
     async def open_list(self) -> None:
         """Show the list."""
         if self.desk.is_listed_or_say():
-            self.pilot.app.push_screen(ChangesScreen(self.desk))
+            self.pilot.app.push_screen(ChangesScreen(self.desk, self.prompt))
         await self.settled()
 
     async def open_review(self) -> None:

@@ -32,6 +32,7 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
+    from acp_tui.ui.prompt import PromptInput
 
 KEYS: Final = (
     "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · {changes_undo} undo"
@@ -111,9 +112,11 @@ class ChangesScreen(ModalScreen[None]):
         *bindings_of("dialog_close", place=PLACE),
     ]
 
-    def __init__(self, folder: FolderChanges | ChangesSince) -> None:
+    def __init__(self, folder: FolderChanges | ChangesSince, prompt: PromptInput) -> None:
+        """Comments go to `prompt`."""
         super().__init__()
         self._folder = folder
+        self._prompt = prompt
         self._list = ChangeList()
         self._title = Static(classes="changes-title", markup=False)
         self._since = Static(classes="changes-since", markup=False)
@@ -176,7 +179,7 @@ class ChangesScreen(ModalScreen[None]):
         self.on_change_list_moved()
         if self._list.change is not None:
             self._reviewed = self._list.change.path
-            self.app.push_screen(ReviewScreen(self._folder, self._reviewed))
+            self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._prompt))
 
     def on_screen_resume(self) -> None:
         """Show the effects of the review."""
@@ -229,7 +232,8 @@ class ChangesScreen(ModalScreen[None]):
         try:
             await self._folder.revert_file(doomed)
         except ChangedMeanwhile:
-            self.app.push_screen(ReviewScreen(self._folder, doomed.path, earlier=doomed, note=NOT_REVERTED))
+            review = ReviewScreen(self._folder, doomed.path, self._prompt, earlier=doomed, note=NOT_REVERTED)
+            self.app.push_screen(review)
             return ""
         undo = keys_in_force(self).hint("; {changes_undo} undoes this")
         return f"{make_visible_path(doomed.path)} is back to what it was at {self._folder.since}{undo}"
@@ -267,7 +271,7 @@ class ChangesScreen(ModalScreen[None]):
         try:
             path = await self._folder.undo()
         except ChangedMeanwhile as error:
-            self.app.push_screen(ReviewScreen(self._folder, error.path, note=NOT_UNDONE))
+            self.app.push_screen(ReviewScreen(self._folder, error.path, self._prompt, note=NOT_UNDONE))
             return ""
         return f"{make_visible_path(path)} has its changes back" if path else "Nothing to undo."
 

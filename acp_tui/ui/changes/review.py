@@ -20,11 +20,11 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, FileState, Review
+from acp_tui.client.line_comments import Comment, Version, take_comments, version_of
 from acp_tui.client.line_comparison import CONTEXT_LINES, LineChange
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
@@ -34,6 +34,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.commenting import CommentView
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
@@ -48,6 +49,7 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
+    from acp_tui.ui.prompt import PromptInput
 
 
 class ReviewDrawing:
@@ -203,14 +205,11 @@ def _is_utf8(line: bytes) -> bool:
 BAR: Final = "▌ "
 
 
-class HunkView(StripView):
+class HunkView(CommentView):
     """Scrolls by lines, pages, and hunks. The hunk with the bar always has a line in view."""
 
-    class Moved(Message):
-        """The bar moved to another hunk."""
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
+    def __init__(self, comments: list[Comment]) -> None:
+        super().__init__(comments)
         self.hunk = 0
         self._lines: Sequence[Strip] = ()
         self._starts: Sequence[int] = ()
@@ -227,8 +226,19 @@ class HunkView(StripView):
 
     def go_to(self, hunk: int) -> None:
         """Scroll to the nearest hunk. The first hunk includes the lines above it."""
+        self.end()
         self._mark(hunk)
         self.go_to_line(self._starts[self.hunk] if self.hunk else 0)
+
+    def begins_in(self, rows: range) -> range:
+        hunk = self._rows()
+        return range(max(rows.start, hunk.start), min(rows.stop, hunk.stop))
+
+    def select(self, row: int | None, *, extends: bool = False) -> None:
+        """Move the bar to the hunk of what is selected, too."""
+        super().select(row, extends=extends)
+        if row is not None and self._starts:
+            self._mark(bisect_right(self._starts, row) - 1)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Move the bar to a hunk in view."""
@@ -283,17 +293,29 @@ class ReviewScreen(ModalScreen[None]):
     ]
 
     def __init__(
-        self, folder: FolderChanges | ChangesSince, path: str, *, earlier: Review | None = None, note: str = ""
+        self,
+        folder: FolderChanges | ChangesSince,
+        path: str,
+        prompt: PromptInput,
+        *,
+        earlier: Review | None = None,
+        note: str = "",
     ) -> None:
-        """`earlier` is a previous state of the file that was shown; `note` says what happened."""
+        """`earlier` is a previous state of the file that was shown; `note` says what happened.
+
+        Comments go to `prompt`.
+        """
         super().__init__()
         self._folder = folder
+        self._prompt = prompt
         self._path = path
         self._now: ReviewDrawing | None = None
         self._earlier: ReviewDrawing | None = None
         self._lines: Sequence[Strip] = ()
         self._sees_earlier = False
         self._note = ""
+        self._version: Version | None = None
+        """The file's, when it was shown."""
         self._listed: FileChange | None = None
         """The file's entry in the list when it was shown."""
         self._is_outdated = False
@@ -302,7 +324,7 @@ class ReviewScreen(ModalScreen[None]):
         """None: depends on the width."""
         self._shows_whole_file = False
         self._is_writing = False
-        self._top, self._view, self._bottom = StripView(), HunkView(), StripView()
+        self._top, self._view, self._bottom = StripView(), HunkView(prompt.comments), StripView()
         self._page = Vertical(self._top, self._view, self._bottom, id="review")
         self._guard = AnswerGuard(QuestionScreen.clock, self)
         """Knows whether the terminal has shown the file as it is here."""
@@ -342,6 +364,7 @@ class ReviewScreen(ModalScreen[None]):
             await self._show(path, note, hunk)
 
     async def _show(self, path: str, note: str, hunk: int = 0) -> None:
+        version = version_of(self._folder.root / path)
         try:
             review = await self._folder.review(path)
         except ChangesError as error:
@@ -350,7 +373,7 @@ class ReviewScreen(ModalScreen[None]):
         self._now = await to_thread.run_sync(ReviewDrawing, review)
         if path != self._path:
             self._earlier = None
-        self._path, self._note = path, note
+        self._path, self._note, self._version = path, note, version
         self._listed = self._folder.changes.get(path)
         self._sees_earlier = self._is_outdated = False
         self.redraw()
@@ -376,7 +399,7 @@ class ReviewScreen(ModalScreen[None]):
             self.lay_out()
             self._guard.arm()
 
-    @on(HunkView.Moved)
+    @on(CommentView.Moved)
     def lay_out(self) -> None:
         """Show what was drawn, with the current head, bar, and keys."""
         if self._drawing is None or self._width <= 2:
@@ -419,11 +442,12 @@ class ReviewScreen(ModalScreen[None]):
     def _keys(self) -> list[Strip]:
         is_brief = self._width < BRIEF_CELLS
         keys = [
-            "↑↓: read" if is_brief else "↑↓ PgUp PgDn: read",
+            *["↑↓ PgUp PgDn: read"] * (not is_brief),
             "{next_change} {previous_change}: hunks",
             "{previous_file} {next_file}: files",
             "{diff_columns}: one column" if self._layout == "columns" else "{diff_columns}: side by side",
             "{diff_context}: changes only" if self._shows_whole_file else "{diff_context}: whole file",
+            *self._view.keys,
             "{diff_revert_hunk}: revert hunk",
             "{diff_revert_file}: file" if is_brief else "{diff_revert_file}: revert file",
             "{diff_undo}: undo",
@@ -458,7 +482,8 @@ class ReviewScreen(ModalScreen[None]):
     # What the user reads
 
     def action_move(self, lines: int) -> None:
-        self._view.go_to_line(self._view.scroll_offset.y + lines)
+        if not self._view.step(lines):
+            self._view.go_to_line(self._view.scroll_offset.y + lines)
 
     def action_page(self, direction: int) -> None:
         self._view.action_page(direction)
@@ -508,6 +533,19 @@ class ReviewScreen(ModalScreen[None]):
             return
         problem = self._folder.edit(self._path)
         self._load(self._path, make_visible(problem), self._view.hunk)
+
+    def action_select(self, step: int) -> None:
+        self._view.step(step, extends=True)
+
+    def action_comment(self) -> None:
+        self._view.comment(self._folder.root, lambda _: None if self._sees_earlier else self._version)
+
+    def action_send_comments(self) -> None:
+        """Go back to the prompt, which begins with the comments."""
+        if self._prompt.comments and not self._is_writing:
+            for screen in reversed(self.app.screen_stack[1:]):
+                screen.dismiss()
+            self._prompt.take_before(take_comments(self._prompt.comments))
 
     # What the user changes
 

@@ -19,6 +19,7 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.line_comments import Comment
 from acp_tui.client.sessions.session_history import PastSession, merged
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, SessionStatus, SessionSummary
 from acp_tui.conversation.permission_requests import Rejection
@@ -579,6 +580,16 @@ class SessionsDialog(Dialog[Act | None]):
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         if self._asking is not None:
             self._asking.answer_request(key, option_id)
+
+    @property
+    def comments(self) -> list[Comment]:
+        return self._asking.comments if self._asking is not None else []
+
+    def write_before(self, text: str, keys: Sequence[events.Key | events.Paste]) -> None:
+        """Put the text before the session's own draft, and go there."""
+        if self._asking is not None:
+            self._asking.write_before(text, keys)
+            self._open()
 
     def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[events.Key | events.Paste]) -> None:
         """Let the user write the reason in the session's own prompt."""

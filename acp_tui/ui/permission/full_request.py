@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar, Final
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import ModalScreen
 
+from acp_tui.client.line_comments import take_comments, version_of
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
+from acp_tui.ui.kit.commenting import CommentView
 from acp_tui.ui.permission.request_body import Place, RowCounts, share_out
 from acp_tui.ui.permission.request_drawing import has_changes
 from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest
@@ -69,6 +72,7 @@ class FullRequest(AnswerableRequest):
 
     def __init__(self, card: AnswerableRequest) -> None:
         super().__init__(WholeScreen, card._user, card.clock, card._drawing)
+        self._subject: CommentView = CommentView(self._user.comments, id="subject")
         self._card = card
         self.guard.typed = card.guard.take_typed()
 
@@ -91,6 +95,7 @@ class FullRequest(AnswerableRequest):
                 "{next_change} {previous_change}: changes",
                 f"{{diff_columns}}: {other}",
                 f"{{diff_context}}: {context}",
+                *self._subject.keys,
             ]
         keys = [
             *(["{page_down}: more"] if is_cut else []),
@@ -125,7 +130,24 @@ class FullRequest(AnswerableRequest):
             self._go_to(self._row_of_change(min(index, len(self._drawn.hunks) - 1)))
 
     def action_move(self, lines: int) -> None:
-        self._go_to(max(self._at_row + lines, 0))
+        if not self._subject.step(lines):
+            self._go_to(max(self._at_row + lines, 0))
+
+    def action_select(self, step: int) -> None:
+        self._subject.step(step, extends=True)
+
+    def action_comment(self) -> None:
+        if self.asked is not None:
+            self._subject.comment(Path(self.asked.cwd), version_of)
+
+    def action_send_comments(self) -> None:
+        """Go back to the prompt, which begins with the comments. The request waits."""
+        if self._user.comments:
+            self._user.write_before(take_comments(self._user.comments), self.make_way())
+
+    @on(CommentView.Moved)
+    def _show_keys(self) -> None:
+        self.lay_out()
 
     def action_go_to_end(self, direction: int) -> None:
         """Go to the beginning for -1, to the end for 1."""
@@ -146,6 +168,7 @@ class FullRequest(AnswerableRequest):
         if last < 0:
             return
         which = "only" if not last else "first" if index < 0 else "last"
+        self._subject.end()
         self.warn("" if last and 0 <= index <= last else f"This is the {which} change")
         self._go_to(self._row_of_change(max(0, min(index, last))))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import BindingType
 from textual.message import Message
@@ -13,11 +13,13 @@ from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, is_enough, share_out
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER
 from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
 from acp_tui.ui.rendering.diff import DiffLayout, roomy_layout
+
+if TYPE_CHECKING:
+    from acp_tui.ui.permission.full_request import RequestScreen
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
@@ -187,6 +189,8 @@ class PermissionCard(AnswerableRequest):
         """Show the whole request on its own screen, where it can be answered too."""
         if self.asked is None or self._review is not None:
             return
+        from acp_tui.ui.permission.full_request import FullRequest, RequestScreen  # loading point: BEFORE_A_COMMAND
+
         if self._rows is None:
             self.app.clear_notifications()  # the notice about too little room would cover the request
         self._review = RequestScreen(FullRequest(self), self.asked)

@@ -32,6 +32,7 @@ from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
+    from acp_tui.client.line_comments import Comment
     from acp_tui.client.sessions.prompt_queue import PastedImage
     from acp_tui.conversation.facts import RequestKey
     from acp_tui.conversation.permission_requests import Rejection
@@ -187,6 +188,8 @@ class PromptInput(DraftArea):
         """The session's folder. Mentions of files in it use short names."""
         self.images: tuple[PastedImage, ...] = ()
         """Attached to the next prompt."""
+        self.comments: list[Comment] = []
+        """On lines of diffs, for the next prompt."""
         self._rejection: Rejection | None = None
         """What the reason being written rejects; None for any other prompt."""
         self._stashed = _StashedDraft()
@@ -462,6 +465,11 @@ class PromptInput(DraftArea):
     def put_before(self, text: str) -> None:
         """Put `text` back into the draft, before its current text."""
         self.set_draft("\n".join(filter(None, (text, self.text))))
+
+    def take_before(self, text: str, keys: Sequence[events.Key | events.Paste] = ()) -> None:
+        """Get the keyboard, and the keys that wait elsewhere, and this text, which the draft begins with."""
+        self.put_before(text if self.text else text.rstrip())
+        self.take_text("", keys)
 
     def reject_not_yet(self) -> None:
         """Bring the draft back, with the text of the reason below it. Does nothing if no reason is asked for."""

@@ -17,7 +17,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.client.line_comparison import CONTEXT_LINES, Steps
+from acp_tui.client.line_comparison import CONTEXT_LINES, PlacedLine, Steps
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.tool_calls import NOWHERE, HunkStart, TextDiff
 from acp_tui.conversation.tool_text import shown_path
@@ -253,7 +253,7 @@ class DiffRenderer:
         most = MAX_CHARACTERS_OF_WHOLE if diff_style.context is None else MAX_CHARACTERS
         spelling = Spelling(syntax, self.diff.crlf, most)
         columns = (TwoColumns if is_wide else OneColumn)(
-            *self._finish(), spelling, diff_style.width, diff_style.palette
+            *self._finish(), spelling, diff_style.width, diff_style.palette, diff_style.path
         )
         hunks = self._blocks("columns" if is_wide else "unified", diff_style.context)
         skipped = self.diff.skipped_after([hunk for hunk, _ in hunks]) if hunks else 0
@@ -389,11 +389,26 @@ def roomy_layout(width: int) -> DiffLayout:
     return "columns" if width >= ROOMY_CELLS else "unified"
 
 
+class LineSign(Segment):
+    """The sign before a line of a diff. It knows the line."""
+
+    placed: PlacedLine
+
+
+def _sign(line: DiffLine, diff: Diff, path: str, style: Style) -> LineSign:
+    told = ((line.old_number, True), (line.new_number, False))
+    old, new = (diff.number_in_file(at, is_old=is_old) if at and diff.is_placed else None for at, is_old in told)
+    sign = LineSign(f"{SIGNS[line.kind]} ", style)
+    sign.placed = PlacedLine(path, SIGNS[line.kind], line.text, old, new)
+    return sign
+
+
 class OneColumn:
     """The rows of a diff at one width: old and new line numbers, sign, and line. A line is drawn when first viewed."""
 
-    def __init__(self, diff: Diff, sizes: Sizes, spelling: Spelling, width: int, palette: Palette) -> None:
+    def __init__(self, diff: Diff, sizes: Sizes, spelling: Spelling, width: int, palette: Palette, path: str) -> None:
         self._diff = diff
+        self._path = path
         self.sizes = sizes
         self._spelling = spelling
         self._width = width
@@ -427,7 +442,7 @@ class OneColumn:
         return Strip(segments, self._gutter_cells + max(self._room, part.cells))
 
     def _gutter(self, line: DiffLine, style: Style, continues: bool) -> list[Segment]:
-        sign = Gutter("  ", style) if continues else Segment(f"{SIGNS[line.kind]} ", style)
+        sign = Gutter("  ", style) if continues else _sign(line, self._diff, self._path, style)
         if not self._numbered:
             return [sign]
         told = ((line.old_number, True), (line.new_number, False))
@@ -442,9 +457,10 @@ class OneColumn:
 class TwoColumns:
     """The rows of a diff at one width, with old lines next to new ones. A line is drawn when first viewed."""
 
-    def __init__(self, diff: Diff, sizes: Sizes, spelling: Spelling, width: int, palette: Palette) -> None:
+    def __init__(self, diff: Diff, sizes: Sizes, spelling: Spelling, width: int, palette: Palette, path: str) -> None:
         """`width` is at least `MIN_COLUMNS_CELLS`."""
         self._diff = diff
+        self._path = path
         self.sizes = sizes
         self._spelling = spelling
         self._width = width
@@ -490,12 +506,10 @@ class TwoColumns:
 
     def _half(self, shown: ShownLine, number: int | None, part: TextRange, room: int) -> list[Segment]:
         style, _ = line_styles(shown.line.kind, self._palette)
-        digits, sign = ("", " ") if number is None else (str(number), SIGNS[shown.line.kind])
-        if not self._diff.is_placed:
-            digits = ""
+        digits = "" if number is None or not self._diff.is_placed else str(number)
         return [
             Gutter(f"{digits:>{self._digits}}  ", style + self._palette.diff_number),
-            Segment(f"{sign} ", style),
+            Segment("  ", style) if number is None else _sign(shown.line, self._diff, self._path, style),
             *shown.segments(part, room, self._palette),
         ]
 

@@ -43,6 +43,7 @@ from acp_tui.ui.textual_gaps.internals import forget_toasts
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
+    from acp_tui.client.line_comments import Comment
     from acp_tui.client.sessions.folds import KeptFolds
     from acp_tui.client.sessions.session import Session, Unsubscribe
     from acp_tui.conversation.entries import Entry
@@ -493,6 +494,14 @@ class SessionPanel(Vertical):
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         if self.session is not None:
             self.session.answer_permission(key, option_id)
+
+    @property
+    def comments(self) -> list[Comment]:
+        return self.prompt.comments if self.prompt is not None else []
+
+    def write_before(self, text: str, keys: Sequence[Key | Paste]) -> None:
+        if self.prompt is not None:
+            self.prompt.take_before(text, keys)
 
     def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[Key | Paste]) -> None:
         if self.prompt is not None:

@@ -366,11 +366,11 @@ class Actions:
         if changes is None:
             self.tab.say(NO_SESSION)
         elif changes.is_listed_or_say():
-            self.tab.app.push_screen(ChangesScreen(changes))
+            self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt))
 
     def review(self, changes: FolderChanges, path: str) -> None:
         """Show how the file has changed."""
-        self.tab.app.push_screen(ReviewScreen(changes, path))
+        self.tab.app.push_screen(ReviewScreen(changes, path, self.tab.prompt))
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:

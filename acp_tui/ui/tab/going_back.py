@@ -192,7 +192,7 @@ class GoingBack:
         except ChangesError as error:
             self._tab.say(str(error), severity="error")
             return False
-        await self._tab.ask(ChangesScreen(since))
+        await self._tab.ask(ChangesScreen(since, self._tab.prompt))
         return not since.changes
 
     # Elsewhere

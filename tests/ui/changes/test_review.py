@@ -284,3 +284,96 @@ async def test_escape_leads_back_to_the_list(root: Path) -> None:
         await page.press("escape")
         assert not _is_open(page)
         assert "Changes 1 file +2 -3" in page.words
+
+
+# Comments
+
+
+async def test_comments_on_lines_of_several_files_become_the_draft(root: Path) -> None:
+    async with open_changes(root) as page:
+        page.prompt.insert("Please fix these.")
+        await page.change({"a.py": NEW, "b.py": b"c\n"})
+        await page.open_review()
+        await page.press("m", "shift+down", "m")
+        await page.until_shown("Comment on a.py:1")
+        await page.press(*"Why?", "enter")
+        await page.press_until("b.py modified", "right_square_bracket")
+        await page.press("m", "m", *"No", "enter")
+        assert "M: 2 comments to the prompt" in page.words
+        write(root, {"b.py": b"changed\n"})
+        await page.press("M")
+        assert page.app.screen is page.prompt.screen
+        assert page.prompt.text == (
+            "Comments on lines:\n\n"
+            "a.py:1\n```diff\n-line 1\n+first\n```\nWhy?\n\n"
+            "b.py:1 before the change (the file has changed since)\n```diff\n-b\n```\nNo\n\n"
+            "\nPlease fix these."
+        )
+
+
+async def test_lines_side_by_side_are_both_commented_on(root: Path) -> None:
+    async with open_changes(root, size=WIDE) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        await page.press("m", "m", *"Why?", "enter", "M")
+        assert "a.py:1\n```diff\n-line 1\n+first\n```\nWhy?" in page.prompt.text
+
+
+async def test_a_comment_is_marked_and_can_be_changed_and_removed(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        await page.press("m", "m", "W", "enter")
+        assert "-●line 1" in page.text
+        await page.press("m", "h", "enter", "m")
+        assert "Wh" in page.text
+        await page.press("ctrl+u", "x", "escape")
+        assert "-●line 1" in page.text
+        await page.press("m", "ctrl+u", "enter")
+        assert "-●line 1" not in page.text
+        await page.press("M")
+        assert _is_open(page)
+
+
+async def test_the_bar_is_at_the_hunk_of_what_is_selected(root: Path) -> None:
+    near = OLD.replace(b"line 2\n", b"two\n").replace(b"line 4\n", b"four\n")
+    async with open_changes(root) as page:
+        await page.change({"a.py": near})
+        await page.open_review()
+        await page.press("j", "m", "m")
+        assert "Comment on a.py:4 before the change" in page.text
+        await page.press("escape", *["up"] * 4)
+        assert "hunk 1/2" in page.text
+
+
+async def test_lines_are_selected_with_the_mouse(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        row = next(at for at, line in enumerate(page.lines) if "+ first" in line)
+        await page.pilot.mouse_down(offset=(20, row))
+        await page.pilot.hover(offset=(20, row + 2))
+        await page.pilot.mouse_up(offset=(20, row + 2))
+        await page.press("m")
+        assert "Comment on a.py:1" in page.text
+
+
+async def test_on_a_small_screen_what_is_selected_stays_in_view(root: Path) -> None:
+    async with open_changes(root, size=(40, 12)) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        await page.press("m", "shift+down", "shift+down")
+        assert "line 2" in page.text
+        await page.press("m")
+        assert "Comment on a.py:1-2" in page.text
+
+
+async def test_a_comment_on_what_was_there_before_is_stale_from_the_beginning(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        write(root, {"a.py": NEW.replace(b"line 60\n", b"sixty\n")})
+        await page.press_until("nothing was reverted", "x")
+        await page.press_until("This is what was shown", "o")
+        await page.press("m", "m", *"Why?", "enter", "M")
+        assert "(the file has changed since)" in page.prompt.text

@@ -400,3 +400,70 @@ async def test_many_files_are_listed_up_to_a_number() -> None:
         await _open(page, content=tuple(_edit(f"{number:03}.py", lines=1) for number in range(400)))
         await page.until(lambda: "400 files  +400 -400" in page.text)
         assert "380 more files" in page.text
+
+
+# Comments
+
+
+async def _comment(page: Page, text: str) -> None:
+    await page.press("m", "m", *text, "enter")
+    assert _is_open(page)
+
+
+async def test_a_reason_begins_with_the_comments() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await _comment(page, "any")
+        assert "M: 1 comment to the prompt" in page.words
+        page.clock.pass_guard()
+        await page.press("w")
+        assert "Why not?" in page.text
+        assert page.draft == "Comments on lines:\n\nlong.py:1 before the change\n```diff\n-line 1\n```\nany\n\n"
+        assert page.decisions == {}
+        await page.send("Thanks")
+        assert page.decisions == {"call": REJECT.option_id}
+
+
+async def test_comments_go_into_the_draft_while_the_request_waits() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await _comment(page, "n1y")
+        await page.press("M")
+        assert not _is_open(page)
+        assert page.card.display
+        assert page.draft.endswith("```\nn1y")
+        assert page.decisions == {}
+
+
+async def test_keys_of_a_comment_never_answer_nor_does_the_enter_that_ends_it() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await page.press("tab", "m", "m")
+        page.clock.pass_guard()
+        await page.press(*"1yan", "enter", "enter", "enter")
+        assert _is_open(page)
+        assert page.decisions == {}
+        assert len(page.prompt.comments) == 1
+
+
+async def test_a_selection_does_not_change_what_must_be_seen_before_an_answer() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await _comment(page, "why")
+        page.clock.pass_guard()
+        await page.press("y")
+        assert "press y again to allow it" in page.words
+        assert page.decisions == {}
+
+
+async def test_a_comment_being_written_when_the_request_ends_is_kept() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await page.press("m", "m", *"wh")
+        await page.apply(PermissionAnswered(RequestKey(1), ALLOW.option_id))
+        await page.press("y")
+        page.clock.pass_guard()
+        await page.press("enter")
+        assert not _is_open(page)
+        assert page.prompt.has_focus
+        assert len(page.prompt.comments) == 1

@@ -1,0 +1,87 @@
+"""Comments on lines of diffs, and the prompt that they make. Of the files, it knows only whether they have changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from acp_tui.client.line_comparison import PlacedLine
+from acp_tui.conversation.visible import make_visible_line
+
+TITLE: Final = "Comments on lines:"
+"""Comes first, because a prompt that begins with a path would be a command."""
+_FENCE: Final = re.compile("`{3,}")
+
+Version: TypeAlias = tuple[int, int]
+"""When a file was last changed, and its size in bytes."""
+
+
+def version_of(file: Path) -> Version | None:
+    """The version of a file; None if it isn't here."""
+    try:
+        found = file.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+class Comment(NamedTuple):
+    lines: tuple[PlacedLine, ...]
+    """At least one, all of the same file."""
+    file: Path
+    version: Version | None
+    """The file's, when its lines were shown."""
+    text: str
+
+    @property
+    def place(self) -> str:
+        """The path and the lines' numbers. They are those of the new file, if it has any of the lines."""
+        path = make_visible_line(self.lines[0].path)
+        new = [line.new for line in self.lines if line.new is not None]
+        old = [line.old for line in self.lines if line.old is not None]
+        numbers = new or old
+        if not numbers:
+            return path
+        last = f"-{numbers[-1]}" if numbers[-1] > numbers[0] else ""
+        return f"{path}:{numbers[0]}{last}{'' if new else ' before the change'}"
+
+    def prompt(self) -> str:
+        """The place, the lines, and the comment."""
+        note = "" if version_of(self.file) == self.version else " (the file has changed since)"
+        lines = "\n".join(_snippet(self.lines))
+        fence = "`" * max(3, *(len(run) + 1 for run in _FENCE.findall(lines)), 0)
+        return f"{self.place}{note}\n{fence}diff\n{lines}\n{fence}\n{self.text}"
+
+
+def _snippet(lines: Sequence[PlacedLine]) -> Iterator[str]:
+    """The lines as in a diff: in each change, the removed ones come first."""
+    last: int | None = None
+    for _, run in groupby(lines, key=lambda line: line.sign == " "):
+        for line in sorted(run, key=lambda line: line.sign == "+"):
+            if last is not None and line.new is not None and line.new > last + 1:
+                yield "…"
+            last = line.new or last
+            yield line.sign + make_visible_line(line.text)
+
+
+def comment_on(lines: Iterable[PlacedLine], comments: Iterable[Comment]) -> Comment | None:
+    """The comment on these lines, and maybe on others, too."""
+    wanted = set(lines)
+    return next((comment for comment in comments if wanted.issubset(comment.lines)), None)
+
+
+def write_comment(comment: Comment, comments: list[Comment]) -> None:
+    """Add this comment, or put it in place of the one on the same lines. One without a text removes that."""
+    at = next((at for at, other in enumerate(comments) if other.lines == comment.lines), len(comments))
+    comments[at : at + 1] = [comment] * bool(comment.text.strip())
+
+
+def take_comments(comments: list[Comment]) -> str:
+    """The text that begins a prompt with all comments, which leave the list; "" without any."""
+    parts = [TITLE, *(comment.prompt() for comment in comments), ""]
+    taken = "\n\n".join(parts) if comments else ""
+    comments.clear()
+    return taken

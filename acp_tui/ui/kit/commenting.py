@@ -1,0 +1,170 @@
+"""Selecting lines of diffs and commenting on them. What becomes of the comments is decided by who shows the lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.strip import Strip
+from textual.widgets import Input
+
+from acp_tui.client.line_comments import Comment, Version, comment_on, write_comment
+from acp_tui.client.line_comparison import PlacedLine
+from acp_tui.ui.kit.frame import Dialog, Frame, shown_line
+from acp_tui.ui.kit.line_view import StripView
+from acp_tui.ui.rendering.diff import LineSign
+
+MARK: Final = "●"
+"""After the sign of a line with a comment."""
+SELECTED: Final = Style(reverse=True)
+
+
+class CommentView(StripView):
+    """Lines, among them those of diffs, which the user can select and comment on."""
+
+    class Moved(Message):
+        """Something else is selected, or there are other comments."""
+
+    def __init__(self, comments: list[Comment], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._comments = comments
+        self._cursor: int | None = None
+        self._anchor = 0
+        """The row where the selection began."""
+
+    def show(self, strips: Sequence[Strip], height: int) -> None:
+        if len(strips) != len(self._strips):
+            self._cursor = None  # the row is another line now
+        if self._cursor is not None and self._selection:
+            self.call_after_refresh(self.reveal, range(self._cursor, self._cursor + 1))  # there may be fewer rows now
+        super().show(strips, height)
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        strip = super().draw_line(line, width)
+        if any(comment_on([placed], self._comments) for placed in self._placed(line)):
+            strip = Strip(
+                Segment(f"{each.text[0]}{MARK}", each.style) if isinstance(each, LineSign) else each for each in strip
+            )
+        is_selected = line in self._selection
+        return Strip(Segment.apply_style(strip, post_style=SELECTED)) if is_selected else strip
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The keys for comments, and what they do."""
+        count = len(self._comments)
+        return [
+            *["{select_up} {select_down}: select"] * bool(self._selection),
+            "{comment}: comment",
+            *[f"{{send_comments}}: {count} comment{'s' * (count > 1)} to the prompt"] * bool(count),
+        ]
+
+    # The selection
+
+    @property
+    def _in_view(self) -> range:
+        top = self.scroll_offset.y
+        return range(top, min(top + self.scrollable_content_region.height, len(self._strips)))
+
+    @property
+    def _selection(self) -> range:
+        """The selected rows. There are none if the cursor is out of view."""
+        if self._cursor is None or self._cursor not in self._in_view:
+            return range(0)
+        return range(min(self._cursor, self._anchor), max(self._cursor, self._anchor) + 1)
+
+    def _placed(self, row: int) -> list[PlacedLine]:
+        """The lines of diffs in this row: two if they are side by side."""
+        return [each.placed for each in self._strips[row] if isinstance(each, LineSign)]
+
+    def select(self, row: int | None, *, extends: bool = False) -> None:
+        """Select this row alone, or all from where the selection began to it; None selects nothing."""
+        self._cursor = row
+        if row is not None:
+            self._anchor = self._anchor if extends else row
+            self.reveal(range(row, row + 1))
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def begins_in(self, rows: range) -> range:
+        """Of the rows in view, those where a selection may begin."""
+        return rows
+
+    def _begin(self) -> None:
+        """Select the first changed line in view."""
+        rows = [row for row in self.begins_in(self._in_view) if self._placed(row)]
+        changed = (row for row in rows if any(line.sign != " " for line in self._placed(row)))
+        self.select(next(changed, rows[0] if rows else None))
+
+    def end(self) -> None:
+        """Select nothing."""
+        if self._cursor is not None:
+            self.select(None)
+
+    def step(self, step: int, *, extends: bool = False) -> bool:
+        """Select the next line for 1, the one before for -1. Returns False if nothing is selected or there is none."""
+        if extends and not self._selection:
+            self._begin()
+            return True
+        if self._cursor is None or not self._selection:
+            return False
+        ahead = range(self._cursor + step, len(self._strips) if step > 0 else -1, step)
+        row = next((row for row in ahead if self._placed(row)), None)
+        if row is not None:
+            self.select(row, extends=extends)
+        return row is not None
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._point(event, extends=False)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if event.button and self._selection:
+            self._point(event, extends=True)
+
+    def _point(self, event: events.MouseEvent, *, extends: bool) -> None:
+        place = event.get_content_offset(self)
+        row = -1 if place is None else self.scroll_offset.y + place.y
+        if row != self._cursor and 0 <= row < len(self._strips) and self._placed(row):
+            self.select(row, extends=extends)
+
+    # The comments
+
+    def comment(self, folder: Path, version_of: Callable[[Path], Version | None]) -> None:
+        """Let the user write on what is selected, or select something first. Paths are relative to `folder`."""
+        if self._cursor is None or not self._selection:
+            self._begin()
+            return
+        path = self._placed(self._cursor)[0].path
+        lines = [line for row in self._selection for line in self._placed(row) if line.path == path]
+        file = folder / path
+        before = comment_on(lines, self._comments)
+        comment = before or Comment(tuple(dict.fromkeys(lines)), file, version_of(file), "")
+
+        def keep(text: str | None) -> None:
+            if text is not None:
+                write_comment(comment._replace(text=text), self._comments)
+                self.refresh()
+                self.post_message(self.Moved())
+
+        self.app.push_screen(CommentDialog(comment), keep)
+
+
+class CommentDialog(Dialog[str | None]):
+    """Returns the text for a comment; None if it stays as it is."""
+
+    def __init__(self, comment: Comment) -> None:
+        super().__init__()
+        self._comment = comment
+
+    def compose(self) -> ComposeResult:
+        keys = f"Enter keep{', or remove if empty' * bool(self._comment.text)} · {{dialog_close}} leave it"
+        field = Input(self._comment.text, select_on_focus=False)
+        yield Frame(shown_line(f"Comment on {self._comment.place}"), keys, field)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value)
