@@ -96,8 +96,14 @@ def known_worktree(folder: Path) -> Worktree | None:
     return None
 
 
-async def add_worktree(cwd: Path, name: str = "") -> Worktree:
-    """Create a worktree of the repository that contains `cwd`, from its last commit, on a new branch.
+async def last_commit(cwd: Path) -> str:
+    """What a worktree of the repository that contains `cwd` would begin with. Raises: WorktreeFailed."""
+    with _failures("Can't create a worktree"):
+        return await _head((await _place(cwd))[0])
+
+
+async def add_worktree(cwd: Path, name: str = "", base: str = "") -> Worktree:
+    """Create a worktree of the repository that contains `cwd` on a new branch, from `base` or the last commit.
 
     It's beside the repository, in `REPOSITORY.worktrees/NAME`. The default names are `session-1` and so on.
 
@@ -105,7 +111,7 @@ async def add_worktree(cwd: Path, name: str = "") -> Worktree:
     """
     with _failures("Can't create a worktree"):
         top, prefix = await _place(cwd)
-        base = await _head(top)
+        base = base or await _head(top)
         wanted = _NOT_IN_NAMES.sub("-", name).strip("-")
         if name and not wanted:
             raise WorktreeFailed(f"A worktree can't be named {name!r}: use letters, digits, - and _")

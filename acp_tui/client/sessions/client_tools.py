@@ -97,14 +97,14 @@ class OwnCommands:
         self._apply(updates.CommandRun(line, terminal_id))
         self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
 
-    async def succeeds(self, line: str) -> bool:
-        """Run a command line to its end, and return whether it succeeded. Then its output isn't for the agent."""
+    async def run_to_end(self, line: str) -> ExitStatus:
+        """Run a command line to its end. If it succeeds, its output isn't for the agent."""
         await self.run(line)
         one = self._offered[-1]
         status = await self._tools.end_of_own(one.terminal_id)
         if status.exit_code == 0 and one in self._offered:
             self._offered.remove(one)
-        return status.exit_code == 0
+        return status
 
     def drop_last(self) -> OfferedOutput | None:
         """Don't add the output of the last command to the next prompt."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from anyio import to_thread
 from rich.segment import Segment
 from textual import events, work
 from textual.app import ComposeResult
@@ -16,8 +18,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
+from acp_tui.client.worktrees import WorktreeFailed, bring_back, changes_in, known_worktree
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
+from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.changed_files import UNKNOWN, change_segments, count_words, in_full
 from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen
 from acp_tui.ui.commands.command import Place
@@ -36,8 +40,9 @@ if TYPE_CHECKING:
 
 KEYS: Final = (
     "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · {changes_undo} undo"
-    " · {changes_reload} refresh · {dialog_close} back"
+    "{copy} · {changes_reload} refresh · {dialog_close} back"
 )
+COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
 
 class ChangeList(RowList, can_focus=True):
@@ -134,9 +139,15 @@ class ChangesScreen(ModalScreen[None]):
         self._is_writing = False
 
     def compose(self) -> ComposeResult:
-        keys = Static(keys_in_force(self).hint(KEYS), classes="changes-keys", markup=False)
+        told = KEYS.replace("{copy}", COPY if self._is_in_worktree else "")
+        keys = Static(keys_in_force(self).hint(told), classes="changes-keys", markup=False)
         with Vertical(id="changes"):
             yield from (self._title, self._since, self._list, self._notes, self._about, keys)
+
+    @property
+    def _is_in_worktree(self) -> bool:
+        """Whether it may be one of ours, judging by the name of its parent folders."""
+        return any(part.endswith(".worktrees") for part in self._folder.root.parts)
 
     def on_mount(self) -> None:
         self.set_focus(self._list)
@@ -262,6 +273,30 @@ class ChangesScreen(ModalScreen[None]):
             raise ChangesError("", f"{done} reverted. {failures[0]}" + _more(len(failures) - 1))
         undo = keys_in_force(self).hint("; press {changes_undo} to undo them one by one")
         return f"{_files(len(paths))} as at {self._folder.since}{undo}"
+
+    def action_copy_back(self) -> None:
+        self.on_change_list_moved()
+        change = self._list.change
+        if change is not None:
+            self._write(lambda: self._copy_back(change.path))
+
+    async def _copy_back(self, path: str) -> str:
+        root, name = self._folder.root.resolve(), make_visible_path(path)
+        worktree = await to_thread.run_sync(known_worktree, root)
+        if worktree is None:
+            raise ChangesError(path, "Files are copied from worktrees that acp-tui created only.")
+        below = str((root / path).relative_to(worktree.root))
+        try:
+            wanted = [change for change in await changes_in(worktree) if change.path == below]
+            brought = await bring_back(worktree, wanted)
+        except WorktreeFailed as error:
+            raise ChangesError(path, str(error)) from error
+        origin = make_visible_path(from_home(Path(worktree.origin)))
+        if brought.conflicts:
+            raise ChangesError(path, f"{name} isn't copied: {origin} has conflicting changes.")
+        if not wanted:
+            raise ChangesError(path, f"{name} isn't copied: it's as in the last commit, or git ignores it.")
+        return f"{name} is copied to {origin}" if brought.written else f"{name} is the same in {origin}"
 
     def action_undo(self) -> None:
         self._doomed = None

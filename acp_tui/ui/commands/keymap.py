@@ -218,7 +218,7 @@ _TEXT_FIELDS: Final[tuple[Place, ...]] = (
 )
 """There, a key that types a character does that."""
 _LISTS: Final[tuple[Place, ...]] = (
-    *("sessions", "agent", "changes", "diff", "page", "choices", "ask"),
+    *("sessions", "several", "comparison", "agent", "changes", "diff", "page", "choices", "ask"),
     *("reading", "moving"),
 )
 """Places in which letters are keys."""

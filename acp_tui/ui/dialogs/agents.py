@@ -47,9 +47,9 @@ class AgentList(FilteredList):
 
     make_search = SearchLine
 
-    def __init__(self) -> None:
-        super().__init__(empty="Looking for agents …")
-        self._list: NumberedRows = NumberedRows(rows_around=18, rows_around_low=9)
+    def __init__(self, rows: NumberedRows | None = None, *, has_search: bool = True) -> None:
+        super().__init__(has_search=has_search, empty="Looking for agents …")
+        self._list: NumberedRows = rows or NumberedRows(rows_around=18, rows_around_low=9)
 
     @property
     def agent(self) -> ListedAgent | None:

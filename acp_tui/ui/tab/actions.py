@@ -37,6 +37,7 @@ from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
 from acp_tui.ui.tab.history import HistoryController, Welcoming
 from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED, WATCHING
+from acp_tui.ui.tab.several import SeveralController
 from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.tab.taking_out import (
     TakeOut,
@@ -62,6 +63,7 @@ class Actions:
         # With their types, because mypy reads the rows of the table first.
         self.tab: Tab = tab
         self.worktrees = WorktreesController(tab)
+        self.several: SeveralController = SeveralController(tab)
         self.entries: TakeOut = TakeOut(tab)
         self.terminals: TerminalsController = TerminalsController(tab)
         self.history: HistoryController = HistoryController(tab)

@@ -12,6 +12,7 @@ from anyio import to_thread
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.prompt_queue import Prompt, PromptQueue
 from acp_tui.conversation.content import with_pastes
+from acp_tui.conversation.wording import how_ended
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
@@ -392,7 +393,7 @@ class PromptController:
         queue, is_idle = session.queue, session.conversation.is_idle
         if due.every_s and not is_idle:  # the last one still runs
             queue.schedule(due._replace(due=due.due + due.every_s))
-        elif due.until and session.conversation.is_connected and await self._succeeds(session, due.until):
+        elif due.until and session.conversation.is_connected and await self.run_to_end(session, due.until) == "exit 0":
             self._tab.say(f"`{due.until}` succeeds, so your prompt isn't repeated.")
         else:
             if due.times > 1 and session.conversation.is_connected:
@@ -405,12 +406,15 @@ class PromptController:
                     queue.hold()
         self._look_at_clock(session)
 
-    async def _succeeds(self, session: Session, line: str) -> bool:
+    async def run_to_end(self, session: Session, line: str) -> str:
+        """Run a command of the user's, and return how it ended: "exit 0" if it succeeded."""
         try:
-            return await session.commands.succeeds(line)
+            status = await session.commands.run_to_end(line)
         except ClientError as error:
             self._tab.say(str(error), severity="error")
-            return False
+            return "failed"
+        self._show_changed(session)
+        return how_ended(status.exit_code, status.signal)
 
     def _send_when_due(self, queue: PromptQueue) -> None:
         session = self._tab.session

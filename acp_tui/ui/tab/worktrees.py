@@ -48,29 +48,35 @@ class WorktreesController:
         """The folder that the worktree came from, once the user has chosen to delete the worktree."""
 
     async def begin(self, name: str = "", command: AgentCommand | None = None) -> None:
-        """Add a worktree of the tab's repository, and start a session of this or another agent there, in a new tab."""
-        known = await to_thread.run_sync(known_worktree, self._tab.cwd)
-        # Put it next to other worktrees, not into one: all of them belong to the same repository.
-        repository = self._tab.cwd
-        if known is not None:
-            below = Path(known.origin) / Path(known.folder).relative_to(known.root)
-            repository = below if await to_thread.run_sync(below.is_dir) else Path(known.origin)
+        """Start a session of this or another agent in a new worktree, in a new tab."""
         try:
-            worktree = await add_worktree(repository, name)
+            worktree = await add_worktree(await self.repository(), name)
         except WorktreeFailed as error:
             self._tab.say_error(error)
             return
+        await self.open(worktree, command)
+        self._tab.say(
+            f"Worktree {worktree.name}, from the last commit: it doesn't include uncommitted"
+            f" changes in {_shown(worktree.origin)}."
+        )
+
+    async def repository(self) -> Path:
+        """Where new worktrees are added: next to other worktrees, not in one. All belong to the same repository."""
+        known = await to_thread.run_sync(known_worktree, self._tab.cwd)
+        if known is None:
+            return self._tab.cwd
+        below = Path(known.origin) / Path(known.folder).relative_to(known.root)
+        return below if await to_thread.run_sync(below.is_dir) else Path(known.origin)
+
+    async def open(self, worktree: Worktree, command: AgentCommand | None = None) -> Tab:
+        """Start a session of this or another agent in a worktree, in a new tab."""
         folder = Path(worktree.folder)
         link = self._tab.link
         if command is None and not link.can_work_in(folder):
             command = link.command  # another process, in the same sandbox around that folder
         if command is not None:
             link = self._tab.app.link_to(command, folder)
-        await self._tab.app.open_tab(link, folder)
-        self._tab.say(
-            f"Worktree {worktree.name}, from the last commit: it doesn't include uncommitted"
-            f" changes in {_shown(worktree.origin)}."
-        )
+        return await self._tab.app.open_tab(link, folder)
 
     async def may_leave(self) -> bool:
         """Ask what to do with the tab's worktree, and copy its changes back. Returns False if the tab should stay.

@@ -44,6 +44,7 @@ from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab import queue_lines
 from acp_tui.ui.tab.going_back import GoBackDialog
 from acp_tui.ui.tab.queue_lines import QueueLines
+from acp_tui.ui.tab.several import CompareDialog, SeveralDialog
 from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
 
 PROMPT = ("prompt", "session", "app")
@@ -66,6 +67,8 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "sessions": (SessionsDialog,),
     "prompts": (GoBackDialog,),
     "agents": (AgentsScreen,),
+    "several": (SeveralDialog,),
+    "comparison": (CompareDialog,),
     "agent": (CapabilityCard,),
     "changes": (ChangesScreen,),
     "diff": (ReviewScreen,),

@@ -1,0 +1,293 @@
+"""One prompt to several agents, each in a worktree of its own, and the comparison of what they did there.
+
+The worktrees themselves, and what happens to them when their tabs close, are `worktrees`' affair.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+
+from anyio import to_thread
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from acp_tui.client.agents.catalogue import EntrySource, ListedAgent, read_catalogue
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.worktrees import Worktree, WorktreeFailed, add_worktree, known_worktree, last_commit
+from acp_tui.conversation.wording import from_home
+from acp_tui.ui.changes.list import ChangesScreen
+from acp_tui.ui.commands.command import Place
+from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.dialogs.agents import AgentList, Read
+from acp_tui.ui.dialogs.trust import agreed_command
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.frame import Dialog, Frame, shown_line
+from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.session.status import last_line
+from acp_tui.ui.session.status_line import MARKS
+from acp_tui.ui.tab.stage import Live
+
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.tab import Tab
+
+LEAST: Final = 2
+MOST: Final = 5
+HOW_MANY: Final = f"Choose {LEAST} to {MOST}, or one several times"
+EACH: Final = "Each works in its own git worktree, from the last commit: your uncommitted changes aren't in it."
+RUNNING: Final = "running"
+
+
+class CountedRows(NumberedRows):
+    """A list whose rows show how often each one is chosen."""
+
+    mark_cells = 3
+
+    def __init__(self) -> None:
+        super().__init__(rows_around=20, rows_around_low=10)
+        self.counts: Counter[str] = Counter()
+        """By the agents' names."""
+
+    def mark_of(self, index: int) -> str:
+        count = self.counts[self.rows[index].value.name]
+        return f"{count}× " if count else "   "
+
+
+class SeveralDialog(Dialog[list[ListedAgent] | None]):
+    """Returns the chosen agents, each as often as it was chosen."""
+
+    PLACE: ClassVar[Place] = "several"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+
+    def __init__(self, current: ListedAgent, read: Read = read_catalogue) -> None:
+        """`current` is chosen to begin with."""
+        super().__init__()
+        self._agents: Sequence[ListedAgent] = (current,)
+        self._read = read
+        self._rows = CountedRows()
+        self._counts = self._rows.counts
+        self._counts[current.name] = 1
+        self._list = AgentList(self._rows, has_search=False)
+        self._said = Static(EACH, classes="dialog-said", markup=False)
+
+    def compose(self) -> ComposeResult:
+        keys = "{several_more} choose, or once more · {several_none} don't · {list_choose} start · {dialog_close} close"
+        yield Frame(Content("Send the prompt to several agents"), keys, self._list, self._said)
+
+    def on_mount(self) -> None:
+        self._show_agents()
+
+    @work(exclusive=True)
+    async def _show_agents(self) -> None:
+        (current,) = self._agents
+        listed = (await to_thread.run_sync(self._read)).agents
+        others = (agent for agent in listed if not agent.obstacle and agent.name != current.name)
+        self._agents = (current, *others)
+        self._list.show_agents(self._agents)
+        self._say()
+
+    def _say(self) -> None:
+        self._rows.refresh()
+        self._said.update(f"{EACH}\n{HOW_MANY}: {self._counts.total()} chosen.")
+
+    def action_more(self) -> None:
+        agent = self._list.agent
+        if agent is not None and self._counts.total() < MOST:
+            self._counts[agent.name] += 1
+        self._say()
+
+    def action_none(self) -> None:
+        if self._list.agent is not None:
+            self._counts[self._list.agent.name] = 0
+        self._say()
+
+    def on_filtered_list_chosen(self) -> None:
+        chosen = [agent for agent in self._agents for _ in range(self._counts[agent.name])]
+        if len(chosen) >= LEAST:
+            self.dismiss(chosen)
+        else:
+            self._said.update(Content.styled(f"{HOW_MANY}. Space chooses the one at the cursor.", "$text-warning"))
+
+
+class Compared(NamedTuple):
+    tab: Tab
+    worktree: Worktree
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether its agent has worked here, and has stopped."""
+        said = self.tab.conversation
+        return isinstance(self.tab.stage, Live) and said is not None and said.is_idle and not said.is_blank
+
+    def row(self, number: int, changes: str, check: str) -> PickerRow[Compared]:
+        """`changes` and `check` are already aligned in columns."""
+        tab, panel = self.tab, self.tab.panel
+        name, agent = self.worktree.name, tab.marked_agent
+        ended = panel.work.ended if panel is not None and self.has_finished else ""
+        last = last_line(panel.conversation) if panel is not None else tab.phase
+        return PickerRow(
+            self,
+            f"{number:>2} {MARKS[tab.state][0]} {name if name.startswith(agent) else f'{agent}: {name}'}",
+            f"{self.worktree.root}, on branch {self.worktree.branch}",
+            aside=GAP.join(filter(None, (changes, check))),
+            below=" · ".join(filter(None, (ended or tab.state.value, last))),
+        )
+
+
+class CompareDialog(Dialog[Compared | None]):
+    """Shows what changed in each worktree, and how a command ends there. Returns the one that the user chose."""
+
+    PLACE: ClassVar[Place] = "comparison"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+
+    def __init__(self, compared: Sequence[Compared], listeners: list[Callable[[], None]], line: str) -> None:
+        """`line` is the user's command, "" for none. `listeners` are called when a tab changes its state."""
+        super().__init__()
+        self._compared = compared
+        self._listeners = listeners
+        self._line = line
+        self._unchecked = list(compared) if line else []
+        self._ends: dict[Compared, str] = {}
+        """How the command ended."""
+        self._list = FilteredList(has_search=False)
+
+    def compose(self) -> ComposeResult:
+        where = from_home(Path(self._compared[0].worktree.origin))
+        title = f"Worktrees of {where}" + f" · {self._line}" * bool(self._line)
+        keys = "{list_choose} review the changes · {comparison_choose} choose this one · {dialog_close} close"
+        yield Frame(shown_line(title), keys, self._list)
+
+    def on_mount(self) -> None:
+        self._listeners.append(self._note_state)
+        self._note_state()
+
+    def on_unmount(self) -> None:
+        self._listeners.remove(self._note_state)
+
+    def _note_state(self) -> None:
+        self.on_folder_changes_changed()
+        if RUNNING not in self._ends.values():
+            self._check()
+
+    def on_folder_changes_changed(self) -> None:
+        tabs = list(self._compared[0].tab.app.tabs)
+        there = [one for one in self._compared if one.tab in tabs]
+        changes = aligned([one.tab.changes.summary() if one.tab.changes is not None else "" for one in there])
+        checks = aligned([self._ends.get(one, "") for one in there])
+        rows = zip(there, changes, checks, strict=True)
+        self._list.show_rows(one.row(tabs.index(one.tab) + 1, *cells) for one, *cells in rows)
+
+    @work(exclusive=True)
+    async def _check(self) -> None:
+        """Run the command where the agent has finished, one after the other: two could disturb each other."""
+        while (one := next((one for one in self._unchecked if one.has_finished), None)) is not None:
+            session = one.tab.session
+            assert session is not None
+            self._unchecked.remove(one)
+            self._ends[one] = RUNNING
+            self.on_folder_changes_changed()
+            self._ends[one] = await one.tab.writing.run_to_end(session, self._line)
+            self.on_folder_changes_changed()
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        changes = message.row.value.tab.changes
+        if changes is not None and changes.is_listed_or_say():
+            self.app.push_screen(ChangesScreen(changes))
+
+    def action_choose(self) -> None:
+        if self._list.row is not None:
+            self.dismiss(self._list.row.value)
+
+
+class SeveralController:
+    """Starts several agents with one prompt, and compares their worktrees. Use it in a worker."""
+
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
+
+    async def begin(self, prompt: str = "") -> None:
+        """Send the prompt, or the draft, to several agents, each in a new worktree and a new tab."""
+        tab, box = self._tab, self._tab.prompt
+        told = prompt or box.draft.strip()
+        if not told:
+            tab.say("Write what the agents should do: /several PROMPT.")
+            return
+        try:
+            is_started = await self._start(PromptInput.Submitted(told, images=box.images))
+        except WorktreeFailed as error:
+            tab.say_error(error)
+            is_started = False
+        if is_started:
+            box.discard_draft()
+            await tab.app.tabs.go_to(tab)
+            await self.compare()
+        elif prompt:
+            box.put_before(f"/several {prompt}")
+
+    async def _start(self, prompt: PromptInput.Submitted) -> bool:
+        """Start the agents that the user chooses. Returns False if there are none. Raises: WorktreeFailed."""
+        worktrees = self._tab.actions.worktrees
+        repository = await worktrees.repository()
+        base = await last_commit(repository)
+        commands = await self._chosen()
+        made = [await add_worktree(repository, name, base) for name, _ in commands]
+        for worktree, (_, command) in zip(made, commands, strict=True):
+            other = await worktrees.open(worktree, command)
+            other.prompt.take_back(prompt, for_later=True)
+            if other.session is not None:  # already
+                other.prompt.send_what_waits()
+        return bool(made)
+
+    async def _chosen(self) -> Sequence[tuple[str, AgentCommand | None]]:
+        """The names and the commands that the user chooses and agrees to; None for the tab's own agent."""
+        tab = self._tab
+        assert tab.link.command is not None
+        current = ListedAgent(tab.link.command, EntrySource.USER, tab.agent_title, is_recent=True)
+        commands: dict[str, AgentCommand | None] = {current.name: None}
+        chosen = await tab.ask(SeveralDialog(current)) or ()
+        for agent in chosen:
+            if agent.name not in commands:
+                ready = await agreed_command(tab.app, await to_thread.run_sync(agent.ready))
+                if ready is None:
+                    return ()
+                commands[agent.name] = ready
+        return [(agent.name, commands[agent.name]) for agent in chosen]
+
+    async def compare(self, line: str = "") -> None:
+        """Compare the worktrees of the tab's repository that have tabs, and run a command of the user's in each."""
+        tab = self._tab
+        compared = await to_thread.run_sync(_in_worktrees, list(tab.app.tabs))
+        here = next((one.worktree.origin for one in compared if one.tab is tab), str(tab.cwd.resolve()))
+        compared = [one for one in compared if Path(here).is_relative_to(one.worktree.origin)]
+        if not compared:
+            tab.say("No tab works in a worktree of this repository. /several PROMPT starts some.")
+            return
+        chosen = await tab.ask(CompareDialog(compared, tab.app.tabs.listeners, line))
+        if chosen is not None:
+            others = [one.tab for one in compared if one is not chosen]
+            tab.app.run_worker(_close((chosen.tab, *others), tab))  # whichever of the tabs is closed
+
+
+def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:
+    """Blocks."""
+    found = ((tab, known_worktree(tab.cwd)) for tab in tabs)
+    return [Compared(tab, worktree) for tab, worktree in found if worktree is not None]
+
+
+async def _close(tabs: Sequence[Tab], back: Tab) -> None:
+    """Close these tabs, as far as the user decides what happens to their worktrees. Then go back to a tab."""
+    app = back.app
+    for tab in tabs:
+        if tab in app.tabs:
+            await app.tabs.go_to(tab)
+            await app.close_tab(tab)
+            if tab in app.tabs:
+                return
+    if back in app.tabs:
+        await app.tabs.go_to(back)

@@ -1,0 +1,180 @@
+"""One prompt to several agents: each in a worktree of its own, compared, and one of them chosen."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.ui.tab.several import SeveralDialog
+from support.agents import scripted_argv
+from support.desks import SESSION, Desk, OpenDesk
+from ui.tab.test_worktrees import make_repository
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
+
+WORKS = """
+import pathlib
+def work(new, session, line):
+    prompt = expect("session/prompt")
+    said = prompt["params"]["prompt"][0]["text"]
+    folder = pathlib.Path(new["params"]["cwd"])
+    folder.joinpath("a.txt").write_text(line)
+    folder.joinpath("prompt.txt").write_text(said)
+    answer(prompt, stopReason="end_turn", usage={"totalTokens": 1200, "inputTokens": 1000, "outputTokens": 200})
+"""
+OWN = (
+    WORKS
+    + """
+new = expect("session/new")
+answer(new, sessionId="s2")
+work(new, "s2", "one\\ntwo\\n")
+serve_until_closed()
+"""
+)
+OTHER = (
+    """
+handshake()
+new = expect("session/new")
+answer(new, sessionId="s9")
+"""
+    + WORKS
+    + """
+work(new, "s9", "three\\n")
+serve_until_closed()
+"""
+)
+
+
+def list_other(monkeypatch: pytest.MonkeyPatch, script: str = OTHER) -> None:
+    """Offer another agent, named other."""
+    listed = ListedAgent(AgentCommand("other", scripted_argv(script)), EntrySource.USER, "Other")
+    monkeypatch.setattr(SeveralDialog.__init__, "__defaults__", (lambda: Catalogue((listed,)),))
+
+
+async def start_both(desk: Desk) -> None:
+    """Send a prompt to the tab's own agent and the other one, and wait until both have worked."""
+    make_repository(desk.tabs[0].cwd)
+    await desk.has_session()
+    await desk.send("/several Fix a.txt")
+    await desk.shows("uncommitted changes aren't in it", "1 chosen")
+    await desk.press("down", "space")
+    await desk.shows("2 chosen")
+    await desk.press("enter")
+    await desk.until(lambda: len(desk.tabs) == 3)
+    await desk.until(lambda: all(one.cwd.joinpath("prompt.txt").exists() for one in desk.tabs[1:]))
+    await desk.shows("Worktrees of ")
+    await desk.until(lambda: all(row.aside.startswith("2 files") for row in desk.rows))
+
+
+async def test_each_agent_gets_the_prompt_in_a_worktree_of_its_own(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN) as desk:
+        await start_both(desk)
+        home = desk.tabs[0].cwd
+        assert [one.cwd for one in desk.tabs[1:]] == [
+            home.parent / f"{home.name}.worktrees" / name for name in ("scripted", "other")
+        ]
+        assert [one.cwd.joinpath("prompt.txt").read_text() for one in desk.tabs[1:]] == ["Fix a.txt"] * 2
+        assert home.joinpath("a.txt").read_text() == "one\n"
+        await desk.shows("done · 1k tokens")
+        await desk.press("escape")
+        await desk.hides("Worktrees of ")
+        assert desk.tab is desk.tabs[0]
+
+
+async def test_a_command_of_the_users_runs_in_each_worktree(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN) as desk:
+        await start_both(desk)
+        await desk.press("escape")
+        await desk.send("/compare grep two a.txt")
+        await desk.shows("· grep two a.txt", "exit 0", "exit 1")
+        first, second = desk.rows
+        assert first.aside.endswith("exit 0")
+        assert second.aside.endswith("exit 1")
+
+
+async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN) as desk:
+        await start_both(desk)
+        await desk.press("enter")
+        await desk.shows("a.txt", "prompt.txt")
+        await desk.press("c")
+        await desk.shows("a.txt is copied to ")
+        home = desk.tabs[0].cwd
+        assert home.joinpath("a.txt").read_text() == "one\ntwo\n"
+        assert not home.joinpath("prompt.txt").exists()
+        await desk.press("escape")
+        await desk.shows("Worktrees of ")
+        await desk.press("down", "enter")
+        await desk.shows("a.txt", "prompt.txt")
+        await desk.press("c")
+        await desk.shows("a.txt isn't copied: ")
+        assert home.joinpath("a.txt").read_text() == "one\ntwo\n"
+
+
+async def test_one_is_chosen_and_the_others_go_only_after_a_yes(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN) as desk:
+        await start_both(desk)
+        home, own, other = (one.cwd for one in desk.tabs)
+        await desk.press("down", "c")
+        await desk.shows("Worktree other", "Copy its changes to ")
+        await desk.press("down", "enter")
+        await desk.shows("Worktree scripted", "You lose ")
+        assert home.joinpath("a.txt").read_text() == "three\n"
+        await desk.press("escape")
+        await desk.hides("Worktree scripted")
+        assert own.exists()
+        assert not other.exists()
+        assert len(desk.tabs) == 2
+
+
+async def test_nothing_starts_outside_a_repository_or_with_one_agent(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("/several Fix it")
+        await desk.shows("not a git repository", "/several Fix it")
+        make_repository(desk.tabs[0].cwd)
+        await desk.press("enter")
+        await desk.shows("1 chosen")
+        await desk.press("enter")
+        await desk.shows("Space chooses the one at the cursor")
+        await desk.press("escape")
+        await desk.shows("/several Fix it")
+        assert len(desk.tabs) == 1
+
+
+async def test_no_more_than_five_are_chosen_and_none_after_backspace(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        make_repository(desk.tabs[0].cwd)
+        await desk.has_session()
+        await desk.send("/several Fix it")
+        await desk.shows("1 chosen")
+        await desk.press(*["space"] * 6)
+        await desk.shows("5× ", "5 chosen")
+        await desk.press("backspace")
+        await desk.shows("0 chosen")
+
+
+async def test_without_worktrees_there_is_nothing_to_compare(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("/compare")
+        await desk.shows("No tab works in a worktree of this repository")
