@@ -196,9 +196,9 @@ class CompareDialog(Dialog[Compared | None]):
             self.on_folder_changes_changed()
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        changes = message.row.value.tab.changes
-        if changes is not None and changes.is_listed_or_say():
-            self.app.push_screen(ChangesScreen(changes))
+        tab = message.row.value.tab
+        if tab.changes is not None and tab.changes.is_listed_or_say():
+            self.app.push_screen(ChangesScreen(tab.changes, tab.prompt))
 
     def action_choose(self) -> None:
         if self._list.row is not None:

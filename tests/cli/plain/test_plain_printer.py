@@ -256,7 +256,7 @@ async def test_if_only_the_answer_is_wanted_nothing_is_told_before_the_turn_has_
     told.teller.finish()
     assert await told.lines() == ["", "Claude: One.", "", "Two."]
     told.hear(prompt("again"), agent("Half"), TurnEnded("max_tokens"))
-    assert await told.lines() == ["", "Claude: Half", "acp-tui: the turn ended: max_tokens"]
+    assert await told.lines() == ["", "Claude: Half", "acp-tui: stopped: token limit reached"]
 
 
 def test_a_diff_is_told_in_words_as_speech_leaves_out_a_minus() -> None:
