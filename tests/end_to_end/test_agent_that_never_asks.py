@@ -33,7 +33,6 @@ while True:
         does(3, "terminal/wait_for_exit", **made)
     end(prompt)
 """
-CHOICE: Final = "(Ctrl+C cancels the turn): "
 
 
 def run_exec(folder: Path, *options: str, script: str = NEVER_ASKS) -> subprocess.CompletedProcess[str]:
@@ -133,7 +132,7 @@ def test_lines_ask_and_do_exactly_what_the_answer_says(
             asks = 2 if number == 0 else len(answers) - 2
             for _ in range(min(asks, len(left))):
                 terminal.shows("and didn't ask for permission.")
-                terminal.shows(CHOICE)
+                terminal.shows("\nYour choice")
                 terminal.type(left.pop(0) + "\n")
             terminal.shows("terminal/")
             if "made.txt" in expected:
@@ -141,7 +140,7 @@ def test_lines_ask_and_do_exactly_what_the_answer_says(
             assert done_in(tmp_path) == expected
             for name in expected:
                 (tmp_path / name).unlink()
-        terminal.shows("\n> ")
+        terminal.shows("\nyou: ")
         terminal.type("\x04")
         assert terminal.end() == 0
     assert left == []

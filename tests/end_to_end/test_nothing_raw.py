@@ -309,10 +309,10 @@ def test_exec_and_what_reads_its_recording(agent: tuple[str, ...], folder: Path)
 def test_plain_lines_and_the_list_of_its_sessions(agent: tuple[str, ...], folder: Path) -> None:
     with process_on_terminal(("--plain", "--", *agent), environ(folder), folder) as (process, descriptor):
         terminal = TerminalProcess(process, descriptor)
-        terminal.until(lambda: b"\n> " in terminal.said)
+        terminal.until(lambda: b"\nyou: " in terminal.said)
         terminal.type("go\n")
         # Before the next prompt appears, the terminal itself would take Ctrl+D.
-        terminal.until(lambda: {b"Zz9", b"\n> "} <= _found(terminal.said.partition(END.encode())[2]))
+        terminal.until(lambda: {b"Zz9", b"\nyou: "} <= _found(terminal.said.partition(END.encode())[2]))
         terminal.type("\x04")
         terminal.end()
     assert_harmless(re.sub(rb"(?<=\n)\x07+", b"", terminal.said))  # ours, for a question and for the end of a turn
@@ -322,7 +322,7 @@ def test_plain_lines_and_the_list_of_its_sessions(agent: tuple[str, ...], folder
 
 
 def _found(said: bytes) -> set[bytes]:
-    return {each for each in (b"Zz9", b"\n> ") if each in said}
+    return {each for each in (b"Zz9", b"\nyou: ") if each in said}
 
 
 MISTAKES: Final = (

@@ -339,6 +339,7 @@ async def _hand_over(chat: Chat, argument: str) -> None:
         chat.say("/handover needs the name of an agent; to list them: acp-tui agents")
     elif _may_leave(chat):
         command = (await to_thread.run_sync(find_agent, argument)).ready()
+        chat.console.show_prompt(None)
         told = digest(_session(chat).conversation, [change.path for change in await chat.changes.all()])
         if await chat.console.lend(partial(_is_refused, command)):
             return

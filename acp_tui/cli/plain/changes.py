@@ -91,7 +91,7 @@ def change_words(change: FileChange) -> str:
     """Return a change as a sentence, without its number."""
     facts: list[str] = [change.kind]
     if change.added:
-        facts.append(f"{change.added:,} lines added")
+        facts.append("1 line added" if change.added == 1 else f"{change.added:,} lines added")
     if change.removed:
         facts.append(f"{change.removed:,} removed")
     if change.before_unknown is not None:

@@ -55,7 +55,7 @@ def test_a_prompt_of_the_command_line_is_sent_first(tmp_path: Path) -> None:
         assert terminal.end() == 0
 
 
-@pytest.mark.parametrize(("channels", "bells"), [('["bell"]', 1), ('["command"]', 0)])
+@pytest.mark.parametrize(("channels", "bells"), [('["bell"]', 1), ('["desktop"]', 1), ('["command"]', 0)])
 def test_the_bell_rings_for_a_question_where_the_settings_want_it(tmp_path: Path, channels: str, bells: int) -> None:
     settings = tmp_path / ".config" / "acp-tui" / "settings.toml"
     settings.parent.mkdir(parents=True)
