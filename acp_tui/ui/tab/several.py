@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 LEAST: Final = 2
 MOST: Final = 5
 HOW_MANY: Final = f"Choose {LEAST} to {MOST}, or one several times"
-EACH: Final = "Each works in its own git worktree, from the last commit: your uncommitted changes aren't in it."
+EACH: Final = "Each works in its own git worktree, without your uncommitted changes."
 RUNNING: Final = "running"
+NO_CHANGES: Final = "no changes"
 
 
 class CountedRows(NumberedRows):
@@ -122,8 +123,10 @@ class Compared(NamedTuple):
     @property
     def has_finished(self) -> bool:
         """Whether its agent has worked here, and has stopped."""
-        said = self.tab.conversation
-        return isinstance(self.tab.stage, Live) and said is not None and said.is_idle and not said.is_blank
+        if not isinstance(self.tab.stage, Live):
+            return False
+        said = self.tab.stage.session.conversation
+        return said.is_connected and said.is_idle and not said.is_blank
 
     def row(self, number: int, changes: str, check: str) -> PickerRow[Compared]:
         """`changes` and `check` are already aligned in columns."""
@@ -178,7 +181,9 @@ class CompareDialog(Dialog[Compared | None]):
     def on_folder_changes_changed(self) -> None:
         tabs = list(self._compared[0].tab.app.tabs)
         there = [one for one in self._compared if one.tab in tabs]
-        changes = aligned([one.tab.changes.summary() if one.tab.changes is not None else "" for one in there])
+        changes = aligned(
+            [one.tab.changes.summary() or NO_CHANGES if one.tab.changes is not None else "" for one in there]
+        )
         checks = aligned([self._ends.get(one, "") for one in there])
         rows = zip(there, changes, checks, strict=True)
         self._list.show_rows(one.row(tabs.index(one.tab) + 1, *cells) for one, *cells in rows)
@@ -232,6 +237,8 @@ class SeveralController:
 
     async def _start(self, prompt: PromptInput.Submitted) -> bool:
         """Start the agents that the user chooses. Returns False if there are none. Raises: WorktreeFailed."""
+        if self._tab.agent.agent_or_say() is None:
+            return False
         worktrees = self._tab.actions.worktrees
         repository = await worktrees.repository()
         base = await last_commit(repository)

@@ -59,7 +59,7 @@ async def start_both(desk: Desk) -> None:
     make_repository(desk.tabs[0].cwd)
     await desk.has_session()
     await desk.send("/several Fix a.txt")
-    await desk.shows("uncommitted changes aren't in it", "1 chosen")
+    await desk.shows("without your uncommitted changes", "1 chosen")
     await desk.press("down", "space")
     await desk.shows("2 chosen")
     await desk.press("enter")
