@@ -132,11 +132,12 @@ class Compared(NamedTuple):
         """`changes` and `check` are already aligned in columns."""
         tab, panel = self.tab, self.tab.panel
         name, agent = self.worktree.name, tab.marked_agent
+        shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
         ended = panel.work.ended if panel is not None and self.has_finished else ""
         last = last_line(panel.conversation) if panel is not None else tab.phase
         return PickerRow(
             self,
-            f"{number:>2} {MARKS[tab.state][0]} {name if name.startswith(agent) else f'{agent}: {name}'}",
+            f"{number:>2} {MARKS[tab.state][0]} {shown}",
             f"{self.worktree.root}, on branch {self.worktree.branch}",
             aside=GAP.join(filter(None, (changes, check))),
             below=" · ".join(filter(None, (ended or tab.state.value, last))),
