@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from anyio import to_thread
+from anyio import move_on_after, to_thread
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -41,6 +41,7 @@ LEAST: Final = 2
 MOST: Final = 5
 HOW_MANY: Final = f"Choose {LEAST} to {MOST}, or one several times"
 EACH: Final = "Each works in its own git worktree, without your uncommitted changes."
+READING_LIMIT_S: Final = 5.0
 RUNNING: Final = "running"
 NO_CHANGES: Final = "no changes"
 
@@ -246,6 +247,8 @@ class SeveralController:
         commands = await self._chosen()
         made = [await add_worktree(repository, name, base) for name, _ in commands]
         for worktree, (_, command) in zip(made, commands, strict=True):
+            with move_on_after(READING_LIMIT_S):  # what the agent changes is known exactly only if its files were read
+                await self._tab.app.changes_in(Path(worktree.folder)).ready()
             other = await worktrees.open(worktree, command)
             other.prompt.take_back(prompt, for_later=True)
             if other.session is not None:  # already
