@@ -16,14 +16,19 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any, Final
 
 import anyio
 from textual.app import App
 from textual.pilot import Pilot
 
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.worktrees import Worktree
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.updates import PromptSent, TurnEnded, TurnFailed
+from acp_tui.conversation.facts import TurnUsage, Usage
+from acp_tui.conversation.updates import PromptSent, TurnEnded, TurnFailed, UsageReported
+from acp_tui.protocol.roles import ExitStatus
 from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, without_durations
 from acp_tui.ui.replay.player import Pace, Spot
@@ -31,10 +36,11 @@ from acp_tui.ui.replay.render import View, picture_of, render, timeline_of_demo
 from acp_tui.ui.replay.screen import ReplayApp
 from acp_tui.ui.replay.timeline import Timeline, open_playable
 from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.several import Compared, CompareDialog
 from acp_tui.ui.tab.tab import Tab
 from acp_tui.workbench.inspect import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
-from support.folding import ask, call
+from support.folding import ask, call, chunk
 from support.screens import RecordedConnection, ScreenApp, new_session, rows, settled
 from support.waiting import TEST_LIMIT_S, until
 
@@ -88,7 +94,8 @@ async def take_all() -> Pictures:
         async with timeline_of_demo(take.scenario, DemoUser((take.prompt,)), SIZE) as timeline:
             for name, view in take.views.items():
                 pictures[name] = (await render(timeline, view, ".svg")).decode()
-    return pictures | await take_recording() | {"sessions": await take_sessions(), "demo": await take_film()}
+    of_tabs = {"sessions": await take_sessions(), "comparison": await take_comparison()}
+    return pictures | await take_recording() | of_tabs | {"demo": await take_film()}
 
 
 async def take_recording() -> Pictures:
@@ -129,19 +136,10 @@ async def take_sessions() -> str:
     """The sessions dialog, with five agents at work on five worktrees."""
     app, connections = ScreenApp(), [RecordedConnection() for _ in WORKERS]
     async with app.run_test(size=WIDE, notifications=False) as pilot:
-        sessions = []
-        for (agent, worktree, prompt, _), connection in zip(WORKERS, connections, strict=True):
-            cwd = Path("/work/durations.worktrees", worktree)
-            if sessions:
-                await app.tabs.open(Tab(None, cwd, clock=app.clock))
-            session = new_session(PromptSent((Text(prompt),)), connection=connection)
-            session.cwd = cwd
-            screen = app.screen
-            assert isinstance(screen, SessionScreen)
-            screen.tab.cwd = cwd
-            await screen.tab.show(session, agent)
-            sessions.append(session)
-            await settled(pilot)
+        sessions = [
+            await _open_tab(pilot, agent, Path("/work/durations.worktrees", worktree), prompt, connection)
+            for (agent, worktree, prompt, _), connection in zip(WORKERS, connections, strict=True)
+        ]
         await app.tabs.go_to(next(iter(app.tabs)))
         await settled(pilot)
         for session, (*_, happened) in zip(sessions, WORKERS, strict=True):
@@ -152,6 +150,63 @@ async def take_sessions() -> str:
         await until(partial(_is_seen, pilot, "Tab to answer"), pilot.pause, partial(str, "the sessions"))
         await settled(pilot)
         return picture_of(app)
+
+
+async def _open_tab(pilot: Pilot[Any], agent: str, cwd: Path, prompt: str, connection: RecordedConnection) -> Session:
+    """Show a session with this prompt in a tab: in the first one, or in a new one."""
+    app = pilot.app
+    assert isinstance(app, ScreenApp)
+    first = next(iter(app.tabs))
+    if first.session is not None:
+        await app.tabs.open(Tab(None, cwd, clock=app.clock))
+    session = new_session(PromptSent((Text(prompt),)), connection=connection)
+    session.cwd = cwd
+    screen = app.screen
+    assert isinstance(screen, SessionScreen)
+    screen.tab.cwd = cwd
+    await screen.tab.show(session, agent)
+    await settled(pilot)
+    return session
+
+
+CONTENDERS: Final = (
+    ("Claude", "All 8 tests pass now.", 83, 0.31, 48_200, "2 files +41 -12", 0),
+    ("Codex", "I fixed how hours are read.", 19, 0.12, 21_900, "1 file +9 -3", 1),
+    ("opencode", "The parser and its tests are fixed.", 47, 0.09, 63_400, "3 files +58 -20", 0),
+)
+"""Who got the prompt: last message, seconds after the one before, cost, tokens, changes, exit status of the tests."""
+
+
+async def take_comparison() -> str:
+    """What three agents made of one prompt, on three worktrees."""
+    app = ScreenApp()
+    async with app.run_test(size=WIDE, notifications=False) as pilot:
+        compared = []
+        for name, *_, changes, code in CONTENDERS:
+            cwd = Path("/work/durations.worktrees", name.lower())
+            session = await _open_tab(pilot, name, cwd, PROMPT, RecordedConnection())
+            session.apply(UsageReported(Usage(0, 0, 0.0, "USD")))
+            setattr(session.commands, "run_to_end", partial(_end, code))  # noqa: B010 - mypy knows the method
+            tab = app.tabs.front
+            assert tab is not None
+            setattr(tab, "changes", SimpleNamespace(summary=partial(str, changes)))  # noqa: B010
+            branch = f"acp-tui/{name.lower()}"
+            compared.append(Compared(tab, Worktree(str(cwd), str(cwd), "/work/durations", branch, "")))
+        for (tab, _), (_, said, seconds, cost, tokens, *_) in zip(compared, CONTENDERS, strict=True):
+            app.clock.now_s += seconds
+            assert tab.session is not None
+            tab.session.apply(chunk("agent", said))
+            tab.session.apply(UsageReported(Usage(tokens, 200_000, cost, "USD")))
+            tab.session.apply(TurnEnded("end_turn", usage=TurnUsage(tokens, tokens, 0)))
+        await app.push_screen(CompareDialog(compared, app.tabs.listeners, "pytest -q"))
+        await until(partial(_is_seen, pilot, "exit 1"), pilot.pause, partial(str, "the comparison"))
+        await until(lambda: not _is_seen(pilot, "running"), pilot.pause, partial(str, "the last test"))
+        await settled(pilot)
+        return picture_of(app)
+
+
+async def _end(code: int, _line: str) -> ExitStatus:
+    return ExitStatus(code, None)
 
 
 async def take_film() -> str:

@@ -440,6 +440,8 @@ class Completion:
     def _take(self, event: events.Key) -> bool:
         """Insert the selected suggestion. Enter isn't handled if nothing is left to insert: it sends."""
         self.draft_changed()  # keys may arrive before the message that the draft has changed
+        if self._place is None:  # which has closed the list
+            return event.key == "tab"
         if self._shown != self._place:
             self._delayed = event
             return True

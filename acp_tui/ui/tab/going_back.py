@@ -27,7 +27,7 @@ from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
-from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Dialog, Frame
 from acp_tui.ui.kit.row_list import PickerRow, RowList, aligned, short_time

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from anyio import to_thread
+from anyio import move_on_after, to_thread
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 LEAST: Final = 2
 MOST: Final = 5
 HOW_MANY: Final = f"Choose {LEAST} to {MOST}, or one several times"
-EACH: Final = "Each works in its own git worktree, from the last commit: your uncommitted changes aren't in it."
+EACH: Final = "Each works in its own git worktree, without your uncommitted changes."
+READING_LIMIT_S: Final = 5.0
 RUNNING: Final = "running"
+NO_CHANGES: Final = "no changes"
 
 
 class CountedRows(NumberedRows):
@@ -122,18 +124,21 @@ class Compared(NamedTuple):
     @property
     def has_finished(self) -> bool:
         """Whether its agent has worked here, and has stopped."""
-        said = self.tab.conversation
-        return isinstance(self.tab.stage, Live) and said is not None and said.is_idle and not said.is_blank
+        if not isinstance(self.tab.stage, Live):
+            return False
+        said = self.tab.stage.session.conversation
+        return said.is_connected and said.is_idle and not said.is_blank
 
     def row(self, number: int, changes: str, check: str) -> PickerRow[Compared]:
         """`changes` and `check` are already aligned in columns."""
         tab, panel = self.tab, self.tab.panel
         name, agent = self.worktree.name, tab.marked_agent
+        shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
         ended = panel.work.ended if panel is not None and self.has_finished else ""
         last = last_line(panel.conversation) if panel is not None else tab.phase
         return PickerRow(
             self,
-            f"{number:>2} {MARKS[tab.state][0]} {name if name.startswith(agent) else f'{agent}: {name}'}",
+            f"{number:>2} {MARKS[tab.state][0]} {shown}",
             f"{self.worktree.root}, on branch {self.worktree.branch}",
             aside=GAP.join(filter(None, (changes, check))),
             below=" · ".join(filter(None, (ended or tab.state.value, last))),
@@ -178,7 +183,9 @@ class CompareDialog(Dialog[Compared | None]):
     def on_folder_changes_changed(self) -> None:
         tabs = list(self._compared[0].tab.app.tabs)
         there = [one for one in self._compared if one.tab in tabs]
-        changes = aligned([one.tab.changes.summary() if one.tab.changes is not None else "" for one in there])
+        changes = aligned(
+            [one.tab.changes.summary() or NO_CHANGES if one.tab.changes is not None else "" for one in there]
+        )
         checks = aligned([self._ends.get(one, "") for one in there])
         rows = zip(there, changes, checks, strict=True)
         self._list.show_rows(one.row(tabs.index(one.tab) + 1, *cells) for one, *cells in rows)
@@ -232,12 +239,16 @@ class SeveralController:
 
     async def _start(self, prompt: PromptInput.Submitted) -> bool:
         """Start the agents that the user chooses. Returns False if there are none. Raises: WorktreeFailed."""
+        if self._tab.agent.agent_or_say() is None:
+            return False
         worktrees = self._tab.actions.worktrees
         repository = await worktrees.repository()
         base = await last_commit(repository)
         commands = await self._chosen()
         made = [await add_worktree(repository, name, base) for name, _ in commands]
         for worktree, (_, command) in zip(made, commands, strict=True):
+            with move_on_after(READING_LIMIT_S):  # what the agent changes is known exactly only if its files were read
+                await self._tab.app.changes_in(Path(worktree.folder)).ready()
             other = await worktrees.open(worktree, command)
             other.prompt.take_back(prompt, for_later=True)
             if other.session is not None:  # already

@@ -123,6 +123,14 @@ async def test_a_command_that_is_written_out_is_sent_by_enter() -> None:
         assert page.connection.prompts == ["/status"]
 
 
+async def test_enter_sends_what_was_typed_before_the_list_could_close() -> None:
+    async with page_with(REVIEW) as page:
+        await page.press("/")
+        await page.press_at_once(*"review it", "enter")
+        await page.until(lambda: page.connection.prompts)
+        assert page.connection.prompts == ["/review it"]
+
+
 async def test_ours_is_still_there_where_the_agent_has_one_of_that_name() -> None:
     async with page_with(OWN_HELP) as page:
         await page.press(*"/hel")

@@ -17,12 +17,14 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't i
 
 WORKS = """
 import pathlib
-def work(new, session, line):
+def work(new, line, waits=False):
     prompt = expect("session/prompt")
     said = prompt["params"]["prompt"][0]["text"]
     folder = pathlib.Path(new["params"]["cwd"])
     folder.joinpath("a.txt").write_text(line)
     folder.joinpath("prompt.txt").write_text(said)
+    if waits:
+        expect("_go_on")
     answer(prompt, stopReason="end_turn", usage={"totalTokens": 1200, "inputTokens": 1000, "outputTokens": 200})
 """
 OWN = (
@@ -30,7 +32,7 @@ OWN = (
     + """
 new = expect("session/new")
 answer(new, sessionId="s2")
-work(new, "s2", "one\\ntwo\\n")
+work(new, "one\\ntwo\\n")
 serve_until_closed()
 """
 )
@@ -42,7 +44,7 @@ answer(new, sessionId="s9")
 """
     + WORKS
     + """
-work(new, "s9", "three\\n")
+work(new, "three\\n")
 serve_until_closed()
 """
 )
@@ -59,14 +61,14 @@ async def start_both(desk: Desk) -> None:
     make_repository(desk.tabs[0].cwd)
     await desk.has_session()
     await desk.send("/several Fix a.txt")
-    await desk.shows("uncommitted changes aren't in it", "1 chosen")
+    await desk.shows("without your uncommitted changes", "1 chosen")
     await desk.press("down", "space")
     await desk.shows("2 chosen")
     await desk.press("enter")
     await desk.until(lambda: len(desk.tabs) == 3)
     await desk.until(lambda: all(one.cwd.joinpath("prompt.txt").exists() for one in desk.tabs[1:]))
     await desk.shows("Worktrees of ")
-    await desk.until(lambda: all(row.aside.startswith("2 files") for row in desk.rows))
+    await desk.until(lambda: [row.aside[:13].rstrip() for row in desk.rows] == ["2 files +2", "2 files +2 -1"])
 
 
 async def test_each_agent_gets_the_prompt_in_a_worktree_of_its_own(
@@ -99,6 +101,20 @@ async def test_a_command_of_the_users_runs_in_each_worktree(
         first, second = desk.rows
         assert first.aside.endswith("exit 0")
         assert second.aside.endswith("exit 1")
+
+
+async def test_the_command_waits_for_an_agent_that_still_works(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN.replace('two\\n")', 'two\\n", waits=True)')) as desk:
+        await start_both(desk)
+        await desk.press("escape")
+        await desk.send("/compare true")
+        await desk.shows("exit 0", "working")
+        assert [row.aside.endswith("exit 0") for row in desk.rows] == [False, True]
+        desk.let_go_on()
+        await desk.until(lambda: all(row.aside.endswith("exit 0") for row in desk.rows))
 
 
 async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
