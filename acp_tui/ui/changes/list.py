@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 KEYS: Final = (
     "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · {changes_undo} undo"
-    "{copy} · {changes_reload} refresh · {dialog_close} back"
+    " · {changes_reload} refresh · {dialog_close} back"
 )
+RELOAD: Final = " · {changes_reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
 
@@ -139,7 +140,7 @@ class ChangesScreen(ModalScreen[None]):
         self._is_writing = False
 
     def compose(self) -> ComposeResult:
-        told = KEYS.replace("{copy}", COPY if self._is_in_worktree else "")
+        told = KEYS.replace(RELOAD, COPY + RELOAD) if self._is_in_worktree else KEYS
         keys = Static(keys_in_force(self).hint(told), classes="changes-keys", markup=False)
         with Vertical(id="changes"):
             yield from (self._title, self._since, self._list, self._notes, self._about, keys)
