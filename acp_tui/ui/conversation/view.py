@@ -7,7 +7,7 @@ read in slices of a few milliseconds, so that a flood of output never delays a k
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain
@@ -561,15 +561,16 @@ class ConversationView(DetachedOwner, can_focus=True):
         view = self._spare.views.get(index)
         return view.ground if isinstance(view, EntryView) else None
 
-    def last_turn(self) -> Iterator[Strip]:
-        """The lines of the last turn, from its prompt on, for a terminal that has a background of its own."""
+    def last_turn(self, most: int) -> list[Strip]:
+        """At most so many lines of the last turn, the last ones, for a terminal that has a background of its own."""
         _, filters, background = self._surface()
-        entries = range(len(self.column.drawings))
-        first = next(filter(self.column.is_prompt, reversed(entries)), 0)
-        for index in entries[first:]:
+        found: list[Strip] = []
+        for index in reversed(range(len(self.column.drawings))):
             self.column.read(index)
-            for line in self.column.lines(index):
-                yield reduce(lambda strip, one: strip.apply_filter(one, background), filters, line)
+            found[:0] = self.column.lines(index)[-most:]
+            if self.column.is_prompt(index) or len(found) >= most:
+                break
+        return [reduce(lambda strip, one: strip.apply_filter(one, background), filters, line) for line in found[-most:]]
 
     # Scrolling
 
