@@ -163,9 +163,9 @@ def test_a_day_with_agents_on_one_repository(tmp_path: Path) -> None:
         day.wait_for("│ make it")
 
         day.type("\x1b[21~")
-        day.wait_for("walker: The day")
+        day.wait_for("● The day")
         day.type("\x1b")
-        day.until(lambda: "Alt+P pin it" not in day.shown)
+        day.until(lambda: "Esc close" not in day.shown)
         day.type("\x11")
         assert day.wait_for_end() == 0
         assert day.is_as_before()
@@ -174,9 +174,9 @@ def test_a_day_with_agents_on_one_repository(tmp_path: Path) -> None:
     with on_terminal(tmp_path, "--resume", "walk-1", size=SIZE) as again:
         again.wait_for("as it was kept")
         again.type("\x1b[21~")
-        again.wait_for("walker: The day")
+        again.wait_for("● The day")
         again.type("\x1b")
-        again.until(lambda: "Alt+P pin it" not in again.shown)
+        again.until(lambda: "Esc close" not in again.shown)
         again.type("\x11")
         assert again.wait_for_end() == 0
 

@@ -180,7 +180,7 @@ def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_
         terminal.type("later" + ENTER)
         terminal.shows("1 prompt waits")
         terminal.type(CTRL_C)
-        terminal.shows("* canceled")
+        terminal.shows("acp-tui: canceled")
         terminal.shows("1 prompt waits, held back")
         terminal.shows("\nyou: ")
         terminal.type(CTRL_C)

@@ -34,7 +34,7 @@ print(json.dumps({"version": early, "first frame": first, "session": loaded()}))
 """
 LIMIT = {
     "version": {"all": 80, "ours": 2},
-    "first frame": {"all": 475, "ours": 70},
+    "first frame": {"all": 476, "ours": 70},
     "session": {"all": 671, "ours": 239},
 }
 """What loads now, plus a few. Before you raise one, look for something to load later."""
