@@ -50,7 +50,8 @@ def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
     is_bare = not command.name and agent_argv is None and all(word.startswith("-") for word in rest)
     parser = _Parser(command, is_overview=is_bare)
     joined = {option.flags[0]: option.value_when_bare for option in command.options if option.is_joined}
-    args, left = parser.parse_known_args([f"{word}={joined[word]}" if word in joined else word for word in rest])
+    parse = parser.parse_known_intermixed_args if command.takes_prompt else parser.parse_known_args
+    args, left = parse([f"{word}={joined[word]}" if word in joined else word for word in rest])
     if left:
         parser.error(_too_much(command, getattr(args, "word", None), left))
     try:

@@ -232,7 +232,8 @@ def _notification(turn: DemoTurn, update: Mapping[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
 
-CREATE_S: Final = 5.0
+CREATE_S: Final = 600.0
+"""The client may ask its user first, who may read for a while."""
 CLEANUP_S: Final = 1.0
 
 

@@ -41,6 +41,8 @@ DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
         ("gemini --cwd /", "", {"agent": GEMINI, "cwd": Path("/")}),
         ("gemini codex", "", {"agent": GEMINI, "cwd": HERE, "prompt": "codex"}),
         ("run gemini explain --cwd /", "run", {"agent": GEMINI, "cwd": Path("/"), "prompt": "explain"}),
+        ("run gemini --cwd / explain", "run", {"agent": GEMINI, "cwd": Path("/"), "prompt": "explain"}),
+        ("--cwd / gemini explain", "", {"agent": GEMINI, "cwd": Path("/"), "prompt": "explain"}),
         (
             "exec gemini --option x=1=2 --mode plan --model fast",
             "exec",

@@ -214,8 +214,10 @@ def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: 
     """The whole line. Facts that don't fit are left out from the left, but the mode after the others."""
     elsewhere = [Content.styled(status.elsewhere, "$text-warning")] if status.elsewhere else []
     taken = elsewhere[0].cell_length + MIN_GAP if elsewhere else 0
-    left = left_of(status, max(width - taken, min(MIN_LEFT, width)), keymap, frame)
     facts = (*status.facts, keymap.hint("{help} help"))
+    modes = [fact for fact in facts if fact.startswith(MODE)]
+    kept = cell_len(" · ".join((*modes, facts[-1]))) + MIN_GAP if modes else 0
+    left = left_of(status, max(width - taken, min(MIN_LEFT, width)), keymap, frame, room=width - taken - kept)
     muted = [Content.styled(fact, "$foreground-muted") for fact in facts if fact]
     while muted or elsewhere:
         right = Content.styled(" · ", "$foreground-muted").join((*elsewhere, *muted))
@@ -247,10 +249,13 @@ def _at_work(status: Status) -> Work | None:
     return work if work is not None and status.state in AT_WORK and work.unheard is None else None
 
 
-def left_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
+def left_of(
+    status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0, *, room: int | None = None
+) -> Content:
     """The agent and its state, in at most `width` cells.
 
-    If it doesn't fit, the key goes first, then part of the agent's name.
+    If it doesn't fit, the key goes first, then part of the agent's name. What is said of the last turn is shortened to
+    `room` cells, so that the mode stays in view: it may be one in which the agent asks nothing.
     """
     if not status.agent:
         return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
@@ -260,7 +265,7 @@ def left_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: 
     words, _, key = keymap.hint(words).partition(";")
     silence = ""
     if status.work is not None and status.state == "ready":
-        words = status.work.ended
+        words = _shortened(status.work.ended, (width if room is None else room) - cell_len(status.agent) - GAPS)
     elif work is not None:
         glyph, words = MOVING[frame % len(MOVING)], f"{words} {clock(work.took_s)}"
         silence = f" · {work.silence}" if work.silence else ""
@@ -270,6 +275,14 @@ def left_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: 
     words += silence
     name = Content(status.agent).truncate(max(width - len(words) - GAPS, MIN_NAME), ellipsis=True)
     return _who_and_what(glyph, style, name.plain, words).truncate(width, ellipsis=True)
+
+
+def _shortened(words: str, room: int) -> str:
+    """As many of the parts as fit, at least the first."""
+    parts = words.split(" · ")
+    while len(parts) > 1 and cell_len(" · ".join(parts)) > room:
+        parts.pop()
+    return " · ".join(parts)
 
 
 def _who_and_what(glyph: str, style: str, agent: str, words: str) -> Content:

@@ -27,10 +27,12 @@ from acp_tui.conversation.updates import (
     OptionsReplaced,
     PermissionAnswered,
     PlanReplaced,
+    PromptSent,
     StateReported,
     TurnEnded,
     UsageReported,
 )
+from acp_tui.ui.session.status import Work
 from acp_tui.ui.session.status_line import Status, StatusLine, left_of, line_of
 from support.folding import ALLOW, agent, ask, call, thought
 from support.screens import AGENT, open_page
@@ -270,6 +272,20 @@ async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_l
     assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 32).plain.endswith("k · F1 help")
     assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 28).plain.endswith("mode: Ask · F1 help")
     assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 18).plain.endswith("  F1 help")
+
+
+def test_what_a_turn_cost_makes_room_for_the_mode() -> None:
+    conversation = Conversation()
+    work = Work(conversation, lambda: 0.0)
+    reducer.apply(conversation, PromptSent(()))
+    work.note_change()
+    reducer.apply(conversation, TurnEnded("end_turn", usage=TurnUsage(120_000, 0, 0)))
+    work.note_change()
+    status = Status(agent="Claude Agent", state="ready", work=work, facts=("mode: Bypass permissions",))
+    assert "done · 120k tokens" in line_of(status, 80).plain
+    for width in (62, 70, 80):
+        assert line_of(status, width).plain.endswith("mode: Bypass permissions · F1 help")
+        assert "done" in line_of(status, width).plain
 
 
 @pytest.mark.parametrize(
