@@ -153,9 +153,10 @@ class Actions:
             for option in self.said.options
         )
 
-    def has_tab(self, number: int) -> bool:
-        """Whether there is another tab, and one of this number."""
-        return 1 < len(self.tab.app.tabs) >= number
+    @property
+    def has_tabs(self) -> bool:
+        """Whether there is another tab."""
+        return len(self.tab.app.tabs) > 1
 
     # Conversation
 
