@@ -23,7 +23,7 @@ from acp_tui.client.agents.demo_agent import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.consent import ALLOW, INTERACTIVE, Grant, Policy
+from acp_tui.client.sessions.consent import INTERACTIVE, REFUSE, Grant, Policy
 from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
@@ -115,7 +115,7 @@ class _ScriptedUser:
     def _choice(self, request: PermissionRequest) -> PermissionOption | None:
         """The option to choose. If the wanted kind isn't offered, reject."""
         # Our own question (a file outside the project) is about the user's machine, not about the script.
-        kind = "reject_once" if ALLOW in request.options else self.user.answer
+        kind = "reject_once" if REFUSE in request.options else self.user.answer
         wanted = (option for option in request.options if option.kind == kind)
         return next(wanted, request.rejection_once)
 
