@@ -89,7 +89,6 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
         ("replay", "replay needs a recording or demo:NAME: acp-tui replay FILE; to list yours: acp-tui sessions"),
         ("replay demo:coding --follow", "a scenario is played first"),
         ("inspect demo:", "demo: needs a scenario"),
-        ("mock demo:", "demo: needs a scenario"),
         ("replay run.jsonl --until soon", "'soon' isn't a moment"),
         ("replay run.jsonl --until 1:75:00", "minutes and seconds go up to 59"),
         ("render run.jsonl -o a.svg --at 9:99", "'9:99' isn't a time"),
