@@ -81,7 +81,7 @@ _MAX_WAIT = Option(
 )
 _SESSIONS_NOTES = """\
 WORDS searches titles, prompts, and replies; quote more than one. ID is a session's ID or the beginning of one. FILE \
-ends in .md, .html, or .jsonl.
+ends in .md or .jsonl.
 """
 _HOST_NOTES = """\
 A host listens on a Unix socket that only you can use, and ends with its last
@@ -300,7 +300,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             Option(
                 ("--output", "-o"),
-                "write a .svg, .txt, .png, .html, .md, or .cast file",
+                "write a .svg, .txt, .png, or .md file",
                 Value("FILE", ValueKind.FILE),
                 is_required=True,
             ),
