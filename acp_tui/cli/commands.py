@@ -61,7 +61,6 @@ _PROTOCOL_OF_DEMO = Option(
     ("--protocol",), "speak this version of ACP (default: 1)", Value("VERSION", choices=("1", "2")), "1"
 )
 _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
-_WEB = Option(("--web",), "show it in a browser on this machine", Value("PORT", ValueKind.NUMBER), value_when_bare="0")
 _RESUME = Option(
     ("--resume",),
     "reopen this folder's last session, or the one named",
@@ -75,7 +74,7 @@ _CONTINUE = Option(
     value_when_bare="",
 )
 _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
-_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
+_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
 _MAX_WAIT = Option(
     ("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", ValueKind.NUMBER), 2.0
 )
@@ -253,7 +252,6 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             output_format("text", "json", about="how to print that list"),
             SPEED,
             _PLAIN,
-            _WEB,
             SANDBOX,
             _PROTOCOL_OF_DEMO,
         ),
