@@ -353,7 +353,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "settings",
         "show every setting and its value",
         acp_tui.cli.reference.print_settings,
-        options=(_CWD, output_format("text", "json", "markdown")),
+        options=(_CWD, output_format("text", "json")),
         examples=("acp-tui settings", "acp-tui settings --format json"),
         group=_LOOK_UP,
     ),
@@ -363,9 +363,9 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.reference.print_keys,
         options=(
             Option(("--all",), "also those that few need; other formats always have all"),
-            output_format("text", "json", "markdown"),
+            output_format("text", "json"),
         ),
-        examples=("acp-tui keys --all", "acp-tui keys --format markdown"),
+        examples=("acp-tui keys --all", "acp-tui keys --format json"),
         group=_LOOK_UP,
     ),
     CliCommand(
