@@ -18,7 +18,6 @@ ALLOWED: Final = {
     "__main__.py": {"sys.stdout": "a constant: the version"},
     "cli/output.py": {"os.write": "a constant clears the line"},
     "cli/terminal.py": {"os.write": "/dev/tty, made visible", "/dev/tty": "the same"},
-    "workbench/cli/mock.py": {"os.write": "an agent's stderr, for a client and not for a terminal"},
     "cli/host.py": {
         "os.write": "a pipe to the process that started it",
         "os.fdopen": "the other end of that pipe, which is read",
