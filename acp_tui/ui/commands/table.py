@@ -171,7 +171,7 @@ def _of_a_tab() -> tuple[Command, ...]:
         Command("choose_provider", "", lambda do, _: do.choose_provider(), "Choose who serves the models",
                 "if the agent offers it", typed="providers", when=lambda do: do.has_providers),
         _above("interrupt", "ctrl+c", lambda do, _: do.interrupt(),
-               "Copy the selection, clear the draft, or cancel the turn", "the first that applies",
+               "Copy, clear the draft, cancel the turn, or stop your command", "the first that applies",
                when=lambda do: do.was_said),
         _anywhere("settings", "f12,ctrl+comma", lambda do, _: do.tab.app.show_settings(), "Change the settings",
                   "and see problems in them", typed="settings"),

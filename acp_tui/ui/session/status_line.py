@@ -99,6 +99,7 @@ STATES: Final = {
     "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
     "answering": ("▲", "$text-warning", "needs your decision"),
     "unheard": ("▲", "$text-warning", "seems to wait for an answer; {show_agent} says more"),
+    "commanding": ("◐", "$text-accent", "your command runs; {interrupt} stops it"),
     "cancelling": ("◐", "$text-warning", "canceling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
     "elsewhere": ("▲", "$text-warning", "waits for someone else"),
