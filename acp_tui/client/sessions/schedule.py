@@ -43,10 +43,10 @@ class Schedule(NamedTuple):
     @property
     def words(self) -> str:
         """When and how often, and the prompt."""
-        when = clock_time(self.due) if isfinite(self.due) else "after your command, which runs"
+        when = clock_time(self.due) if isfinite(self.due) else "your command runs"
         more = f", {self.times} more" if self.every_s else ""
-        until = f", until `{self.until}`" if self.until else ""
-        return f"{when}{more}{until}: {self.text}"
+        until = f" until `{self.until}`" if self.until else ""
+        return f"{when}{more}: {self.text}{until}"
 
 
 def later(words: str, now: float, reset: float | None) -> Schedule:

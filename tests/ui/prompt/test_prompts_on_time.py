@@ -61,10 +61,12 @@ async def test_it_is_sent_now_and_taken_back_as_any_queued_prompt() -> None:
         await page.until(lambda: "queued" not in page.text)
 
 
-async def test_what_names_no_time_is_explained() -> None:
+async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:
     async with open_page() as page:
         await page.send("/later soon Go on")
         assert "Write when: /later 20m PROMPT" in page.words
+        assert page.draft == "/later soon Go on"
+        await page.press("ctrl+u")
         await page.send("/later reset Go on")
         assert "The agent hasn't said when its limit resets" in page.words
 
@@ -96,7 +98,7 @@ async def test_while_the_users_command_runs_what_it_may_end_is_shown_and_removed
         await desk.has_session()
         await desk.send("/repeat 1s 9 Make the file. until cat fifo")
         os.mkfifo(tmp_path / "fifo")
-        await desk.shows("after your command, which runs, 9 more, until `cat fifo`: Make the file.")
+        await desk.shows("your command runs, 9 more: Make the file. until `cat fifo`")
         await desk.press("alt+down", "delete")
         assert "queued" not in desk.text
         (tmp_path / "fifo").write_text("no more")
