@@ -63,8 +63,9 @@ def run(*command: str | Path, **options: str | Path) -> subprocess.CompletedProc
         (BIN / "ruff", "format", "--check", "."),
         (BIN / "mypy",),
         (BIN / "lint-imports",),
+        (BIN / "zizmor", "--offline", "--no-progress", "."),
     ],
-    ids=["lint", "format", "types", "layers"],
+    ids=["lint", "format", "types", "layers", "workflows"],
 )
 def test_the_code_passes(command: tuple[str | Path, ...]) -> None:
     checked = run(*command)
