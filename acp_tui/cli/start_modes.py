@@ -64,7 +64,7 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
     found = find_resumed(args.resume, args.cwd, command, args.sandbox or "")
     past = found.past
     if why and found.command is None:
-        raise UsageError("the session's agent can't be run again; to read the session: acp-tui sessions --export")
+        raise UsageError("without its agent, the session can only be read: acp-tui sessions --export")
     if why:
         return work_with(
             found.command,

@@ -1,6 +1,6 @@
 """Agents in a sandbox of the operating system: what one may read, write, and reach, enforced by the kernel.
 
 `box` decides what an agent's box contains, from a profile of the user's and the agent's own needs (`needs`). An engine
-makes a way into it: bubblewrap, Landlock, or macOS's seatbelt; `engines` chooses one. `processes` starts what runs
+makes a way into it: bubblewrap, Landlock, macOS's seatbelt, or srt; `engines` chooses one. `processes` starts what runs
 there.
 """

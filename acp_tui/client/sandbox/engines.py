@@ -16,7 +16,7 @@ from typing import Final
 from acp_tui.client.errors import AgentNotRunnable
 from acp_tui.client.processes import landlock
 from acp_tui.client.processes.guard import Confinement
-from acp_tui.client.sandbox import bubblewrap, landlock_rules, seatbelt
+from acp_tui.client.sandbox import bubblewrap, landlock_rules, seatbelt, srt
 from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.box import Box
 from acp_tui.values import dataclass
@@ -74,7 +74,9 @@ class Engine:
             return Way(Confinement(places=landlock_rules.places(box)), {**environment, **extra})
         # An agent chose the extra variables, and they must not change what leads in.
         setting = ("/usr/bin/env", *(f"{name}={value}" for name, value in extra.items())) if extra else ()
-        return Way(Confinement((self.program, "-p", seatbelt.profile(box), *setting)), environment)
+        if self.name == "seatbelt":
+            return Way(Confinement((self.program, "-p", seatbelt.profile(box), *setting)), environment)
+        return Way(Confinement((self.program, "--settings", str(srt.settings(box)), "--", *setting)), environment)
 
 
 def engine_for(box: Box) -> Engine:
@@ -86,9 +88,11 @@ def engine_for(box: Box) -> Engine:
         return _landlock(box, "")
     if wanted == "bubblewrap":
         return _bubblewrap()
-    program = shutil.which("sandbox-exec")
+    name = {"seatbelt": "sandbox-exec", "srt": "srt"}[wanted]
+    program = shutil.which(name)
     if program is None:
-        raise NoEngine("the sandbox needs sandbox-exec, which isn't on PATH", hint="it is part of macOS")
+        hint = "it is part of macOS" if wanted == "seatbelt" else "npm install -g @anthropic-ai/sandbox-runtime"
+        raise NoEngine(f"the sandbox needs {name}, which isn't on PATH", hint=hint)
     return Engine(wanted, program)
 
 

@@ -140,7 +140,7 @@ def _attempts(sandbox: Sandbox, folder: Path, outside: _Outside, said: set[str])
     yield Attempt("Hidden", text, not seen)
     is_dead = not outside.is_alive
     yield Attempt("Process", "ended one outside" if is_dead else "can't signal one outside", not is_dead)
-    if shutil.which("bash"):
+    if shutil.which("bash") and sandbox.engine.name != "srt":
         is_connected = outside.was_called
         wanted = "on" if outside.has_network else "off"
         reach = "can" if is_connected else "can't"

@@ -37,7 +37,11 @@ def facts_of(box: Box, engine: Engine) -> Iterator[tuple[str, str]]:
 
 
 def network_of(box: Box) -> str:
-    return "on: what you can reach, it can reach" if box.profile.network else "off"
+    if not box.profile.network:
+        return "off"
+    if box.profile.hosts and box.profile.engine == "srt":
+        return f"only {', '.join(box.profile.hosts)}"
+    return "on: what you can reach, it can reach"
 
 
 def unasked_words(box: Box, engine: Engine) -> str:

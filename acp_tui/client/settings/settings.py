@@ -354,10 +354,11 @@ class SandboxProfile:
         (), "What it must not see, wherever that is.", is_blank_allowed=False, is_expanded=True
     )
     network: bool = setting(True, "Whether it has a network. Most agents reach their model through it.")
+    hosts: tuple[str, ...] = setting((), "With the engine `srt`, the only hosts it can reach.", is_blank_allowed=False)
     env: tuple[str, ...] = setting(
         (), "The names of further variables it gets; `*` stands for any characters.", is_blank_allowed=False
     )
-    engine: Literal["auto", "bubblewrap", "landlock", "seatbelt"] = setting(
+    engine: Literal["auto", "bubblewrap", "landlock", "seatbelt", "srt"] = setting(
         "auto",
         "What enforces it. `auto`: bubblewrap, or Landlock where the system refuses bubblewrap; on macOS, seatbelt.",
     )

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -32,13 +32,16 @@ from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn
-from acp_tui.protocol.roles import AgentIdentity, ClientOffer
-from acp_tui.rpc import Direction
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, Turn
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import AgentIdentity, ClientOffer, SystemPrompt, Workplace
+from acp_tui.rpc import Direction, RequestFailed, RpcError
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance import (
+    NOBODYS,
     OF_HOPS,
     PROBE,
+    PROBED_SERVER,
     RULES,
     Finding,
     Frame,
@@ -61,6 +64,8 @@ CANCEL_LIMIT_S: Final = 10.0
 """The time limit for a cancelled turn to end."""
 HARMLESS: Final = frozenset({"model", "model_config", "thought_level"})
 """Categories of options that don't affect what an agent may do."""
+UNKNOWN_MODE: Final = "_acp-tui.check"
+"""A mode of a system prompt that no agent knows."""
 UNKNOWN_LIMIT_S: Final = 10.0
 """Rejecting an unknown method takes no work."""
 
@@ -271,10 +276,15 @@ class Examination:
         session = await self._required("session/new", self._agent.new_session(self._workspace))
         self._refusing.attend(session)
         await self._settle()
+        await self._try_system_prompts()
         await self._set_options(session)
         await self._take_turn(session)
         await self._cancel_turn(session)
         await self._reopen(session)
+        if self._agent.capabilities.providers:
+            await self._step("providers/list", self._agent.list_providers())
+        if self._agent.protocol_version == 2:
+            await self._give_unknown_server()
         await self._ask_unknown()
         await self._end_session(session)
 
@@ -313,6 +323,20 @@ class Examination:
                     await came.wait()
                 if not came.is_set():
                     return
+
+    async def _try_system_prompts(self) -> None:
+        """Open a session with a system prompt in each mode that the agent advertises, and in one that there isn't."""
+        modes = sorted(self._agent.capabilities.system_prompt)
+        connection = self._agent.connection
+        for mode in (*modes, UNKNOWN_MODE) if modes else ():
+            prompt = SystemPrompt("Answer briefly.", mode)  # type: ignore[arg-type] # one that isn't known, too
+            self._on_step(f"session/new with a system prompt ({mode})")
+            # The rules judge the answer; an agent that is lost is noticed in the next step.
+            with suppress(RpcError, MalformedMessage), anyio.move_on_after(self._plan.limit_s):
+                place = Workplace(self._workspace, system_prompt=prompt)
+                session_id = await connection.new_session(place, lambda session_id, _: session_id)
+                if self._agent.capabilities.close_session:
+                    await connection.close_session(session_id)
 
     async def _set_options(self, session: Session) -> None:
         if not session.conversation.options:
@@ -361,6 +385,7 @@ class Examination:
         agent, place = self._agent, self._workspace
         can = agent.capabilities
         await self._list()
+        await self._ask_statuses(session)
         if can.load_session:
             loaded = await self._step("session/load", agent.load_session(session.session_id, place))
             if loaded is not None:
@@ -369,6 +394,13 @@ class Examination:
         if can.resume_session:
             await self._step("session/resume", agent.resume_session(session.session_id, place))
             await self._settle()
+
+    async def _ask_statuses(self, session: Session) -> None:
+        agent = self._agent
+        for session_id in (session.session_id, SessionId(NOBODYS)) if agent.capabilities.session_status else ():
+            await self._step("session/status", agent.session_status(session_id))
+        if agent.capabilities.auth_status:
+            await self._step("auth/status", agent.ask_auth_status())
 
     async def _list(self) -> None:
         """List all pages, of all folders and then of ours."""
@@ -387,6 +419,16 @@ class Examination:
         limit_s = min(UNKNOWN_LIMIT_S, self._plan.limit_s)
         with suppress(AgentRefused, AuthenticationRequired), anyio.move_on_after(limit_s):
             await self._agent.send_extension(PROBE, {})
+
+    async def _give_unknown_server(self) -> None:
+        """Open a session with an MCP server of an unknown type, which agents of version 2 have to refuse."""
+        self._on_step("an unknown kind of MCP server")
+        params = {"cwd": str(self._workspace), "mcpServers": [{"type": PROBED_SERVER, "name": "check"}]}
+        peer = self._agent.connection.peer
+        with suppress(RequestFailed), anyio.move_on_after(self._plan.limit_s):
+            opened: Any = await peer.request("session/new", params)
+            if isinstance(opened, dict) and "sessionId" in opened:
+                await peer.request("session/close", {"sessionId": opened["sessionId"]})
 
     async def _end_session(self, session: Session) -> None:
         current = self._agent.sessions.get(session.session_id, session)

@@ -12,6 +12,7 @@ from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
 from acp_tui.workbench.conformance import (
+    drafts,
     handshake,
     messages,
     proxies,
@@ -19,14 +20,18 @@ from acp_tui.workbench.conformance import (
     tool_calls,
     version_two,
 )
+from acp_tui.workbench.conformance.drafts import NOBODYS
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
 from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
 from acp_tui.workbench.conformance.scene import Check, Scene
+from acp_tui.workbench.conformance.version_two import PROBED_SERVER
 
 __all__ = [
+    "NOBODYS",
     "OF_HOPS",
     "PROBE",
+    "PROBED_SERVER",
     "RULES",
     "Finding",
     "Frame",
@@ -54,12 +59,16 @@ class Linter:
             messages.ValueCheck(self._judge, self._scene),
             handshake.HandshakeCheck(self._judge, self._scene),
             sessions.SessionCheck(self._judge, self._scene),
+            sessions.SystemPromptCheck(self._judge, self._scene),
             handshake.OptionCheck(self._judge, self._scene),
             sessions.TurnCheck(self._judge, self._scene),
             tool_calls.PermissionCheck(self._judge, self._scene, calls),
             calls,
             tool_calls.TerminalCheck(self._judge, self._scene),
             tool_calls.ElicitationCheck(self._judge, self._scene),
+            drafts.StatusCheck(self._judge, self._scene),
+            drafts.ProviderCheck(self._judge, self._scene),
+            drafts.McpCheck(self._judge, self._scene),
         )
         self._next = 0
 
@@ -78,7 +87,13 @@ class Linter:
         event = self._read(frame)
         if event is not None:
             if isinstance(event, SeenResponse) and event.request.method == INITIALIZE and speaks_v2(event.result):
-                self._checks = (version_two.VersionTwoCheck(self._judge, self._scene),)
+                self._checks = (
+                    version_two.VersionTwoCheck(self._judge, self._scene),
+                    drafts.StatusCheck(self._judge, self._scene),
+                    sessions.SystemPromptCheck(self._judge, self._scene),
+                    drafts.ProviderCheck(self._judge, self._scene),
+                    drafts.McpCheck(self._judge, self._scene),
+                )
             elif proxies.begins_proxy(event):
                 self._checks = (proxies.ProxyCheck(self._judge, self._scene),)
             for check in self._checks:

@@ -19,6 +19,7 @@ from acp_tui.workbench.conformance.scene import (
     SessionScene,
     as_object,
     objects,
+    offers,
     text_of,
 )
 
@@ -182,6 +183,31 @@ def _condensed(text: str) -> str:
 
 
 # System prompts
+
+
+class SystemPromptCheck(Check):
+    """Compares what becomes of a client's system prompt with what the agent advertises, in both versions of ACP."""
+
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        super().__init__(judge, scene)
+        self._offered: dict[str, Any] = {}
+
+    def see(self, event: Event) -> None:
+        if not isinstance(event, SeenResponse) or not event.is_agents:
+            return
+        result, prompt = as_object(event.result), event.request.params.get("systemPrompt")
+        if event.request.method == v1.INITIALIZE:
+            of_two = as_object(as_object(result.get("capabilities")).get("session"))
+            self._offered = of_two or as_object(as_object(result.get("agentCapabilities")).get("sessionCapabilities"))
+        elif isinstance(prompt, dict) and offers(self._offered, ("systemPrompt",)):
+            mode, begin = prompt.get("mode"), event.request.index
+            if mode == "append" or offers(self._offered, ("systemPrompt", "mode", str(mode))):
+                is_taken = event.code != ErrorCode.INVALID_PARAMS
+                self._judge.check(
+                    "A-PROMPT-1", is_taken, f"{shown(mode)} was answered with {shown(event.error)}", begin
+                )
+            else:
+                self._judge.check("A-PROMPT-2", event.error is not None, f"it took one to {shown(mode)}", begin)
 
 
 # Turns

@@ -11,11 +11,14 @@ from acp_tui.protocol.v1.agent_requests import MessageMcpRequest
 from acp_tui.protocol.v1.inbound import read_auth_status, read_providers, read_session_page, read_session_status
 from acp_tui.protocol.v2 import inbound
 from acp_tui.protocol.wire import decode
+from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.workbench.conformance.rule import Judge, shown
-from acp_tui.workbench.conformance.scene import Check, Scene
+from acp_tui.workbench.conformance.scene import Check, Scene, objects
 
+PROBED_SERVER: Final = "_acp-tui.check"
+"""A kind of MCP server that no agent knows."""
 _OF_VERSION_1: Final = frozenset({"tool_call", "plan", "current_mode_update"})
 _RESULTS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "initialize": inbound.read_initialize_response,
@@ -84,6 +87,10 @@ class VersionTwoCheck(Check):
 
     def _answered(self, answer: SeenResponse) -> None:
         request = answer.request
+        kinds = [server.get("type") for server in objects(request.params.get("mcpServers"))]
+        if PROBED_SERVER in kinds:
+            text = f"an MCP server of the type {PROBED_SERVER} was answered with {shown(answer.error or answer.result)}"
+            self._judge.check("A2-MCP-1", answer.code == ErrorCode.INVALID_PARAMS, text, request.index)
         if answer.error is not None:
             return
         if request.method in _RESULTS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.processes import landlock
-from acp_tui.client.sandbox import bubblewrap, engines, landlock_rules, seatbelt
+from acp_tui.client.sandbox import bubblewrap, engines, landlock_rules, seatbelt, srt
 from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.box import Box
 from acp_tui.client.sandbox.engines import NoEngine, engine_for
-from acp_tui.client.settings.settings import WORKSPACE
+from acp_tui.client.settings.settings import WORKSPACE, SandboxProfile
 from acp_tui.client.temporary import TemporaryFolder
 
 PLACES = {
@@ -121,9 +122,10 @@ def test_a_bubblewrap_that_works_is_used(box: Box, only: Path, monkeypatch: pyte
     assert engine_for(box).name == "bubblewrap"
 
 
-def test_an_engine_that_is_named_and_missing_is_not_replaced(box: Box, only: Path) -> None:
+@pytest.mark.parametrize("name", ["srt", "seatbelt"])
+def test_an_engine_that_is_named_and_missing_is_not_replaced(box: Box, only: Path, name: str) -> None:
     with pytest.raises(NoEngine, match="isn't on PATH"):
-        engine_for(of(box, engine="seatbelt"))
+        engine_for(of(box, engine=name))
 
 
 # What engines are told
@@ -187,7 +189,18 @@ def test_the_profile_for_macos_ends_with_what_decides(box: Box) -> None:
     assert "(deny network*)" in seatbelt.profile(of(box, network=False)).splitlines()
 
 
-def test_variables_that_an_agent_chose_do_not_reach_what_leads_in(box: Box) -> None:
-    way = engines.Engine("seatbelt", "/bin/x").way_into(box, Path("/"), {"DYLD_INSERT_LIBRARIES": "evil"})
+def test_srt_gets_the_hosts_and_never_its_own_settings(box: Box) -> None:
+    file = srt.settings(replace(box, profile=SandboxProfile("own", engine="srt", hosts=("example.com",))))
+    written = json.loads(file.read_text("utf-8"))
+    assert written["network"]["allowedDomains"] == ["example.com"]
+    assert "/home" in written["filesystem"]["denyRead"]
+    assert "/home/u/project" in written["filesystem"]["allowWrite"]
+    assert written["filesystem"]["denyWrite"] == ["/home/u/project/.envrc", "/home/u/tools"]
+    assert not any(file.is_relative_to(path) for path in written["filesystem"]["allowWrite"])
+
+
+@pytest.mark.parametrize("engine", ["seatbelt", "srt"])
+def test_variables_that_an_agent_chose_do_not_reach_what_leads_in(box: Box, engine: str) -> None:
+    way = engines.Engine(engine, "/bin/x").way_into(box, Path("/"), {"DYLD_INSERT_LIBRARIES": "evil"})
     assert "DYLD_INSERT_LIBRARIES" not in way.environment
     assert "DYLD_INSERT_LIBRARIES=evil" in way.confinement.words

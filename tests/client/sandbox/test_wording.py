@@ -40,9 +40,15 @@ def test_the_facts_list_what_an_agent_may_write_read_and_reach(home: Path) -> No
     assert (rows["Gap"], rows["Note"]) == ("It can see the moon.", "It hums.")
 
 
-def test_the_facts_say_that_the_network_is_off(home: Path) -> None:
-    profile = SandboxProfile("mine", network=False)
-    assert dict(sandbox_of(home / "work", {}, profile).facts)["Network"] == "off"
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        (SandboxProfile("mine", network=False), "off"),
+        (SandboxProfile("mine", hosts=("a.example", "b.example"), engine="srt"), "only a.example, b.example"),
+    ],
+)
+def test_the_facts_say_what_is_left_of_the_network(home: Path, profile: SandboxProfile, words: str) -> None:
+    assert dict(sandbox_of(home / "work", {}, profile).facts)["Network"] == words
 
 
 def test_the_first_question_says_what_the_agent_may_do_without_asking(home: Path) -> None:

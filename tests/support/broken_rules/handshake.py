@@ -82,3 +82,11 @@ def _login_in_a_terminal_that_is_not_there() -> Talk:
     talk = Talk()
     talk.handshake(authMethods=[{"id": "a", "name": "A", "type": "terminal"}])
     return talk
+
+
+@breaks("A-AUTH-4")
+def _login_needed_to_ask_for_it() -> Talk:
+    talk = Talk()
+    talk.handshake(authMethods=[{"id": "key", "name": "Key"}])
+    talk.refuse(talk.ask("auth/status"), -32000)
+    return talk

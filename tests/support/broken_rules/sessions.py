@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from acp_tui.workbench.conformance import NOBODYS
 from support.broken_rules.case import breaks
-from support.linting import Talk, talk_with_session
+from support.linting import Talk, talk_of_two, talk_with_session
 
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]}
 SELECT = {
@@ -50,6 +51,28 @@ def _update_after_close() -> Talk:
     return talk
 
 
+def _with_system_prompt(mode: str, **answer: object) -> Talk:
+    talk = Talk()
+    talk.handshake(capabilities={"sessionCapabilities": {"systemPrompt": {"mode": None}}})
+    content = [{"type": "text", "text": "Be brief."}]
+    request_id = talk.ask("session/new", cwd="/w", mcpServers=[], systemPrompt={"mode": mode, "content": content})
+    if answer:
+        talk.answer(request_id, **answer)
+    else:
+        talk.refuse(request_id, -32602)
+    return talk
+
+
+@breaks("A-PROMPT-1")
+def _refused_system_prompt() -> Talk:
+    return _with_system_prompt("append")
+
+
+@breaks("A-PROMPT-2")
+def _taken_in_another_mode() -> Talk:
+    return _with_system_prompt("override", sessionId="s1")
+
+
 def _reopening(method: str, *history: tuple[str, str]) -> Talk:
     talk = talk_with_session()
     talk.turn()
@@ -65,6 +88,20 @@ def _cannot_be_loaded() -> Talk:
     talk = talk_with_session()
     talk.turn()
     talk.refuse(talk.ask("session/load", sessionId="s1", cwd="/w", mcpServers=[]), -32002)
+    return talk
+
+
+@breaks("A-SESS-6")
+def _unknown_session_is_another_error() -> Talk:
+    talk = talk_with_session()
+    talk.refuse(talk.ask("session/status", sessionId=NOBODYS), -32603)
+    return talk
+
+
+@breaks("A-SESS-6")
+def _unknown_session_without_its_id() -> Talk:
+    talk = talk_of_two()
+    talk.refuse(talk.ask("session/status", sessionId="s9"), -32002)
     return talk
 
 

@@ -76,6 +76,38 @@ async def test_what_could_not_be_looked_at_is_not_called_kept() -> None:
     assert "no mode or option was set: there are none" in report.left_out
 
 
+TAKING_PROMPTS = """
+handshake(agentInfo={"name": "good", "version": "1"}, agentCapabilities={"sessionCapabilities": {
+    "systemPrompt": {"mode": {"override": {}}}}})
+answer(expect("session/new"), sessionId="s1")
+for number, mode in enumerate(("append", "override", "_acp-tui.check")):
+    opening = expect("session/new")
+    assert opening["params"]["systemPrompt"]["mode"] == mode
+    if mode in KNOWN:
+        answer(opening, sessionId=f"p{number}")
+    else:
+        refuse(opening, -32602, "no such mode")
+"""
+
+
+@pytest.mark.parametrize(
+    ("known", "found"),
+    [
+        (["append", "override"], set()),
+        (["append"], {"A-PROMPT-1"}),
+        (["append", "override", "_acp-tui.check"], {"A-PROMPT-2"}),
+    ],
+)
+async def test_a_system_prompt_is_tried_in_each_mode_and_in_one_that_there_is_not(
+    known: list[str], found: set[str]
+) -> None:
+    turns = BEHAVING.partition('sessionId="s1")')[2]
+    report = await examined(f"KNOWN = {known}\n{TAKING_PROMPTS}{turns}")
+    assert report.failure is None
+    assert broken(report) == found
+    assert {"A-PROMPT-1", "A-PROMPT-2"} <= report.looked_at
+
+
 async def test_an_agent_that_breaks_rules_is_found_out() -> None:
     report = await examined("""
         print("Welcome!", flush=True)

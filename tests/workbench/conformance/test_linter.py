@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.rpc import Direction
 from acp_tui.rpc.messages import Recent
-from acp_tui.workbench.conformance import PROBE, RULES, Frame, Linter, Severity
+from acp_tui.workbench.conformance import PROBE, PROBED_SERVER, RULES, Frame, Linter, Severity
 from support.broken_rules.version_two import turn_of_two
 from support.golden import TRANSCRIPTS, needs_schema
 from support.linting import Talk, talk_in_turn, talk_of_two, talk_with_session
@@ -195,6 +195,7 @@ def test_a_good_agent_of_version_2_breaks_no_rule() -> None:
     talk = talk_of_two()
     turn_of_two(talk)
     turn_of_two(talk)
+    talk.refuse(talk.ask("session/new", cwd="/w", mcpServers=[{"type": PROBED_SERVER, "name": "x"}]), -32602)
     resume = talk.ask("session/resume", sessionId="s1", cwd="/w", replayFrom={"type": "start"})
     talk.update("user_message", messageId="u", content=[])
     talk.update("state_update", state="idle")
