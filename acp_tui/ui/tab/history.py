@@ -21,8 +21,7 @@ from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.folds import KeptFolds
-from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
+from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     PastSession,
@@ -250,12 +249,11 @@ class HistoryController:
     # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
-        """Delete the session in the agent, with its marks and folds. A tab that shows it starts another."""
+        """Delete the session in the agent, with its marks. A tab that shows it starts another."""
         tab = self.tab_of(session)
         await self._tab.sessions.delete(session.session_id)
         if self._marks.of(session.agent, session.session_id) != Mark():
             self._note(session, lambda _: Mark())
-        await self._in_thread(partial(KeptFolds(key_of(session.agent, session.session_id)).save, {}))
         if tab is not None:
             await tab.begin_anew()
 
