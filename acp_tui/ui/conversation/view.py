@@ -569,7 +569,6 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     @property
     def max_top_line(self) -> int:
-        """The top line when the view is scrolled to the end."""
         return self.scrolling.max_top_line
 
     def scroll_to_line(self, line: int) -> None:

@@ -219,7 +219,6 @@ class SessionPanel(Vertical):
 
     @property
     def view(self) -> ConversationView:
-        """The visible view: the conversation, or that of a subagent."""
         return self._subagent_view or self._main
 
     @property

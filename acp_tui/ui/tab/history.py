@@ -202,7 +202,6 @@ class HistoryController:
         return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
 
     async def line_with(self, session: PastSession, words: str) -> str:
-        """A line of a recorded session that contains these words."""
         assert session.recorded is not None
         return await self._in_thread(partial(line_with, session.recorded, words))
 
@@ -258,7 +257,6 @@ class HistoryController:
             await tab.begin_anew()
 
     async def forget(self, session: PastSession) -> None:
-        """Delete the session's recording."""
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
         self._tab.say("Deleted the recording.")
@@ -283,7 +281,6 @@ class HistoryController:
     # The user's marks on sessions
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with the user's marks."""
         return self._marks.marked(past)
 
     async def rename(self, session: PastSession) -> None:
