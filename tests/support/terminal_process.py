@@ -110,7 +110,7 @@ class LineTerminal(TerminalProcess):
     _seen = 0
 
     def shows(self, text: str) -> None:
-        """Wait until this appears, after what was awaited before. A bell in between doesn't count: long turns ring it."""
+        """Wait until this appears, after what was awaited before. Bells don't count: long turns ring them."""
         wanted = text.encode().replace(b"\n", b"\r\n")
         while (at := self.said.replace(b"\a", b"").find(wanted, self._seen)) < 0:
             assert self.read(), f"it ended without {text!r}:\n{self.text}"

@@ -101,7 +101,6 @@ class Rules:
         self.roots = tuple(roots)
 
     async def against_call(self, call: tool_calls.ToolCall) -> RefusalRule | None:
-        """The rule against a tool call as the agent describes it."""
         return None
 
     async def against_read(self, path: str, place: Path) -> RefusalRule | None:
