@@ -163,7 +163,7 @@ def _of_a_tab() -> tuple[Command, ...]:
         Command("copy_code", "", lambda do, _: do.entries.copy_code(), "Copy a piece of code",
                 "from the agent's last reply that has any", when=lambda do: do.has_code),
         Command("export", "", lambda do, file: do.entries.export(file), "Write the conversation to a file",
-                ".md, .html or .jsonl", typed="export file", when=lambda do: do.was_said),
+                ".md or .jsonl", typed="export file", when=lambda do: do.was_said),
         Command("dismiss_visits", "", lambda do, _: do.dismiss_visits(), "Clear the pages you opened for the agent",
                 "once you're done there", when=lambda do: bool(do.said.visits)),
         Command("log_out", "", lambda do, _: do.tab.agent.log_out(), "Log out of the agent", "if the agent offers it",

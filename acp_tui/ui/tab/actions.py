@@ -336,20 +336,21 @@ class Actions:
         failure = self.said.last_failure
         entry = self.said.entries[failure] if failure is not None else None
         reset = entry.said.retry_at if isinstance(entry, Failure) and entry.said is not None else None
-        self._schedule(lambda now: later(words, now, reset))
+        self._schedule(lambda now: later(words, now, reset), f"/later {words}")
 
     def repeat(self, words: str) -> None:
-        self._schedule(partial(repeat, words))
+        self._schedule(partial(repeat, words), f"/repeat {words}")
 
-    def _schedule(self, read: Callable[[float], Schedule]) -> None:
+    def _schedule(self, read: Callable[[float], Schedule], written: str) -> None:
+        """Have a prompt wait for its time, or say why not and put back what was written."""
         session = self.tab.session
-        if session is None or session.is_read_only:
-            self.tab.say("There is no session yet." if session is None else WATCHING)
-            return
         try:
+            if session is None or session.is_read_only:
+                raise NotATime("There is no session yet." if session is None else WATCHING)
             self.tab.writing.schedule(session, read(session.now() or 0.0))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
+            self.tab.prompt.put_before(written)
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""

@@ -28,6 +28,7 @@ from acp_tui.client.sessions.session_history import (
     PastSession,
     SessionFromRecording,
     line_with,
+    open_elsewhere,
     recorded_sessions,
     recording_store,
     sandbox_of,
@@ -39,7 +40,7 @@ from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
-from acp_tui.ui.dialogs.trust import RunQuestion
+from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, RunQuestion
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status import last_line
 from acp_tui.ui.session.status_line import HOSTED as HOSTED_SIGN
@@ -329,7 +330,7 @@ class HistoryController:
             await self._tab.app.tabs.go_to(tab)
             return
         try:
-            link = None if self._why_not(session) else await self._link_for(session)
+            link = await self._link_for(session) if await self._may_open(session) else None
         except ClientError as error:
             self._tab.say_error(error)
             link = None
@@ -340,6 +341,14 @@ class HistoryController:
             await self._tab.show(await opening(self._tab.sessions))
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
+
+    async def _may_open(self, session: PastSession) -> bool:
+        """Whether an agent can open it, and the user wants that, where another process has it open."""
+        if self._why_not(session):
+            return False
+        told = await self._in_thread(partial(open_elsewhere, session))
+        may_open = await self._tab.ask(OpenTwiceQuestion(told)) if told else True
+        return may_open is True
 
     async def _link_for(self, session: PastSession) -> AgentLink | None:
         """A link to the session's agent; None if the user doesn't want its command to run. Raises ClientError.
