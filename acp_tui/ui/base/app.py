@@ -140,6 +140,7 @@ class BaseApp(PatchedApp):
     """Delegates Textual's hooks to its parts. Has no tabs, and starts no agent."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (50, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - Textual has no ClassVar here either
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="quit"),
