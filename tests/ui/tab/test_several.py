@@ -113,7 +113,7 @@ async def test_a_narrow_screen_shows_what_changed_and_how_the_command_ended(
         await desk.send("/compare true")
         await desk.shows("exit 0")
         await desk.pilot.resize_terminal(46, 24)
-        await desk.shows("scripted   2 files +2 exit 0", "other   2 files +2 -1 exit 0")
+        await desk.shows("scripted 2 files +2 exit 0", "other 2 files +2 -1 exit 0")
 
 
 async def test_the_command_waits_for_an_agent_that_still_works(
