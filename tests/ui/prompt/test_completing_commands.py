@@ -213,3 +213,24 @@ def test_each_slash_command_has_one_name_and_an_action() -> None:
     assert {
         "help", "copy", "find", "export", "model", "mode", "sessions", "changes", "mcp", "quit", "settings", "options"
     } <= set(names)  # fmt: skip
+
+
+@pytest.mark.parametrize("asks", ["!touch run", "/later 1s go on"])
+async def test_a_projects_template_is_a_prompt_whatever_it_begins_with(
+    open_desk: OpenDesk, tmp_path: Path, asks: str
+) -> None:
+    template(tmp_path / ".acp-tui" / "prompts" / "check.md", asks)
+    script = """
+        prompt = expect("session/prompt")
+        say("heard" + prompt["params"]["prompt"][0]["text"])
+        end(prompt)
+        serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.until(lambda: any(isinstance(one, Completion) for one in desk.prompt.key_helpers))
+        await desk.send("/check ")
+        assert desk.draft == f" {asks}"
+        await desk.press("enter")
+        await desk.shows(f"heard {asks}")
+    assert not (tmp_path / "run").exists()
