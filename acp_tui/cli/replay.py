@@ -180,7 +180,7 @@ async def _rendered(source: Path | str, suffix: str, view: View, user: DemoUser)
         if source.suffix == ".toml":
             raise CannotRender(f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}")
         opened = timeline_of(source)
-    elif suffix == ".cast" or view.is_moving:
+    elif view.is_moving:
         say(f"the scripted agent plays {source} …")
         user = replace(user, hesitates_s=FILM_HESITATES_S)
         opened = timeline_of_demo(source, user, view.size, speed=PLAYED_SPEED)

@@ -112,7 +112,7 @@ def names() -> dict[str, str]:
 
 def _how_to_redact(recording: Path, file: Path) -> str:
     """Say how to write it redacted, as Markdown or HTML: a jsonl export isn't made from a single recording."""
-    page = file if file.suffix.lower() in (".md", ".html") else file.with_suffix(".md")
+    page = file.with_suffix(".md")
     redact = shlex.join(["acp-tui", "redact", str(recording), "-o", "OUT.jsonl"])
     return f"Redacted: {redact} && {shlex.join(['acp-tui', 'render', 'OUT.jsonl', '-o', page.name])}"
 

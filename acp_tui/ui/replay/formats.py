@@ -1,4 +1,4 @@
-"""Converts a painted screen to SVG, PNG, text, or escape sequences, and a timeline to an animated SVG.
+"""Converts a painted screen to SVG, PNG, or text, and a timeline to an animated SVG.
 
 The animation plays in browsers without a script. Each row is drawn once for each time span in which it stays the same.
 With reduced motion, the last frame shows.
@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from textual.strip import Strip
@@ -81,11 +80,6 @@ def png_of(svg: str) -> bytes:
         raise CannotRender("a PNG needs the library cairo", hint=f"{error}") from error
     with_font = _TEXT_LENGTH.sub("", svg.replace(FONTS, PNG_FONT).replace(_FONT_SIZE, PNG_FONT_SIZE))
     return bytes(cairosvg.svg2png(bytestring=with_font.encode(), scale=PNG_CELL / SVG_CELL))
-
-
-def rows_of(strips: Sequence[Strip], console: Console) -> list[str]:
-    """Each line of the screen, with escape sequences for its colors."""
-    return [strip.render(console) for strip in strips]
 
 
 ROW: Final = 24.4

@@ -193,7 +193,7 @@ class Actions:
             await screen.run_action(action)
 
     def interrupt(self) -> None:
-        """Handle Ctrl+C: copy the selection, or clear the draft, or cancel the turn.
+        """Handle Ctrl+C: copy the selection, or clear the draft, or cancel the turn, or stop the user's own command.
 
         If the agent asks something, cancel the turn and its questions, and keep the draft.
         """
@@ -212,7 +212,7 @@ class Actions:
             prompt.discard_draft()
         elif session is not None and not session.conversation.is_idle:
             self.tab.writing.cancel(session)
-        else:
+        elif not self.terminals.stop_own():
             prompt.say(self.tab.hint("{quit} quits"))
 
     def _stop_asking(self) -> None:

@@ -246,11 +246,3 @@ def counted(number: int, what: str) -> str:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def pretty(text: str) -> str:
-    """Format JSON over several lines. Raises ValueError if it isn't JSON."""
-    try:
-        return json.dumps(json.loads(text.removeprefix("\ufeff")), ensure_ascii=False, indent=2)
-    except RecursionError:
-        raise ValueError("nested too deep") from None

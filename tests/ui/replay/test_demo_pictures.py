@@ -83,10 +83,10 @@ def test_what_cannot_be_allowed_once_is_rejected_and_the_turn_goes_on() -> None:
     assert "That was all." in shown
 
 
-async def test_a_scenario_that_is_wrong_is_said_with_its_place(tmp_path: Path) -> None:
+async def test_a_scenario_that_is_wrong_is_said_with_its_file(tmp_path: Path) -> None:
     script = tmp_path / "own.toml"
     script.write_text('description = "d"\n[[prompt]]\n[[prompt.step]]\nsya = "a"\n')
-    with pytest.raises(CannotRender, match=r"own\.toml, prompt 1, step 1") as raised:
+    with pytest.raises(CannotRender, match=r"own\.toml: a step needs") as raised:
         await pictured(str(script), DemoUser())
     assert not raised.value.hint
 
