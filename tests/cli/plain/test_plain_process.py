@@ -50,7 +50,8 @@ def test_a_prompt_of_the_command_line_is_sent_first(tmp_path: Path) -> None:
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(CHOICE)
         terminal.type("n" + ENTER)
-        terminal.shows("\nyou: ")
+        terminal.shows("Demo is done")
+        terminal.shows("you: ")
         terminal.type(CTRL_D)
         assert terminal.end() == 0
 
