@@ -121,7 +121,7 @@ class Rules:
         return None, ""
 
 
-ALLOW: Final = PermissionOption("allow", "Allow this once", "allow_once")
+ALLOW: Final = PermissionOption("allow", "Allow once", "allow_once")
 IN_SESSION: Final = PermissionOption("allow_in_session", "Allow in this session", "allow_always")
 REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
 NEVER: Final = PermissionOption("never_in_session", "Never in this session", "reject_always")

@@ -122,6 +122,8 @@ class Command:
     """The slash command for it, without the slash, and what may follow that."""
     shortcuts: tuple[tuple[str, str], ...] = ()
     """Other slash commands for it, each with what it does. `run` gets its name."""
+    aliases: str = ""
+    """What slash commands for it are called elsewhere, separated by spaces. They work, but aren't listed."""
     fixed_characters: str = ""
     """Fixed characters to type for it. They aren't keys, so the user can't change them."""
     works_above_questions: bool = False

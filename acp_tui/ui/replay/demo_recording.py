@@ -23,7 +23,7 @@ from acp_tui.client.agents.demo_agent import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.consent import ALLOW, INTERACTIVE, Grant, Policy
+from acp_tui.client.sessions.consent import INTERACTIVE, REFUSE, Grant, Policy
 from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
@@ -111,7 +111,7 @@ class _ScriptedUser:
     def _choice(self, request: PermissionRequest) -> PermissionOption | None:
         """Allow once; if that isn't offered, reject. If that is impossible, too, the turn is canceled."""
         # Our own question (a file outside the project) is about the user's machine, not about the script.
-        kind = "reject_once" if ALLOW in request.options else "allow_once"
+        kind = "reject_once" if REFUSE in request.options else "allow_once"
         wanted = (option for option in request.options if option.kind == kind)
         return next(wanted, request.rejection_once)
 

@@ -29,6 +29,7 @@ from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.kit.commenting import counted
 from acp_tui.ui.kit.frames import FRAME_S
 from acp_tui.ui.permission.permission_card import Docked, PermissionCard
 from acp_tui.ui.permission.request_body import RequestBody
@@ -472,6 +473,11 @@ class SessionPanel(Vertical):
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         if self.session is not None:
             self.session.answer_permission(key, option_id)
+            if self.comments:
+                kept = (
+                    f"{counted(self.comments)} not sent: {{show_changes}} {{send_comments}} puts them into the prompt"
+                )
+                self.notify(keys_in_force(self).hint(kept), markup=False)
 
     @property
     def comments(self) -> list[Comment]:
