@@ -11,7 +11,7 @@ from acp_tui.ui.commands.command import Command, own
 # fmt: off
 INSPECTOR: tuple[Command, ...] = (
     own("inspector", "inspect_filter", "slash,f,ctrl+f", "filter", "Show only some frames",
-        'method:prompt -kind:chunk is:error "words"', follows="find"),
+        'session/prompt -chunk is:error "several words"', follows="find"),
     own("inspector", "inspect_unanswered", "o", "only('open')", "Only unanswered requests, or everything"),
     own("inspector", "inspect_errors", "e", "only('error')", "Only errors, or everything"),
     own("inspector", "inspect_lint", "l", "only('lint')", "Only broken rules, or everything",

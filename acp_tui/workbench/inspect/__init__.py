@@ -171,9 +171,7 @@ class Inspection:
         stop = min(limit, start + (SEARCHED_TEXTS if search.words else SEARCHED_LINES))
         if stop <= start:
             return False
-        columns = self.index.columns(start, stop)
-        names = (tuple(self.index.labels.values), tuple(self.index.sessions.values))
-        found = await to_thread.run_sync(search.candidates, columns, *names)
+        found = await to_thread.run_sync(search.candidates, start, self.index.flags(start, stop))
         if search.words and found:
             found = await self.source.matching(found, search.says)
         search.take(found, stop)
