@@ -146,7 +146,6 @@ class ReplayScreen(Screen[None]):
         """`until` is where it pauses first."""
         super().__init__()
         self.timeline = timeline
-        timeline.is_followed = is_followed
         self._player = Player(timeline)
         self.projector = Projector(self._player, pace, self._show_step)
         self._until = until
