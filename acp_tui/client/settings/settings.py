@@ -269,11 +269,6 @@ class Notifications:
         runs_program=True,
     )
     title: bool = setting(True, "Whether the window's title shows the agents' state.")
-    progress: Literal["auto", "on", "off"] = setting(
-        "auto",
-        "Whether the taskbar shows that an agent works, needs you, or failed (OSC 9;4). `auto`:"
-        " in terminals known to support it.",
-    )
 
 
 @dataclass(frozen=True, slots=True)
