@@ -23,8 +23,18 @@ MAX_LINES_ABOVE: Final = 24
 MAX_CHARACTERS_ABOVE: Final = 4_000
 
 _SIMILAR: Final = {
-    **{"cc": "cpp", "h": "c", "hpp": "cpp", "htm": "html", "kt": "kotlin", "mjs": "javascript", "ml": "ocaml"},
-    **{"pyi": "python", "svelte": "html", "tcss": "css", "txt": "", "vue": "html"},
+    "cc": "cpp",
+    "h": "c",
+    "hpp": "cpp",
+    "htm": "html",
+    "kt": "kotlin",
+    "mjs": "javascript",
+    "ml": "ocaml",
+    "pyi": "python",
+    "svelte": "html",
+    "tcss": "css",
+    "txt": "",
+    "vue": "html",
 }
 """Languages of file endings that Pygments doesn't know by the ending itself."""
 
