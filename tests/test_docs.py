@@ -42,7 +42,15 @@ def test_the_readme_is_short_and_shows_pictures_first() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_every_link_leads_to_a_file(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    files = [re.sub(r"^\.\./\.\./actions/(.+\.yml)(/badge\.svg)?$", r".github/\1", link) for link in links]
+    assert [file for file in files if not (page.parent / file).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_link_into_a_page_leads_to_a_heading(page: Path) -> None:
+    for name, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):
+        headings = re.findall(r"^#+ (.+)$", (page.parent / name if name else page).read_text(), re.MULTILINE)
+        assert anchor in [re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings]
 
 
 def test_every_place_on_the_map_exists() -> None:
@@ -101,14 +109,13 @@ CONNECTING: Final = {
     "client/hosting/serving.py": "a host, which listens",
     "client/hosting/finding.py": "whether a host of this machine listens",
     "client/sandbox/proof.py": "an attempt to get out of a sandbox, on this machine",
-    "cli/web.py": "the page of --web, on this machine",
     "cli/plain/asking.py": "a page that the user agreed to visit, in the browser",
     "ui/kit/desktop.py": "the same, and links",
 }
 """What opens or accepts a connection. The section "What leaves your machine" of install.md says when; keep it so."""
 _NETWORK: Final = re.compile(
     r"""urlopen\( | build_opener\( | HTTPConnection | HTTPSConnection | AsyncClient\( | httpx\.(get|post|stream|Client)
-    | asyncio\.client\ import\ .*\bconnect\b | asyncio\.server\ import\ .*\bserve\b | [ ]aiohttp[ ] | textual_serve\.
+    | asyncio\.client\ import\ .*\bconnect\b | asyncio\.server\ import\ .*\bserve\b | [ ]aiohttp[ ]
     | \bconnect_(tcp|unix)\b | create_(tcp|unix)_listener | open_(unix_)?connection\( | start_(unix_)?server\(
     | create_server\( | socket\.create_connection | AF_INET | \w\.connect\(str | \.sendto\( | webbrowser\.(open|get)
     | import\ (smtplib|ftplib|xmlrpc|http) | \bimport\ requests""",

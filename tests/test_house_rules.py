@@ -3,8 +3,12 @@
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -59,8 +63,9 @@ def run(*command: str | Path, **options: str | Path) -> subprocess.CompletedProc
         (BIN / "ruff", "format", "--check", "."),
         (BIN / "mypy",),
         (BIN / "lint-imports",),
+        (BIN / "zizmor", "--offline", "--no-progress", "."),
     ],
-    ids=["lint", "format", "types", "layers"],
+    ids=["lint", "format", "types", "layers", "workflows"],
 )
 def test_the_code_passes(command: tuple[str | Path, ...]) -> None:
     checked = run(*command)
@@ -114,14 +119,32 @@ def test_the_top_level_holds_no_more_than_it_should() -> None:
 
 
 def test_every_run_time_dependency_has_its_reason() -> None:
-    import tomllib
-
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["terminal"]]
     names = [requirement.split(";")[0].split(">")[0].strip() for requirement in wanted]
     section = (ROOT / ".github/CONTRIBUTING.md").read_text().split("## Dependencies")[1]
 
     assert [name for name in names if f"| {name} |" not in section] == []
+
+
+BY_WAY_OF: Final = {"aiohttp": "textual-serve", "syrupy": "pytest-textual-snapshot"}
+"""Packages that belong to a declared one, whose version of them is used."""
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    importing = re.compile(r"""^\s*(?:from|import) ([A-Za-z_]\w*)|import_module\("(\w+)""", re.MULTILINE)
+    found = {
+        name
+        for file in (ROOT / "acp_tui").rglob("*.py")
+        for names in importing.findall(file.read_text())
+        for name in filter(None, names)
+    }
+    installed = packages_distributions()
+    packages = {each.lower().replace("_", "-") for name in found for each in installed.get(name, ())} - {"acp-tui"}
+
+    assert {BY_WAY_OF.get(each, each) for each in packages} == {re.split("[<>=]", each)[0] for each in wanted}
 
 
 def test_ci_and_the_docs_have_the_same_test_command() -> None:

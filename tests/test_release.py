@@ -7,58 +7,31 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import tarfile
 import tomllib
-from ctypes.util import find_library
 from email import message_from_string
+from email.message import Message
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zipfile import ZipFile
 
 import pytest
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+from hatchling.plugin.utils import load_plugin_from_script
 
 import acp_tui
 from acp_tui.cli.help_text import man_page
+from support.built import ROOT, UV, build, run
 
-ROOT: Final = Path(__file__).parents[1]
 LOCK: Final = ROOT / ".ci/requirements.txt"
-UV: Final = Path(sys.executable).with_name("uv")
-LIMIT_S: Final = 300
-UNREACHED: Final = (
-    "Failed to fetch",
-    "error sending request",
-    "Couldn't connect",
-    "dns error",
-    "cache-only",
-)
-
-
-def run(*command: str | Path, cwd: Path = ROOT, **environ: str) -> str:
-    """What the command printed. Skips the test if it failed for lack of a network."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=os.environ | environ,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
-    if done.returncode != 0 and any(sign in done.stderr for sign in UNREACHED):
-        pytest.skip(f"no package index is reached: {done.stderr.strip().splitlines()[-1]}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+HOOK: Final = ROOT / ".github/packaging/hatch_build.py"
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The sdist, and the wheel made from it."""
-    folder = tmp_path_factory.mktemp("dist")
-    run(UV, "build", "--quiet", "--offline", "--no-build-isolation", "--python", sys.executable, "-o", folder)
-    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
-    return sdist, wheel
+    return build(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture
@@ -100,14 +73,57 @@ def test_it_works_with_the_lowest_versions_and_without_the_emulator(
 def test_it_works_with_the_newest_versions_and_all_that_users_are_offered(
     built: tuple[Path, Path], environment: Path, tmp_path: Path
 ) -> None:
-    install(environment, "--upgrade", f"{built[1]}[terminal,png]")
+    install(environment, "--upgrade", f"{built[1]}[terminal]")
 
     assert as_a_user(environment, tmp_path, "--version") == f"acp-tui {acp_tui.__version__}\n"
-    if find_library("cairo"):
-        assert plays(environment, tmp_path, "terminal.png").startswith(b"\x89PNG")
-    else:
-        assert plays(environment, tmp_path, "terminal.svg").startswith(b"<svg")
+    assert plays(environment, tmp_path, "terminal.svg").startswith(b"<svg")
     assert "install acp-tui[terminal]" not in re.sub(r"\s+", " ", as_a_user(environment, tmp_path, "doctor"))
+
+
+def metadata_of(wheel: Path) -> Message:
+    (name,) = (name for name in ZipFile(wheel).namelist() if name.endswith("/METADATA"))
+    return message_from_string(ZipFile(wheel).read(name).decode())
+
+
+def headings_of(page: Path) -> set[str]:
+    """The names by which links lead to them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def leads_somewhere(link: str, tracked: set[str]) -> bool:
+    """Whether a link leads to a file of this version, or a workflow, and to a heading that is there."""
+    if workflow := re.fullmatch(r"/actions/workflows/([\w.]+)(?:/badge\.svg)?", link):
+        return f".github/workflows/{workflow[1]}" in tracked
+    file, _, heading = re.sub(rf"^/(blob|raw)/v{acp_tui.__version__}/", "", link).partition("#")
+    return file in tracked and (not heading or heading in headings_of(ROOT / file))
+
+
+def test_every_link_and_picture_of_the_long_description_is_there(built: tuple[Path, Path], tmp_path: Path) -> None:
+    metadata, page = metadata_of(built[1]), tmp_path / "page.md"
+    page.write_text(str(metadata.get_payload()))
+    renderer = ("tool", "run", "--quiet", "--from", "readme-renderer[md]", "python", "-m", "readme_renderer")
+    shown = re.findall(r'(?:href|src)="([^"#][^"]*)"', run(UV, *renderer, page))
+    addresses = dict(each.split(", ") for each in metadata.get_all("Project-URL", []))
+    repository, tracked = addresses.pop("Homepage"), set(run("git", "ls-files").splitlines())
+    links = [*shown, *addresses.values()]
+    own = [link.removeprefix(repository) for link in links if link.startswith(repository)]
+
+    assert [link for link in links if not link.startswith("https://")] == []
+    assert [link for link in own if link != "/issues" and not leads_somewhere(link, tracked)] == []
+    assert len([link for link in own if link.startswith("/raw/")]) == len(re.findall(r"^!\[", page.read_text(), re.M))
+    assert len(own) > 30
+
+
+def test_no_release_is_built_before_the_repositorys_address_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    hook: Any = load_plugin_from_script(str(HOOK), HOOK.name, MetadataHookInterface, "metadata_hook")
+    unset = hook(str(ROOT), {"repository": "https://repository.invalid/acp-tui"})
+
+    monkeypatch.delenv("ACP_TUI_RELEASE", raising=False)
+    unset.update({"version": "1.0"})
+    monkeypatch.setenv("ACP_TUI_RELEASE", "1")
+    with pytest.raises(ValueError, match="set the repository's address"):
+        unset.update({"version": "1.0"})
 
 
 def test_the_metadata_passes_twine(built: tuple[Path, Path]) -> None:
@@ -115,8 +131,7 @@ def test_the_metadata_passes_twine(built: tuple[Path, Path]) -> None:
 
 
 def test_the_metadata_offers_users_no_tools_of_ours(built: tuple[Path, Path]) -> None:
-    (name,) = (name for name in ZipFile(built[1]).namelist() if name.endswith("/METADATA"))
-    metadata = message_from_string(ZipFile(built[1]).read(name).decode())
+    metadata = metadata_of(built[1])
 
     assert metadata["Version"] == acp_tui.__version__
     assert "dev" not in metadata.get_all("Provides-Extra", [])

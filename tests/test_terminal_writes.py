@@ -18,7 +18,6 @@ ALLOWED: Final = {
     "__main__.py": {"sys.stdout": "a constant: the version"},
     "cli/output.py": {"os.write": "a constant clears the line"},
     "cli/terminal.py": {"os.write": "/dev/tty, made visible", "/dev/tty": "the same"},
-    "workbench/cli/mock.py": {"os.write": "an agent's stderr, for a client and not for a terminal"},
     "cli/host.py": {
         "os.write": "a pipe to the process that started it",
         "os.fdopen": "the other end of that pipe, which is read",
@@ -64,8 +63,6 @@ ALLOWED: Final = {
     "ui/base/app.py": {"rich.console": "writes to sys.stderr"},
     "ui/textual_gaps/driver.py": {"os.write": "what Textual draws: drawings are made of visible text"},
     "ui/textual_gaps/shown_rows.py": {"rich.console": "Textual's, for the text of its strips"},
-    "ui/replay/render.py": {"rich.console": "draws into a string"},
-    "ui/replay/formats.py": {"rich.console": "draws into a string"},
     "ui/kit/themes.py": {"rich.console": "asked for colors"},
     "ui/kit/terminal_colors.py": {"os.write": "a constant asks the terminal"},
 }

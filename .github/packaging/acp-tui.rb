@@ -1,13 +1,13 @@
-# The Homebrew formula, for a tap. For a release, set the sdist's address and checksum, then
+# The Homebrew formula, for a tap. For a release, set the addresses and the sdist's checksum, then
 # `brew update-python-resources acp-tui` adds the packages it needs.
 class AcpTui < Formula
   include Language::Python::Virtualenv
 
   desc "Terminal client for coding agents that speak the Agent Client Protocol"
-  homepage "https://agentclientprotocol.com"
+  homepage "@REPOSITORY@"
   url "@SDIST_URL@"
   sha256 "@SDIST_SHA256@"
-  license "MIT"
+  license all_of: ["MIT", "Unicode-3.0"]
 
   depends_on "rust" => :build # pydantic-core, watchfiles
   depends_on "pillow"

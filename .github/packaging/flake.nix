@@ -25,6 +25,7 @@
             rich
             anyio
             pydantic
+            pydantic-core
             watchfiles
             platformdirs
             tomlkit

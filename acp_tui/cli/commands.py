@@ -61,7 +61,6 @@ _PROTOCOL_OF_DEMO = Option(
     ("--protocol",), "speak this version of ACP (default: 1)", Value("VERSION", choices=("1", "2")), "1"
 )
 _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
-_WEB = Option(("--web",), "show it in a browser on this machine", Value("PORT", ValueKind.NUMBER), value_when_bare="0")
 _RESUME = Option(
     ("--resume",),
     "reopen this folder's last session, or the one named",
@@ -75,13 +74,13 @@ _CONTINUE = Option(
     value_when_bare="",
 )
 _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
-_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
+_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
 _MAX_WAIT = Option(
     ("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", ValueKind.NUMBER), 2.0
 )
 _SESSIONS_NOTES = """\
 WORDS searches titles, prompts, and replies; quote more than one. ID is a session's ID or the beginning of one. FILE \
-ends in .md, .html, or .jsonl.
+ends in .md or .jsonl.
 """
 _HOST_NOTES = """\
 A host listens on a Unix socket that only you can use, and ends with its last
@@ -253,7 +252,6 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             output_format("text", "json", about="how to print that list"),
             SPEED,
             _PLAIN,
-            _WEB,
             SANDBOX,
             _PROTOCOL_OF_DEMO,
         ),
@@ -300,7 +298,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             Option(
                 ("--output", "-o"),
-                "write a .svg, .txt, .png, .html, .md, or .cast file",
+                "write a .svg or .txt file",
                 Value("FILE", ValueKind.FILE),
                 is_required=True,
             ),
@@ -311,13 +309,6 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
                 ("--size",), "columns and rows of the screen (default: 120x40)", Value("CxR", ValueKind.SIZE), (120, 40)
             ),
             Option(("--theme",), "acp-dark, acp-light, ... (default: acp-dark)", Value("THEME"), ""),
-            Option(("--scroll",), "which end is in view", Value("END", choices=("top", "bottom")), "bottom"),
-            Option(
-                ("--answer",),
-                "what the demo's user chooses",
-                Value("KIND", choices=("allow_once", "reject_once")),
-                "allow_once",
-            ),
             Option(("--prompt",), "what the demo's user asks for", Value("TEXT")),
             Option(("--speed",), "times as fast, for an animation (default: 1)", Value("X", ValueKind.NUMBER), 1.0),
             _MAX_WAIT,
@@ -355,7 +346,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "settings",
         "show every setting and its value",
         acp_tui.cli.reference.print_settings,
-        options=(_CWD, output_format("text", "json", "markdown")),
+        options=(_CWD, output_format("text", "json")),
         examples=("acp-tui settings", "acp-tui settings --format json"),
         group=_LOOK_UP,
     ),
@@ -365,9 +356,9 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.reference.print_keys,
         options=(
             Option(("--all",), "also those that few need; other formats always have all"),
-            output_format("text", "json", "markdown"),
+            output_format("text", "json"),
         ),
-        examples=("acp-tui keys --all", "acp-tui keys --format markdown"),
+        examples=("acp-tui keys --all", "acp-tui keys --format json"),
         group=_LOOK_UP,
     ),
     CliCommand(

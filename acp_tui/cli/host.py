@@ -28,7 +28,7 @@ from acp_tui.cli.arguments import Args, ChosenAgent
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, settings_in
-from acp_tui.cli.sessions import recorded_agent, session_of
+from acp_tui.cli.sessions import recorded_agent, say_if_open_elsewhere, session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
@@ -71,7 +71,9 @@ def run(args: Args) -> int:
         return _run_here(args)
     command = ready_to_run(command_of(args.agent))  # while there's a terminal to ask on
     if args.resume is not None:
-        args.resume = _resumed(command, args).session_id
+        past = _resumed(command, args)
+        say_if_open_elsewhere(past)
+        args.resume = past.session_id
     return _start_in_background(args)
 
 

@@ -17,7 +17,7 @@ from acp_tui.cli.commands import COMMANDS, command_named
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import notes_of, settings_in
-from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented, shown_setting, value_in_force
+from acp_tui.client.settings.wording import SettingDoc, documented, shown_setting, value_in_force
 from acp_tui.docs import for_terminals, topics
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 MAX_COLUMNS: Final = 100
 MIN_ROOM: Final = 16
 """In columns. With fewer, the terminal wraps."""
-BAR: Final = "\\|"
-"""A bar within a table's cell."""
 
 
 def print_settings(args: Args) -> int:
@@ -39,11 +37,8 @@ def print_settings(args: Args) -> int:
     if args.format == "json":
         print_json("settings", [_as_json(one, read.settings) for one in documented()], notes_of(read))
         return ExitCode.DONE
-    if args.format == "markdown":
-        print(as_markdown(read.settings), end="")
-    else:
-        for one in documented():
-            print("\n".join(_about(one, shown_setting(value_in_force(one, read.settings)))))
+    for one in documented():
+        print("\n".join(_about(one, shown_setting(value_in_force(one, read.settings)))))
     return _done(notes_of(read))
 
 
@@ -85,15 +80,9 @@ def print_keys(args: Args) -> int:
         ]
         print_json("keys", data, keys_in_force.notes)
         return ExitCode.DONE
-    if args.format == "markdown":
-        cells = [("Where", "Name", "Keys", ""), ("---",) * 4]
-        cells += [(where, f"`{it.id}`", keys, _sentence(it.title, about)) for it, keys, where, about in rows]
-        for row in cells:
-            print(f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |")
-    else:
-        print("\n".join(_plain(rows)))
-        if len(shown) < len(found):
-            print(f"\nThese are the {len(shown)} basic ones. All {len(found)}: acp-tui keys --all")
+    print("\n".join(_plain(rows)))
+    if len(shown) < len(found):
+        print(f"\nThese are the {len(shown)} basic ones. All {len(found)}: acp-tui keys --all")
     return _done(keys_in_force.notes)
 
 
@@ -116,10 +105,6 @@ def _hanging(head: str, text: str) -> str:
     if not sys.stdout.isatty() or room < MIN_ROOM:
         return head + text
     return head + f"\n{' ' * len(head)}".join(textwrap.wrap(text, room))
-
-
-def _sentence(title: str, about: str) -> str:
-    return f"{title}: {about}" if about else title
 
 
 def _done(notes: Iterable[str]) -> int:

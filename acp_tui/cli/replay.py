@@ -148,12 +148,11 @@ def write_rendering(args: Args) -> int:
         at=spot_of(args.at) if args.at_text is None else Spot(text=args.at_text),
         size=args.size,
         theme=args.theme or DARK.name,
-        is_at_top=args.scroll == "top",
         pace=Pace(args.speed, args.max_wait),
         is_moving=args.animate,
     )
     prompts = () if args.prompt is None else (args.prompt,)
-    return run_render(recording_named(args.word), args.output, view, DemoUser(prompts, args.answer))
+    return run_render(recording_named(args.word), args.output, view, DemoUser(prompts))
 
 
 def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> int:
@@ -180,7 +179,7 @@ async def _rendered(source: Path | str, suffix: str, view: View, user: DemoUser)
         if source.suffix == ".toml":
             raise CannotRender(f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}")
         opened = timeline_of(source)
-    elif suffix == ".cast" or view.is_moving:
+    elif view.is_moving:
         say(f"the scripted agent plays {source} …")
         user = replace(user, hesitates_s=FILM_HESITATES_S)
         opened = timeline_of_demo(source, user, view.size, speed=PLAYED_SPEED)

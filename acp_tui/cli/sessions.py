@@ -24,6 +24,7 @@ from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import (
     PastSession,
     line_with,
+    open_elsewhere,
     past_session,
     recorded_sessions,
     recording_store,
@@ -111,7 +112,7 @@ def names() -> dict[str, str]:
 
 def _how_to_redact(recording: Path, file: Path) -> str:
     """Say how to write it redacted, as Markdown or HTML: a jsonl export isn't made from a single recording."""
-    page = file if file.suffix.lower() in (".md", ".html") else file.with_suffix(".md")
+    page = file.with_suffix(".md")
     redact = shlex.join(["acp-tui", "redact", str(recording), "-o", "OUT.jsonl"])
     return f"Redacted: {redact} && {shlex.join(['acp-tui', 'render', 'OUT.jsonl', '-o', page.name])}"
 
@@ -213,6 +214,12 @@ def recorded_agent(wanted: str, cwd: Path) -> tuple[AgentCommand, PastSession]:
     return command, past
 
 
+def say_if_open_elsewhere(past: PastSession) -> None:
+    """Warn on stderr, where nobody can be asked."""
+    if told := open_elsewhere(past):
+        say(told)
+
+
 def find_session(index: SessionIndex, wanted: str) -> PastSession:
     """Return the recorded session whose ID is or begins with `wanted`. Raises ClientError."""
     found = index.find(wanted)
@@ -272,6 +279,9 @@ def _command_of(past: PastSession, args: AgentCommand | None) -> AgentCommand | 
     why = "" if past.is_listed else past.why_not_again
     if why:
         say(f"{past.title or past.session_id}: {why}; showing its recording")
+        return None
+    told = open_elsewhere(past)
+    if told and not agrees(f"{told}\nOpen it here, too? Otherwise you only read it. "):
         return None
     if args is not None:
         return args

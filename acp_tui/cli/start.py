@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def run(args: Args) -> int:
     """Work with the named agent, or let the user choose one, on the screen or in the requested way."""
-    is_simple = args.web is None and args.resume is None and args.worktree is None and not args.plain
+    is_simple = args.resume is None and args.worktree is None and not args.plain
     if is_simple and (args.agent is not None or has_terminal()):
         command = command_of(args.agent) if args.agent is not None else None
         return work_with(command, args.cwd, args.record, prompt=args.prompt)
@@ -43,7 +43,7 @@ def run(args: Args) -> int:
 
 def demo(args: Args) -> int:
     """Work with the scripted agent, or list its scenarios."""
-    if args.web is not None or args.list or args.word not in (None, *shipped.names()):
+    if args.list or args.word not in (None, *shipped.names()):
         return _otherwise(args, is_demo=True)
     return play(args.word or shipped.DEFAULT, args)
 

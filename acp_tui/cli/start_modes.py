@@ -15,7 +15,6 @@ from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import (
     ExitOnError,
     command_of,
-    exit_after,
     notes_of,
     require_screen,
     settings_in_force,
@@ -24,18 +23,15 @@ from acp_tui.cli.prerequisites import (
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
 from acp_tui.client.agents.command import DEMO
-from acp_tui.client.errors import ClientError
 from acp_tui.client.worktrees import add_worktree
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
 
 def run(args: Args, work_with: Callable[..., int]) -> int:
-    """Work in a browser, a worktree, an earlier session, or line by line. Without a terminal, list the agents.
+    """Work in a worktree, an earlier session, or line by line. Without a terminal, list the agents.
 
     `work_with` is the function in `start`.
     """
-    if args.web is not None:
-        return _in_browser(args)
     if args.resume is not None:
         return _resume(args, work_with)
     if args.agent is not None:
@@ -53,18 +49,6 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
     return list_agents()
 
 
-def _in_browser(args: Args) -> int:
-    if args.plain:
-        raise UsageError("--web shows a screen, so it can't be used with --plain")
-    if getattr(args, "prompt", None) is not None:
-        raise UsageError("--web shows a screen for each visitor, so it can't be used with a prompt")
-    try:
-        from acp_tui.cli.web import serve_in_browser
-    except ClientError as missing:  # the extra
-        raise exit_after(missing, ExitCode.ERROR) from None
-    return serve_in_browser(int(args.web))
-
-
 def _worktree(cwd: Path, name: str) -> Path:
     with ExitOnError(ExitCode.ERROR):
         worktree = asyncio.run(add_worktree(cwd, name))
@@ -80,7 +64,7 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
     found = find_resumed(args.resume, args.cwd, command, args.sandbox or "")
     past = found.past
     if why and found.command is None:
-        raise UsageError("the session's agent can't be run again; to read the session: acp-tui sessions --export")
+        raise UsageError("without its agent, the session can only be read: acp-tui sessions --export")
     if why:
         return work_with(
             found.command,
@@ -107,9 +91,7 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
 
 
 def demo(args: Args, play: Callable[[str, Args], int]) -> int:
-    """Show the demo in a browser, list its scenarios, or `play` one of the user's own."""
-    if args.web is not None:
-        return _in_browser(args)
+    """List the demo's scenarios, or `play` one of the user's own."""
     if args.list:
         return _list_scenarios(args.format)
     _check_scenario(args.word)

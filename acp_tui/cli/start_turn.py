@@ -63,7 +63,7 @@ def _resumed(command: AgentCommand, args: Args) -> tuple[AgentCommand, SessionId
     The agent runs in the sandbox of then, unless the user names another. A session that isn't recorded, such as that of
     an earlier turn, is named by its whole ID.
     """
-    from acp_tui.cli.sessions import NoSuchSession, continued  # most turns begin a session
+    from acp_tui.cli.sessions import NoSuchSession, continued, say_if_open_elsewhere  # most turns begin a session
 
     with ExitOnError(None):
         try:
@@ -72,6 +72,7 @@ def _resumed(command: AgentCommand, args: Args) -> tuple[AgentCommand, SessionId
             if not args.resume:
                 raise
             return command, SessionId(args.resume), args.cwd
+        say_if_open_elsewhere(past)
         return command, past.session_id, past.cwd
 
 

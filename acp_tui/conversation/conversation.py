@@ -12,7 +12,16 @@ from typing import Any, Final, NamedTuple
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.entries import Compaction, Entry, EntryId, Failure, Message, TerminalState, ToolCallEntry
+from acp_tui.conversation.entries import (
+    Compaction,
+    Entry,
+    EntryId,
+    Failure,
+    Message,
+    OwnCommand,
+    TerminalState,
+    ToolCallEntry,
+)
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import (
     BackgroundWork,
@@ -192,6 +201,15 @@ class Conversation:
             return None
         at = EntryId(self.turns[-1].end - 1)
         return at if at >= 0 and isinstance(self.entries[at], Failure) else None
+
+    @property
+    def own_command(self) -> TerminalState | None:
+        """The newest of the user's own commands that run; None if none does."""
+        for terminal_id, state in reversed(self.terminals.items()):
+            shown_by = self.terminal_entries.get(terminal_id)
+            if not state.has_exited and shown_by and isinstance(self.entries[shown_by[0]], OwnCommand):
+                return state
+        return None
 
     @property
     def turn_cost(self) -> float | None:

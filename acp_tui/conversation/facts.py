@@ -121,6 +121,18 @@ class Choice:
     """The name of its group; None if the choices aren't grouped."""
 
 
+CAUTIONS: Final = {
+    "no questions": {
+        *("bypass", "bypasspermissions", "yolo", "fullaccess", "agentfullaccess", "autopilot", "autoapprove"),
+    },
+    "fewer questions": {"acceptedits", "autoedit", "auto", "autoreview", "workspacewrite"},
+}
+"""What to say of modes in which agents ask less, and the letters of their IDs and names.
+
+They are those of Claude, Codex, Copilot, Gemini, Qwen, and Vibe.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class SelectOption:
     """A session option with a list of values, such as mode, model, or effort."""
@@ -133,6 +145,14 @@ class SelectOption:
     description: str | None = None
     source: str = "config"
     """The part of the protocol it comes from, which decides how to set it: "config", "mode", or the legacy "model"."""
+
+    def caution(self, choice: Choice) -> str:
+        """Return what the user should know of a mode in which the agent asks less; "" for another or an unknown one."""
+        if self.category != "mode":
+            return ""
+        names = (choice.value.rpartition("#")[2], choice.name)  # some IDs are URLs
+        letters = {"".join(filter(str.isalpha, name.lower())) for name in names}
+        return next((words for words, modes in CAUTIONS.items() if modes & letters), "")
 
 
 @dataclass(frozen=True, slots=True)

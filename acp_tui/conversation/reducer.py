@@ -88,7 +88,7 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
             return Change((_show_terminals(conversation, call_id, content),))
         case updates.DiffsPlaced(call_id, parts):
             call = _call_of(conversation, call_id).call
-            call.places |= {part.item: part for part in parts}
+            call.places = {part.item: part for part in parts}
             return Change((conversation.tool_call_entries[call_id],))
         case updates.PromptSent():
             return _prompt_sent(conversation, update)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, ErrorFacts, TurnSpent, TurnUsage, Usage
+from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, ErrorFacts, TurnSpent, TurnUsage, Usage
 
 if TYPE_CHECKING:
     # The first frame needs some of these words, but no conversation yet.
@@ -32,10 +32,16 @@ def stop_words(stop_reason: str) -> str:
 
 
 def value_name(option: ConfigOption) -> str:
-    """Return the agent's name for an option's current value; a value without a name stays as is (R-MODE-3)."""
+    """Return the agent's name for an option's current value; a value without a name stays as is (R-MODE-3).
+
+    Behind a mode in which the agent asks less, say so.
+    """
     if isinstance(option, BooleanOption):
         return "on" if option.value else "off"
-    return next((choice.name for choice in option.choices if choice.value == option.value), option.value)
+    unknown = Choice(option.value, option.value)
+    choice = next((choice for choice in option.choices if choice.value == option.value), unknown)
+    caution = option.caution(choice)
+    return f"{choice.name} ({caution})" if caution else choice.name
 
 
 def answer_words(question: Question) -> str:

@@ -8,9 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from acp_tui.demo import DEFAULT, SCENARIOS, names, path_of
-from acp_tui.demo.reading import read_scenario
+from acp_tui.demo.reading import ScenarioError, read_scenario
 from acp_tui.demo.script import Scenario
-from acp_tui.demo.table import ScenarioError
 
 __all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available", "load"]
 

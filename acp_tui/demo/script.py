@@ -22,7 +22,7 @@ Wire: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: its table in the file, which `reading` has checked. `playing` has the defaults of missing keys."""
+    """One step: its table in the file, as `reading` made it. `playing` has the defaults of missing keys."""
 
     kind: str
     """The key that names it, such as "say"."""

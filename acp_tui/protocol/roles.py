@@ -67,44 +67,62 @@ class AgentCapabilities:
         return self.steering or self.more_prompts
 
 
+GEMINI_LOSES: Final = (
+    "Gemini CLI loses sessions: one that is resumed in the minute in which it began; and one that was resumed, when"
+    " Gemini starts again. Against the second, set"
+    ' "general": {"sessionRetention": {"enabled": false}} in ~/.gemini/settings.json.'
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Quirks:
     """Deviations from what others do. All are off for an agent that isn't listed."""
 
     missing_file_reads_empty: bool = False
     """Answer fs/read_text_file for a missing file with "" instead of an error."""
-    tells_own_commands: bool = False
-    """Leave out chunks of the user's words that consist of nothing but the agent's marks for its own commands."""
+    tells_own_words: bool = False
+    """Leave out chunks of the user's words that consist of nothing but the agent's own marks."""
+    why_not_loaded: str = ""
+    """What the user should know when it refuses to load a session."""
 
     def leaves_out(self, words: str) -> bool:
         """Whether this chunk of the user's words isn't theirs. A text that only contains such marks is."""
-        return self.tells_own_commands and _consists_of_marks(words.strip())
+        return self.tells_own_words and _consists_of_marks(words.strip())
 
 
 def quirks_of(agent_name: str) -> Quirks:
     """The quirks for the name that an agent reports in its initialize response."""
     # gemini-cli 0.61.0 reads a file before writing it, and on any error gives up writing a *new* file. Editors happen
-    # to answer "" because they open an empty buffer.
+    # to answer "" because they open an empty buffer. A loaded session begins with its own context, as the user's words.
+    # When it loads a session, it first writes an empty file of the same name, but for the minute. In the same minute,
+    # that empties the session. Later, it takes the empty file for a session to delete at its next start, and deletes
+    # all files with this ID.
     if agent_name == "gemini-cli":
-        return Quirks(missing_file_reads_empty=True)
+        return Quirks(missing_file_reads_empty=True, tells_own_words=True, why_not_loaded=GEMINI_LOSES)
     # @zed-industries/claude-agent-acp 0.23.1 tells a loaded session from Claude's own record, in which setting a model
     # is a command that the user typed. Its successor, which has another name, leaves that out.
     if agent_name == "@zed-industries/claude-agent-acp":
-        return Quirks(tells_own_commands=True)
+        return Quirks(tells_own_words=True)
     return Quirks()
 
 
-_MARK: Final = re.compile(r"\s*<(command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
+_MARK: Final = re.compile(
+    r"\s*(?:<(command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat)|session_context)>"
+    r"|\[Function Response: [^\]]*\])"
+)
 
 
 def _consists_of_marks(words: str) -> bool:
     at = 0
     while at < len(words):
         opened = _MARK.match(words, at)
-        end = words.find(f"</{opened[1]}>", opened.end()) if opened is not None else -1
-        if opened is None or end < 0:
+        if opened is None:
             return False
-        at = end + len(f"</{opened[1]}>")
+        close = f"</{opened[1]}>" if opened[1] else ""
+        end = words.find(close, opened.end())
+        if end < 0:
+            return False
+        at = end + len(close)
     return bool(words)
 
 

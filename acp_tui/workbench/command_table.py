@@ -37,14 +37,6 @@ pattern such as src/*.py, .env, or secrets/**; a dropped file's contents become 
 
 Exits with 0, or with 1 if nothing was written.
 """
-_MOCK_NOTES = """\
-SOURCE is a recording, a recorded session's ID, demo:NAME, or a scenario's .toml file. When the client does something \
-that isn't in the recording, stderr says what, with the frame and its time. To see that moment: acp-tui replay SOURCE \
---until 12.5s. Prompts may differ in wording; only kinds, fields, and order count.
-
-Exits with 0 when the client disconnects; 1 when it departs from the recording with --strict, on a timeout, or when \
-the recording is incomplete; 2 on a usage error; and as the recorded agent did if that one died.
-"""
 _CHECK_NOTES = """\
 The agent works in a temporary folder, and nothing it asks for is allowed.
 
@@ -110,20 +102,12 @@ COMMANDS: tuple[CliCommand, ...] = (
     ),
     CliCommand(
         "mock",
-        "play a recording or scenario as an agent, for any client",
+        "play a demo scenario as an agent, for any client",
         acp_tui.workbench.cli.mock.run,
-        SOURCE,
-        needs="a recording or a scenario: acp-tui mock FILE; to list yours: acp-tui sessions",
-        options=(
-            SPEED,
-            Option(("--strict",), "stop when the client departs from the recording"),
-            Option(
-                ("--timeout",), "stop when the client sends or reads nothing this long", Value("S", ValueKind.NUMBER)
-            ),
-            Option(("--login",), "log in on this terminal, for scenarios that need it"),
-        ),
-        examples=("acp-tui mock demo:coding", "acp-tui mock run.jsonl --speed 0 --strict"),
-        notes=_MOCK_NOTES,
+        Value("SCENARIO", ValueKind.SCENARIO),
+        needs="a scenario, or its .toml file: acp-tui mock coding; to list them: acp-tui demo --list",
+        options=(SPEED, Option(("--login",), "log in on this terminal, for scenarios that need it")),
+        examples=("acp-tui mock coding", "acp-tui mock failures --speed 0"),
         group=_BUILD,
     ),
 )

@@ -170,7 +170,7 @@ def test_a_deleted_working_folder_is_said(
         ("gemini --prompt hi", "--prompt is an option of exec, render, check"),
         ("demo codin", "did you mean coding?"),
         ("render demo:codin -o x.svg", "did you mean coding?"),
-        ("mock demo:codin", "did you mean coding?"),
+        ("mock codin", "did you mean coding?"),
         ("help agnets", "did you mean agents?"),
         ("completion zhs", "choose bash, zsh, or fish"),
     ],

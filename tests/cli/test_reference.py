@@ -46,20 +46,6 @@ def test_a_trusted_projects_settings_hold_where_it_lies(tmp_path: Path, capsys: 
     assert after.err == ""
 
 
-def test_settings_can_be_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    given_settings("workspace.write = 'ask'")
-
-    main(["settings", "--format", "markdown"])
-
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "| Setting | Value | Default | In force |  |"
-    assert any(
-        line.startswith('| `workspace.write` | "on", "unasked", "ask" or "off" | `"unasked"` | `"ask"` |')
-        for line in lines
-    )
-    assert {line.replace("\\|", "").count("|") for line in lines} == {6}
-
-
 def test_keys_are_printed_as_the_user_chose_them(capsys: pytest.CaptureFixture[str]) -> None:
     given_settings('[keys]\nfind = "ctrl+o"\n')
 
@@ -68,14 +54,6 @@ def test_keys_are_printed_as_the_user_chose_them(capsys: pytest.CaptureFixture[s
     told = capsys.readouterr()
     assert "  find                     Ctrl+O                       Find in the conversation" in told.out
     assert "Ctrl+O is taken from toggle_all" in told.err
-
-
-def test_keys_can_be_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["keys", "--format", "markdown"])
-
-    lines = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("| In the prompt | `send` | Enter | Send the prompt") for line in lines)
-    assert {line.replace("\\|", "").count("|") for line in lines} == {5}
 
 
 def test_a_rule_that_cannot_be_read_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,13 @@ from anyio import to_thread
 
 from acp_tui.cli.arguments import ChosenAgent
 from acp_tui.cli.main import main
-from acp_tui.cli.sessions import export_session, find_resumed, recordings_index, say_how_to_resume
+from acp_tui.cli.sessions import (
+    export_session,
+    find_resumed,
+    recordings_index,
+    say_how_to_resume,
+    say_if_open_elsewhere,
+)
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.session_history import recorded_sessions, recording_store
 from acp_tui.client.settings.settings import RecordingSettings
@@ -20,7 +26,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.ui.tab.reopening import LeftSession
 from support.command_line import given
 from support.printed_json import data_of
-from support.recordings import demo, play
+from support.recordings import demo, open_in_process, play
 
 HERE = Path.cwd()
 
@@ -65,6 +71,18 @@ async def test_without_an_id_the_named_agent_resumes_the_folders_last_session(
     agent = replace(demo("markdown"), name="somebody")
     found = find_resumed("", tmp_path, agent)
     assert (found.past.title, found.command, found.past.cwd) == ("Zebras?", agent, tmp_path)
+
+
+async def test_a_session_that_is_open_elsewhere_is_only_read_unless_the_user_agrees(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await record(tmp_path, "Zebras?")
+    agent = replace(demo("markdown"), name="somebody")
+    with open_in_process(4711):
+        assert find_resumed("", tmp_path, agent).command is None
+        say_if_open_elsewhere(find_resumed("", tmp_path, agent).past)
+    assert "open in another acp-tui (process 4711)" in capsys.readouterr().err
+    assert find_resumed("", tmp_path, agent).command is not None
 
 
 def note_sandbox(name: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from acp_tui.demo import reading, scenario
+from acp_tui.demo import scenario
 from acp_tui.protocol.v1.updates import PlanRemoved, PlanUpdate, SessionUpdate
 from acp_tui.rpc import Direction
 from support.scenario_frames import ANSWERS, frames_of
@@ -18,19 +18,22 @@ from support.scenario_frames import ANSWERS, frames_of
 EXPECTED: Mapping[str, Collection[Any]] = {
     # In version 1, several plans are a draft; the demo has one.
     "sessionUpdate": [each.session_update for each in _UPDATES if each not in (PlanUpdate, PlanRemoved)],
-    "kind": (*reading.TOOL_KINDS, *reading.OPTION_KINDS),
-    "status": reading.TOOL_STATUSES,
-    "stopReason": set(reading.STOP_REASONS) - {"cancelled"},  # only the user can cause that
-    "severity": reading.SEVERITIES,
+    "kind": (
+        *("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"),
+        *("allow_once", "allow_always", "reject_once", "reject_always"),
+    ),
+    "status": ("pending", "in_progress", "completed", "failed"),
+    "stopReason": ("end_turn", "max_tokens", "max_turn_requests", "refusal"),  # "cancelled", only by the user
+    "severity": ("info", "warning", "error"),
     "priority": ("high", "medium", "low"),
     "category": ("mode", "model", "thought_level"),
     "mode": ("form", "url"),
-    "format": reading.FORMATS,
+    "format": ("email", "uri", "date", "date-time"),
     "code": (-32000, -32603),
     "type": (
         *("text", "image", "audio", "resource_link", "resource"),
         *("content", "diff", "terminal"),
-        *("select", *reading.LIMITS),
+        *("select", "string", "number", "integer", "boolean", "array"),
     ),
     "method": (
         *("session/update", "session/request_permission", "elicitation/create", "elicitation/complete"),

@@ -53,7 +53,7 @@ def test_a_wrong_scenario_is_said_before_the_screen_opens(tmp_path: Path, capfd:
     own = tmp_path / "own.toml"
     own.write_text('description = ""\n' + STEP + 'modus = "plan"')
     assert main(["demo", str(own)]) == 2
-    assert "acp-tui: own.toml, prompt 1, step 1" in capfd.readouterr().err
+    assert "acp-tui: own.toml: a step needs exactly one of its keys" in capfd.readouterr().err
 
 
 def test_a_scenario_in_the_place_of_a_recording_is_told_from_one(

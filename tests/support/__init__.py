@@ -7,8 +7,8 @@ An agent of one's own, from the cheapest to the most real. Take the first that c
 - `agents.scripted`: a process that runs a few lines of Python, with the words of `scripted_agent`
 
 Others, for what only they can show: `hosted` and `host_process` (a host, in memory and as a process), `served`,
-`http_served`, `remembering_agent` and `cutting` (over a network that breaks), `mocked` and `mock_wire` (a recording as
-an agent), `sdk_agent`, `sdk_client` and `sdk_user` (the official SDK), `real_agents` and `delegating` (beside the
+`http_served`, `remembering_agent` and `cutting` (over a network that breaks), `sdk_agent`
+(the official SDK), `real_agents` and `delegating` (beside the
 repository), `proxied` (agents behind proxies, also of another conductor than ours).
 
 What shows it: `screens` (a session, without an agent), `desks` (the whole app), `dialogs`, `on_terminal` and

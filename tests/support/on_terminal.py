@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
@@ -155,7 +155,9 @@ class OnTerminal:
 def on_terminal(
     home: Path,
     *arguments: str,
+    program: str | Path = sys.executable,
     main: Sequence[str] = ("-m", "acp_tui"),
+    environ: Mapping[str, str] | None = None,
     size: tuple[int, int] = (80, 24),
     launcher: str = LAUNCHER,
 ) -> Iterator[OnTerminal]:
@@ -163,9 +165,9 @@ def on_terminal(
     master, slave = pty.openpty()
     set_size(master, size)
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", launcher, sys.executable, *main, *arguments],
+        [sys.executable, "-I", "-S", "-c", launcher, str(program), *main, *arguments],
         cwd=home,
-        env=environment(home),
+        env=environ or environment(home),
         stdin=slave,
         stdout=slave,
         stderr=slave,

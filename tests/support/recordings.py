@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,11 +19,15 @@ from acp_tui.client.secrets.masking import MASK
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_history import recording_store
+from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.events import Dropped, Event, Header, UnknownEvent
+from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.recorder import Outlet, Recorder
 from acp_tui.client.transcript.replay import Replay
+from acp_tui.client.transcript.store import held
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import Form, FormValues, MultiChoiceField
@@ -190,6 +195,19 @@ def redacted(recording: Path) -> Path:
     if not out.exists():
         redact(recording, out, RedactOptions(), {"HOME": str(home), "USER": home.name}, "hagar")
     return out
+
+
+@contextmanager
+def open_in_process(pid: int) -> Iterator[None]:
+    """As if this process were recording what was recorded before."""
+    store = recording_store(RecordingSettings())
+    with ExitStack() as locks:
+        for file in store.files():
+            header, rest = file.read_text("utf-8").split("\n", 1)
+            file.write_text(json.dumps({**json.loads(header), "pid": pid}) + "\n" + rest, "utf-8")
+            SessionIndex(store).catch_up()  # it doesn't read what is being written
+            locks.enter_context(held(file))
+        yield
 
 
 def write(path: Path, events: Iterable[Event], header: Header | None = None, *, is_raw: bool = False) -> None:

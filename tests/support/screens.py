@@ -166,9 +166,9 @@ def new_session(*updates: SessionUpdate, connection: RecordedConnection | None =
     return session
 
 
-async def _no_doubts(_content: object) -> Comparison:
+async def _no_doubts(_call: object) -> Comparison:
     """The files that these sessions show don't exist."""
-    return Comparison((), ())
+    return Comparison()
 
 
 async def _explain(error: Any) -> ClientError:

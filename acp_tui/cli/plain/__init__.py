@@ -44,11 +44,13 @@ from acp_tui.client.changes import ChangesError
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_history import open_elsewhere, past_session, recording_store
 from acp_tui.client.settings.settings import Settings
+from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import Message, ToolCallEntry
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, SessionSummary
 from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import from_home, session_facts, usage_words, value_name
@@ -161,8 +163,16 @@ async def _sessions(chat: Chat, argument: str) -> None:
         chat.say("the agent has no session in this folder; for every folder: /sessions all")
         return
     chosen = await choose(chat.console, "Which session?", [_session_words(chat, one) for one in listed])
-    if chosen is not None:
+    if chosen is not None and await _may_open(chat, listed[chosen].session_id):
         await chat.open(listed[chosen].session_id, listed[chosen].cwd)
+
+
+async def _may_open(chat: Chat, session_id: SessionId) -> bool:
+    """Whether the user wants to open this session, where another process has it open."""
+    index = SessionIndex(recording_store(chat.settings.recordings))
+    found = await to_thread.run_sync(index.find, session_id)
+    told = await to_thread.run_sync(open_elsewhere, past_session(found)) if found is not None else ""
+    return not told or await confirm(chat.console, f"{told} Open it here, too?")
 
 
 def _session_words(chat: Chat, summary: SessionSummary) -> str:

@@ -8,6 +8,7 @@ interrupts. This module doesn't interpret the lines.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import select
 import signal
@@ -281,6 +282,8 @@ class Console:
             self._is_reading = True
             if self._is_dirty:
                 raise ReadInterrupted
+            if readline is not None and _takes_end():
+                return None
             self._is_at_line_start = not prompt
             line = input(prompt) if readline is not None else self._read_cooked(prompt)
         except EOFError:
@@ -412,6 +415,15 @@ def _is_canonical() -> bool:
         return bool(termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON)
     except termios.error:
         return True
+
+
+def _takes_end() -> bool:
+    """Whether the next key is a Ctrl+D that came before readline made the terminal raw, which would make it a NUL."""
+    fd = sys.stdin.fileno()
+    with suppress(OSError):
+        if has_typed(fd) and not int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder):
+            return not os.read(fd, 1)
+    return False
 
 
 def _forget_typed() -> None:

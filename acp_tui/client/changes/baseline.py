@@ -505,5 +505,4 @@ async def _ignored(git: Git, under: Sequence[str] = ()) -> set[str]:
 
 
 def below(area: str, path: str) -> str:
-    """The path relative to its area."""
     return path.removeprefix(area).removeprefix("/")

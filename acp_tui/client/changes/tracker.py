@@ -242,7 +242,6 @@ class ChangeTracker:
         return Swapped(path, expected, wanted)
 
     async def _held(self) -> Baseline:
-        """Wait for the baseline."""
         await self._ready.wait()
         if self._baseline is None:
             raise RuntimeError("the tracker is no longer running")

@@ -1,6 +1,5 @@
-"""Exports a conversation as a page (Markdown, HTML) or as JSON Lines. The caller provides facts."""
+"""Exports a conversation as Markdown or as JSON Lines. The caller provides facts."""
 
-from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.outline import ExportFacts, default_name
@@ -15,7 +14,6 @@ __all__ = [
     "UnknownFormat",
     "default_name",
     "export",
-    "to_html",
     "to_jsonl",
     "to_markdown",
 ]

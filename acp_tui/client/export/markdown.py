@@ -61,7 +61,7 @@ def _section(section: parts.Section) -> Iterator[str]:
 def _part(part: parts.Part, *, is_quoted: bool) -> str:
     """A part. What was said is quoted unless it's the agent's answer."""
     match part:
-        case parts.Prose(text) | parts.TypedText(text):
+        case parts.Prose(text):
             said = contained(text, HEADING_SHIFT)
             return _quoted(said) if is_quoted else said
         case parts.Code(text, language):
@@ -69,8 +69,6 @@ def _part(part: parts.Part, *, is_quoted: bool) -> str:
         case parts.Note(text, is_problem):
             line = literal(text)
             return f"**{line}**" if is_problem and line else line
-        case parts.ExportedPicture(_, _, label):
-            return literal(label)
         case parts.NamedLink(label, uri):
             return f"{literal(label)}: {_address(uri)}"
         case parts.Folded(title, folded):

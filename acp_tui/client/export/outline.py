@@ -1,4 +1,4 @@
-"""Turns a conversation and the facts about it into the sections of a page, the same for every format."""
+"""Turns a conversation and the facts about it into the sections of a page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from acp_tui.client.export.parts import (
     Prose,
     Section,
     SectionKind,
-    TypedText,
     block_parts,
     json_code,
 )
@@ -68,7 +67,6 @@ class ExportFacts:
 
     @property
     def agent(self) -> str:
-        """The agent's name and version."""
         return f"{self.agent_title} {self.agent_version}" if self.agent_version else self.agent_title
 
 
@@ -147,7 +145,7 @@ def _section(entry: entries.Entry, facts: ExportFacts, terminals: ShownTerminals
         case entries.ToolCallEntry():
             return tool_call_section(entry, terminals)
         case entries.OwnCommand(line, terminal_id):
-            return Section("tool", "Your command", terminals.show(terminal_id, line))
+            return Section("event", "Your command", terminals.show(terminal_id, line))
         case entries.Question():
             return _question(entry)
         case entries.Compaction():
@@ -164,7 +162,7 @@ def _section(entry: entries.Entry, facts: ExportFacts, terminals: ShownTerminals
             return Section("event", "Note", (Note(text),))
         case UnknownUpdate(kind, raw):
             title = f"{kind}: an update acp-tui doesn't know"
-            return Section("event", title, (json_code(raw),), is_folded=True)
+            return Section("event", title, (json_code(raw),))
         case _:
             assert_never(entry)
 
@@ -172,22 +170,20 @@ def _section(entry: entries.Entry, facts: ExportFacts, terminals: ShownTerminals
 def _message(message: entries.Message, facts: ExportFacts) -> Section:
     kind = _KINDS[message.role]
     titles = {"user": "You", "thought": "Thought"}
-    parts = [part for said in message.parts for part in _said(said, message.role)]
+    parts = [part for said in message.parts for part in _said(said)]
     notes = [Note(note, is_problem=True) for note in message.notes]
-    return Section(kind, titles.get(kind, facts.agent_title or "Agent"), (*parts, *notes), is_folded=kind == "thought")
+    return Section(kind, titles.get(kind, facts.agent_title or "Agent"), (*parts, *notes))
 
 
-def _said(part: TextBuffer | ContentBlock, role: Role) -> tuple[Part, ...]:
-    if isinstance(part, TextBuffer):
-        return (TypedText(part.text) if role == "user" else Prose(part.text),)
-    return block_parts(part)
+def _said(part: TextBuffer | ContentBlock) -> tuple[Part, ...]:
+    return (Prose(part.text),) if isinstance(part, TextBuffer) else block_parts(part)
 
 
 def _question(question: entries.Question) -> Section:
     page = [] if question.url is None else [NamedLink("Page", question.url)]
     values = [Note(f"{each.name}: {each.value}") for each in question.values]
     outcome = Note(wording.answer_words(question) + time_of(question.at))
-    return Section("event", "Question", (TypedText(question.message), *page, *values, outcome))
+    return Section("event", "Question", (Prose(question.message), *page, *values, outcome))
 
 
 def _restart(restart: Reconnected) -> Section:
@@ -215,7 +211,7 @@ def _failure(failure: entries.Failure) -> Section:
     parts += [Note(line) for line in wording.error_words(failure.said)]
     if failure.stderr_tail.strip():
         parts += [Note("its last lines on stderr:"), Code(failure.stderr_tail.strip("\n"))]
-    return Section("failure", "Failure", tuple(parts))
+    return Section("event", "Failure", tuple(parts))
 
 
 def _plan(plan: Plan) -> Section:

@@ -1,7 +1,4 @@
-"""The parts of an exported page in any format.
-
-Text is raw; the code for each format makes it visible and escapes it.
-"""
+"""The parts of an exported page. Their text is raw; `markdown` makes it visible and escapes it."""
 
 from __future__ import annotations
 
@@ -24,19 +21,12 @@ def is_linkable(uri: str) -> bool:
     return _LINKABLE.fullmatch(uri) is not None
 
 
-SectionKind: TypeAlias = Literal["user", "agent", "thought", "tool", "event", "failure"]
+SectionKind: TypeAlias = Literal["user", "agent", "thought", "event"]
 
 
 @dataclass(frozen=True, slots=True)
 class Prose:
     """Markdown."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class TypedText:
-    """What the user typed, with its line breaks."""
 
     text: str
 
@@ -56,16 +46,6 @@ class Note:
 
     text: str
     is_problem: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ExportedPicture:
-    """An image. `data` is base64 as received, so it may be invalid."""
-
-    data: str
-    mime_type: str
-    label: str
-    """Shown instead if the image can't be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +69,7 @@ class PlanSteps:
     steps: tuple[tuple[bool, str], ...]
 
 
-Part: TypeAlias = Prose | TypedText | Code | Note | ExportedPicture | NamedLink | Folded | PlanSteps
+Part: TypeAlias = Prose | Code | Note | NamedLink | Folded | PlanSteps
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +79,6 @@ class Section:
     kind: SectionKind
     title: str
     parts: tuple[Part, ...] = ()
-    is_folded: bool = False
 
 
 def block_parts(block: ContentBlock) -> tuple[Part, ...]:
@@ -109,8 +88,8 @@ def block_parts(block: ContentBlock) -> tuple[Part, ...]:
     match block:
         case Text(text):
             return (Folded(label, (Code(text),)) if (label := label_of(block)) else Prose(text),)
-        case Image(data, mime_type):
-            return (ExportedPicture(data, mime_type, block_words(block)),)
+        case Image():
+            return (Note(block_words(block)),)
         case ResourceLink(uri, name, title):
             return (NamedLink(title or name, uri),)
         case _:

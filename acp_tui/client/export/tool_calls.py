@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from acp_tui.client.export.parts import Code, Folded, Note, Part, Prose, Section, block_parts, described_part, json_code
 from acp_tui.client.line_comparison import unified_diff
-from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
+from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
 from acp_tui.conversation.permission_requests import decision_words
@@ -56,8 +56,7 @@ def tool_call_section(entry: ToolCallEntry, terminals: ShownTerminals) -> Sectio
         *(content if call.content else _raw(call)),
         *(_decision(decision) for decision in entry.decisions),
     )
-    is_folded = call.kind in QUIET_KINDS and call.status != tool_calls.FAILED
-    return Section("tool", call.shown_title, parts, is_folded)
+    return Section("event", call.shown_title, parts)
 
 
 def _state(entry: ToolCallEntry, terminals: ShownTerminals) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.outline import ExportFacts
@@ -30,12 +29,10 @@ class ExportError(ClientError):
 class UnknownFormat(ExportError, ValueError):
     """The file's suffix stands for no format."""
 
-    def __init__(self, path: Path, allowed: tuple[str, ...]) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{_shown(path)} doesn't say which format to write.",
-            hint=f"End the name in {', '.join(allowed[:-1])} or {allowed[-1]}.",
+            f"{_shown(path)} doesn't say which format to write.", hint=f"End the name in {' or '.join(SUFFIXES)}."
         )
-        self.allowed = allowed
 
 
 class CannotWrite(ExportError):
@@ -50,7 +47,7 @@ def _shown(path: Path) -> str:
     return make_visible_line(str(path))
 
 
-SUFFIXES: Final = (".md", ".html", ".jsonl")
+SUFFIXES: Final = (".md", ".jsonl")
 NOT_REDACTED: Final = "It isn't redacted: look at it before you share it."
 """Show this for every file that was written."""
 
@@ -62,7 +59,7 @@ def export(conversation: Conversation, facts: ExportFacts, path: Path, *, overwr
     Raises UnknownFormat; FileExists, unless `overwrite`; CannotWrite.
     """
     if path.suffix.lower() not in SUFFIXES:
-        raise UnknownFormat(path, SUFFIXES)
+        raise UnknownFormat(path)
     if not overwrite and os.path.lexists(path):
         raise FileExists(path)
     try:
@@ -74,13 +71,10 @@ def export(conversation: Conversation, facts: ExportFacts, path: Path, *, overwr
 
 
 def _pieces(conversation: Conversation, facts: ExportFacts, suffix: str) -> Iterator[str]:
-    match suffix:
-        case ".md":
-            yield to_markdown(conversation, facts)
-        case ".html":
-            yield to_html(conversation, facts)
-        case _:
-            yield from (f"{line}\n" for line in to_jsonl(conversation, facts))
+    if suffix == ".md":
+        yield to_markdown(conversation, facts)
+    else:
+        yield from (f"{line}\n" for line in to_jsonl(conversation, facts))
 
 
 def _write(path: Path, pieces: Iterable[str], overwrite: bool) -> None:

@@ -710,7 +710,9 @@ class Agent:
                 session.has_missed = True  # whoever shows it already lacks the rest of its history
                 on_refused()  # no caller can answer them anymore
                 raise
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, errors.AgentRefused):
+                    error.hint = "\n".join(filter(None, (error.hint, self._table.quirks.why_not_loaded)))
                 await end_servers(self._lent(workplace))
                 raise
             finally:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -59,6 +61,8 @@ class _AllowedWrite:
     path: Path
     changes: tuple[TextDiff, ...]
     """What the card showed of this file, in order; empty if it named only the file."""
+    seen: bytes | None
+    """The digest of the text that the card was last compared with; None if it wasn't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ _REPLACED: Final = (
 _FOLDERS: Final = ("cwd", "workdir", "directory", "working_directory", "dir_path")
 
 
-def _shown_changes(call: ToolCall) -> dict[str, list[TextDiff]]:
+def shown_changes(call: ToolCall) -> dict[str, list[TextDiff]]:
     """The files that a card names as written, and what it shows of each.
 
     Where a call shows diffs, only their files count. Otherwise its kind must say that it edits: deleting and moving
@@ -150,35 +154,49 @@ def _plain(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
-def _texts_after(changes: Sequence[TextDiff], now: str, count: int) -> Iterator[str]:
+def digest(text: str) -> bytes:
+    """Equal for texts that look the same on a card."""
+    return blake2b(_plain(text).encode("utf-8", "surrogatepass")).digest()
+
+
+def _texts_after(allowed: _AllowedWrite, now: str, count: int) -> Iterator[str]:
     """The file's text after the first change, after the first two, and so on.
 
-    Ends at a change whose old text isn't in the file. `count` is how often a part is replaced; -1 for everywhere.
+    Ends at a change whose old text isn't in the file, and at one that shows none and would replace a text that wasn't
+    there when the user saw the card. `count` is how often a part is replaced; -1 for everywhere.
     """
-    for change in changes:
+    is_known = _is_as_seen(allowed, now)
+    for change in allowed.changes:
         old, new = _plain(change.old_text or ""), _plain(change.new_text)
-        if not old or old.strip() == now.strip():
-            now = new
-        elif old in now:
+        if old.strip() == now.strip() or (not old and is_known):
+            now, is_known = new, True
+        elif old and old in now:
             now = now.replace(old, new, count)
         else:
             return
         yield now
 
 
+def _is_as_seen(allowed: _AllowedWrite, now: str) -> bool:
+    return not now.strip() or digest(now) == allowed.seen
+
+
 def _covered(allowed: _AllowedWrite, write: TextDiff) -> int | None:
     """How many of the changes shown make the write, from the first; None if none do."""
     now, content = _plain(write.old_text or ""), _plain(write.new_text)
     for count in (1, -1):
-        for number, text in enumerate(_texts_after(allowed.changes, now, count), 1):
+        for number, text in enumerate(_texts_after(allowed, now, count), 1):
             if text == content:
                 return number
-    return None if allowed.changes else 0
+    return 0 if not allowed.changes and _is_as_seen(allowed, now) else None
 
 
 def _unlike_write(allowed: _AllowedWrite, write: TextDiff) -> Unlike:
-    texts = list(_texts_after(allowed.changes, _plain(write.old_text or ""), 1))
-    if len(texts) < len(allowed.changes):
+    texts = list(_texts_after(allowed, _plain(write.old_text or ""), 1))
+    missed = allowed.changes[len(texts) :]
+    if not allowed.changes or (missed and not missed[0].old_text):
+        return Unlike("You were shown nothing of what this replaces, and the file isn't as it was then.")
+    if missed:
         why = "The file doesn't contain the old text that the agent showed when you allowed this."
         return Unlike(why, _compared(write, texts[-1] if texts else allowed.changes[-1].new_text))
     return Unlike("This isn't what the agent showed when you allowed it.", _compared(write, texts[-1]))
@@ -254,21 +272,24 @@ class Allowances:
         # Two writes at the same time must not use the same permission.
         self._one_at_a_time = Lock()
 
-    async def note(self, call: ToolCall, locate: Locate) -> None:
+    async def note(self, call: ToolCall, locate: Locate, seen: Mapping[str, bytes]) -> None:
         """Remember for this turn a call that the user allowed, as the card showed it.
 
-        Its paths are followed now, before the agent knows the answer.
+        Its paths are followed now, before the agent knows the answer. `seen` has the digests of the texts that the
+        card was compared with.
         """
         turn = self._turn
         by_file: dict[Path, list[TextDiff]] = {}
-        for path, changes in list(_shown_changes(call).items())[:MAX_PATHS]:
+        digests: dict[Path, bytes | None] = {}
+        for path, changes in list(shown_changes(call).items())[:MAX_PATHS]:
             if (place := await locate(path)) is not None:
                 by_file.setdefault(place, []).extend(changes)
+                digests.setdefault(place, seen.get(path))
         run = _shown_run(call)
         folder = await locate(run[2]) if run is not None else None
         if turn is not self._turn:
             return
-        self._writes += [_AllowedWrite(path, tuple(changes)) for path, changes in by_file.items()]
+        self._writes += [_AllowedWrite(path, tuple(changes), digests[path]) for path, changes in by_file.items()]
         if run is not None:
             self._runs.append(_AllowedRun(run[0], run[1], folder))
 
@@ -289,9 +310,17 @@ class Allowances:
                     continue
                 at = self._writes.index(allowed)
                 rest = allowed.changes[covered:]
-                self._writes[at : at + 1] = [_AllowedWrite(path, rest)] if rest else []
+                self._writes[at : at + 1] = [replace(allowed, changes=rest)] if rest else []
+                self._follow(path, write)
                 return None
             return unlike
+
+    def _follow(self, path: Path, write: TextDiff) -> None:
+        """The user knows what they allowed: it takes nothing from what else they allowed for the same file."""
+        before, after = digest(write.old_text or ""), digest(write.new_text)
+        for at, each in enumerate(self._writes):
+            if each.path == path and each.seen == before:
+                self._writes[at] = replace(each, seen=after)
 
     def unlike_run(self, folder: Path, run: AllowedRun) -> Unlike | None:
         """None if the user allowed to run this in this folder, which uses the permission up."""

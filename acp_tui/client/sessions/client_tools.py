@@ -24,7 +24,7 @@ from acp_tui.client.workspace import Workspace, errors
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
 from acp_tui.conversation import updates
 from acp_tui.conversation.content import COMMAND_SCHEME, Text, TextResource
-from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
+from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCall, ToolCallContent
 from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ExitStatus, Quirks, TerminalSnapshot
@@ -279,17 +279,16 @@ class ClientTools:
     def _is_out_of_sandbox(self, place: ContainedPath, *, write: bool) -> bool:
         return self._sandbox is not None and not self._sandbox.box.allows(place.path, write=write)
 
-    async def compare(self, content: Sequence[ToolCallContent]) -> Comparison:
-        """Compare the diffs in this content with the files.
+    async def compare(self, call: ToolCall) -> Comparison:
+        """Compare what a call shows with the files.
 
         Reads the first few files completely, and waits for nothing that the agent can hold up: what takes too long
         counts as not compared.
         """
-        diffs = {at: item for at, item in enumerate(content) if isinstance(item, TextDiff)}
-        if not diffs or self._is_closed:
-            return Comparison((), ())
+        if self._is_closed:
+            return Comparison()
         files = _workspace_of(self._roots, max_read_bytes=MAX_COMPARED_BYTES)
-        return await compare(diffs, files, self._one_comparison_at_a_time)
+        return await compare(call, self._roots[0], files, self._one_comparison_at_a_time)
 
     async def place_of(self, path: str) -> Path | None:
         """Where a path leads, which may be relative to the session's folder; None if no agent may use that place."""
@@ -460,7 +459,6 @@ class ClientTools:
     # Directories and closing
 
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
-        """Serve other directories from now on."""
         self._roots = (cwd, *additional_directories)
         self._files = self._serve(self._roots)
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
 
-from anyio import Lock, move_on_after, to_thread
+from anyio import Lock, move_on_after, sleep, sleep_forever, to_thread
 
 from acp_tui.client.line_comparison import CONTEXT_LINES
+from acp_tui.client.sessions.allowances import digest, shown_changes
 from acp_tui.client.workspace import Workspace, errors
-from acp_tui.conversation.tool_calls import FilePart, TextDiff
+from acp_tui.conversation.tool_calls import FilePart, TextDiff, ToolCall
 
+Stamp: TypeAlias = tuple[int, ...]
 MAX_COMPARED_FILES: Final = 8
 """Per call. The card must not wait for more."""
 MAX_COMPARED_BYTES: Final = 1024 * 1024
 COMPARING_S: Final = 5
 """For all files of a call."""
+FOLLOWING_S: Final = 0.3
+"""Between two looks. Less than a question waits before it can be answered."""
 NOT_COMPARED: Final = "Not compared with the file, because {why}: {path}"
 MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared; not compared: {{more}} more."
 MAX_AROUND: Final = 10_000
@@ -23,43 +30,85 @@ MAX_AROUND: Final = 10_000
 
 
 class Comparison(NamedTuple):
-    doubts: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
     """Sentences about files that differ from what the agent shows, and about those that weren't compared.
 
     Only the user sees them.
     """
-    parts: tuple[FilePart, ...]
+    parts: tuple[FilePart, ...] = ()
     """Where the diffs are that show only parts of their files."""
+    seen: Mapping[str, bytes] = {}
+    """The digests of the files' texts, by the paths that the agent gave; of "" for those that don't exist."""
+    stamps: Mapping[str, Stamp] = {}
+    """By the files' paths, what changes when somebody writes, makes, or deletes them; from just before."""
 
 
-async def compare(diffs: Mapping[int, TextDiff], files: Workspace, turn: Lock) -> Comparison:
-    """Compare diffs, which are given by their index in the call's content. One file at a time has its `turn`."""
-    of_file: dict[str, dict[int, TextDiff]] = {}
-    for index, diff in diffs.items():
-        of_file.setdefault(diff.path, {})[index] = diff
-    compared = [*of_file][:MAX_COMPARED_FILES]
+async def compare(call: ToolCall, root: Path, files: Workspace, turn: Lock) -> Comparison:
+    """Compare what a call shows with the files; relative paths start at `root`. One file at a time has its `turn`."""
+    shown = shown_changes(call)
+    if not shown:
+        return Comparison()
+    compared = {path: str(root / path) for path in islice(shown, MAX_COMPARED_FILES)}
     doubts = {path: NOT_COMPARED.format(why="reading takes too long", path=path) for path in compared}
+    seen: dict[str, bytes] = {}
+    stamps: Mapping[str, Stamp] = {}
     parts: list[FilePart] = []
     with move_on_after(COMPARING_S):
-        for path in compared:
+        stamps = await _stamps_of(compared.values())
+        for path, full_path in compared.items():
             async with turn:
-                doubts[path], found = await _compare_file(files, path, of_file[path])
+                try:
+                    text: str | None = await files.read_text_file(full_path)
+                except errors.NotFound:
+                    text = None
+                except errors.WorkspaceError as error:
+                    doubts[path] = NOT_COMPARED.format(why=_why_not_compared(error), path=path)
+                    continue
+                diffs = {at: item for at, item in enumerate(call.content) if item in shown[path]}
+                look = partial(_look, path, text, shown[path], diffs)
+                doubts[path], seen[path], found = await to_thread.run_sync(look, abandon_on_cancel=True)
             parts += found
-    more = len(of_file) - len(compared)
+    more = len(shown) - len(compared)
     notes = [*filter(None, doubts.values()), *([MORE_FILES.format(more=more)] if more else [])]
-    return Comparison(tuple(notes), tuple(parts))
+    return Comparison(tuple(notes), tuple(parts), seen, stamps)
 
 
-async def _compare_file(files: Workspace, path: str, diffs: Mapping[int, TextDiff]) -> tuple[str, list[FilePart]]:
+async def until_outdated(compared: Comparison, is_shown: Callable[[], bool]) -> None:
+    """Wait until the agent shows something else or a compared file changes.
+
+    Doesn't look again at files that once don't answer.
+    """
+    await sleep(FOLLOWING_S)
+    while is_shown():
+        with move_on_after(COMPARING_S) as looking:
+            if compared.stamps and await _stamps_of(compared.stamps) != compared.stamps:
+                return
+        if looking.cancelled_caught:
+            await sleep_forever()
+        await sleep(FOLLOWING_S)
+
+
+async def _stamps_of(paths: Iterable[str]) -> Mapping[str, Stamp]:
+    named = tuple(paths)
+    return await to_thread.run_sync(lambda: {path: _stamp(path) for path in named}, abandon_on_cancel=True)
+
+
+def _stamp(path: str) -> Stamp:
     try:
-        text = await files.read_text_file(path)
-    except errors.NotFound:
-        is_old = any(map(_old_parts, diffs.values()))
-        return f"The agent shows old text, but the file doesn't exist: {path}" if is_old else "", []
-    except errors.WorkspaceError as error:
-        return NOT_COMPARED.format(why=_why_not_compared(error), path=path), []
-    found = await to_thread.run_sync(find_parts, text, diffs, abandon_on_cancel=True)
-    return _doubt(path, _plain(text), diffs.values()), found
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _look(
+    path: str, text: str | None, shown: Sequence[TextDiff], diffs: Mapping[int, TextDiff]
+) -> tuple[str, bytes, list[FilePart]]:
+    if text is None:
+        is_old = any(map(_old_parts, shown))
+        doubt = f"The agent shows old text, but the file doesn't exist: {path}" if is_old else ""
+        return doubt, digest(""), []
+    return _doubt(path, _plain(text), shown), digest(text), find_parts(text, diffs)
 
 
 def _doubt(path: str, now: str, diffs: Iterable[TextDiff]) -> str:
@@ -67,7 +116,7 @@ def _doubt(path: str, now: str, diffs: Iterable[TextDiff]) -> str:
     for diff in diffs:
         parts = _old_parts(diff)
         if not parts and now:
-            return f"The agent shows this file as new, but it exists: {path}"
+            return f"This file exists, but the agent shows nothing of what it replaces: {path}"
         if any(part not in now for part in parts):
             return f"The agent shows old text that isn't in the file: {path}"
     return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from acp_tui.values import dataclass
@@ -53,10 +54,22 @@ class PromptQueue:
         """Those that wait for a time, the next one first."""
         return tuple(self._scheduled)
 
-    def schedule(self, schedule: Schedule) -> None:
+    def schedule(self, schedule: Schedule) -> int:
+        """Have a prompt wait for its time. Returns its key."""
         self._last_key += 1
         self._scheduled.append(Prompt(schedule.text, key=self._last_key, schedule=schedule))
         self._scheduled.sort(key=lambda each: each.schedule.due if each.schedule is not None else 0.0)
+        return self._last_key
+
+    def hurry(self, key: int) -> bool:
+        """Have this prompt be due now. Returns False if it doesn't wait for a time."""
+        found = self._find(key)
+        if found is None or found.schedule is None:
+            return False
+        at = self._scheduled.index(found)
+        if isfinite(found.schedule.due):  # otherwise the command runs already
+            self._scheduled.insert(0, replace(self._scheduled.pop(at), schedule=found.schedule._replace(due=0.0)))
+        return True
 
     def take_due(self, now: float) -> list[Schedule]:
         """Remove and return what was scheduled for this moment or earlier."""

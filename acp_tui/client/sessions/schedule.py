@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import Final, NamedTuple
 
 from acp_tui.conversation.wording import clock_time
@@ -32,7 +33,7 @@ class Schedule(NamedTuple):
     text: str
     """The prompt."""
     due: float
-    """When to send it, in seconds since the epoch."""
+    """When to send it, in seconds since the epoch; infinite while the command runs that may end it."""
     every_s: float = 0.0
     times: int = 1
     """How often it may still be sent."""
@@ -42,9 +43,10 @@ class Schedule(NamedTuple):
     @property
     def words(self) -> str:
         """When and how often, and the prompt."""
+        when = clock_time(self.due) if isfinite(self.due) else "your command runs"
         more = f", {self.times} more" if self.every_s else ""
-        until = f", until `{self.until}`" if self.until else ""
-        return f"{clock_time(self.due)}{more}{until}: {self.text}"
+        until = f" until `{self.until}`" if self.until else ""
+        return f"{when}{more}: {self.text}{until}"
 
 
 def later(words: str, now: float, reset: float | None) -> Schedule:

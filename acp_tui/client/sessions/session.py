@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import count
+from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
@@ -15,6 +17,7 @@ from anyio import CancelScope, Event, create_task_group, get_cancelled_exc_class
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
 from acp_tui.client.sessions.allowances import Allowances
 from acp_tui.client.sessions.client_tools import ClientTools, OwnCommands
+from acp_tui.client.sessions.comparison import until_outdated
 from acp_tui.client.sessions.consent import FOR_SESSION, UNATTENDED, Consent, Grant, Policy, Rules
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
 from acp_tui.client.sessions.fitting import fit
@@ -194,6 +197,8 @@ class Session:
         """The waiting questions that are acp-tui's own."""
         self._shown: dict[facts.RequestKey, ToolCall] = {}
         """The tool calls that were just allowed, as they were then."""
+        self._seen: dict[facts.RequestKey, Mapping[str, bytes]] = {}
+        """The digests of the files that the waiting calls were last compared with."""
         consent = Consent(self._ask_for_access, self.apply, self.allowances, agent)
         self.client_tools = ClientTools(
             cwd,
@@ -513,33 +518,36 @@ class Session:
         note = f"Your rule refuses it ({rule.words}), but the agent has no option to reject it once."
         self._note(request, note)
 
-    async def _note_doubts(self, request: facts.PermissionRequest) -> None:
-        """Add a note if a file's content differs from what the agent shows, or if that isn't known.
+    async def _follow_files(self, request: facts.PermissionRequest) -> None:
+        """Say as long as a request waits how files differ from what the agent shows: both may change.
 
         Also tell where parts of files are.
         """
         call = self.conversation.tool_call(request.tool_call_id).call
-        async with create_task_group() as waiting:
-            # An answer counts after 0.4 s. The card must not look as if nothing were in doubt by then.
-            waiting.start_soon(self._note_after, SLOW_COMPARISON_S, request, STILL_COMPARING)
-            content = call.content
-            comparison = await self.client_tools.compare(content)
-            waiting.cancel_scope.cancel()
-        self._note(request, *comparison.doubts)
-        if comparison.parts and call.content is content:
-            self.apply(updates.DiffsPlaced(request.tool_call_id, comparison.parts))
+        notes: tuple[str, ...] = ()
+        while True:
+            is_same = partial(_is_still, call, _reported(call))
+            async with create_task_group() as waiting:
+                # An answer counts after 0.4 s. The card must not look as if nothing were in doubt by then.
+                waiting.start_soon(self._note_after, SLOW_COMPARISON_S, request, STILL_COMPARING)
+                compared = await self.client_tools.compare(call)
+                waiting.cancel_scope.cancel()
+            if is_same():
+                self._seen[request.key] = compared.seen
+                self._note(request, *compared.doubts, instead_of=(STILL_COMPARING, *notes))
+                notes = compared.doubts
+                if {part.item: part for part in compared.parts} != call.places:
+                    self.apply(updates.DiffsPlaced(request.tool_call_id, compared.parts))
+            await until_outdated(compared, is_same)
 
     async def _note_after(self, seconds: float, request: facts.PermissionRequest, note: str) -> None:
         await sleep(seconds)
         self._note(request, note)
 
-    def _note(self, request: facts.PermissionRequest, *notes: str) -> None:
-        """Add notes to a request. They take the place of the one that a comparison takes long.
-
-        A host's request may come with the same notes.
-        """
+    def _note(self, request: facts.PermissionRequest, *notes: str, instead_of: Sequence[str] = ()) -> None:
+        """Add notes to a request, some of them in place of others. A host's request may come with the same notes."""
         before = self.conversation.permissions.get(request.key, request).note
-        lines = [line for line in (before or "").split("\n") if line and line != STILL_COMPARING]
+        lines = [line for line in (before or "").split("\n") if line and line not in instead_of]
         note = "\n".join(dict.fromkeys([*lines, *notes]))
         if note != (before or ""):
             self.apply(updates.PermissionNoted(request.key, note))
@@ -578,13 +586,16 @@ class Session:
         try:
             async with create_task_group() as looking:
                 if request is not None:
-                    looking.start_soon(self._note_doubts, request)
+                    looking.start_soon(self._follow_files, request)
                     await self._refuse_by_rule(request)
                 answer = await self._permissions.wait(key)
                 looking.cancel_scope.cancel()
             # Before the agent knows the answer, so that it can't lead the paths elsewhere in between.
             if request is not None and (allowed := self._shown.get(key)) is not None:
-                await self.allowances.note(allowed, self.client_tools.place_of)
+                seen = self._seen.get(key)
+                if seen is None:  # nobody waited for the comparison
+                    seen = (await self.client_tools.compare(allowed)).seen
+                await self.allowances.note(allowed, self.client_tools.place_of, seen)
             return answer
         except get_cancelled_exc_class():
             # The agent withdraws requests that cancelling the turn answered while rules or files were being read
@@ -595,6 +606,7 @@ class Session:
         finally:
             self._permissions.forget(key)
             self._shown.pop(key, None)
+            self._seen.pop(key, None)
             self._asked_by_us.discard(key)
             # The agent withdrew the request, so the question must not stay on the screen.
             if key in self.conversation.permissions:
@@ -690,6 +702,15 @@ def _rules_of(policy: Policy, roots: Sequence[Path]) -> Rules:
     from acp_tui.client.sessions.apply_rules import StandingRules  # its lists of programs take long to load
 
     return StandingRules(policy.refuse, roots)
+
+
+def _reported(call: ToolCall) -> tuple[object, ...]:
+    """What of a call is compared with files. Reports replace it, and never change it in place."""
+    return call.content, call.raw_input, call.locations, call.kind
+
+
+def _is_still(call: ToolCall, reported: tuple[object, ...]) -> bool:
+    return all(map(is_, reported, _reported(call)))
 
 
 def _texts_of(call: ToolCall) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -18,7 +19,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
-from acp_tui.client.transcript.index import RecordedSession, SessionIndex
+from acp_tui.client.transcript.index import RecordedSession, SessionIndex, opened_by
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
@@ -183,6 +184,20 @@ def past_session(recorded: RecordedSession, is_folder: Callable[[Path], bool] = 
         recorded=recorded,
         has_folder=is_folder(recorded.cwd),  # not Path.is_dir, which raises for a name that is too long
     )
+
+
+def open_elsewhere(past: PastSession) -> str:
+    """A sentence on another process of acp-tui that has the session open; "" if none records it. Blocks."""
+    for path in past.recorded.recordings if past.recorded is not None else ():
+        with suppress(OSError, RecordingUnreadable):
+            header = opened_by(path, past.session_id)
+            if header is not None and header.pid != os.getpid():
+                which = f" (process {header.pid})" if header.pid is not None else ""
+                return (
+                    f"This session is open in another acp-tui{which}. Neither shows what is said in the other, and the"
+                    " agent may lose some of it. If it's in a host, `acp-tui attach` shows it."
+                )
+    return ""
 
 
 def sandbox_of(past: PastSession) -> str:

@@ -109,13 +109,11 @@ def _limits(one: DeclaredSetting) -> Iterator[str]:
 
 
 def either(words: Sequence[str]) -> str:
-    """The words as a, b or c."""
     *others, last = words
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def near(name: str, known: Sequence[str]) -> str | None:
-    """The known name that may have been meant."""
     return next(iter(get_close_matches(name.lower(), known, n=1)), None)
 
 
@@ -147,14 +145,6 @@ def documented() -> Iterator[SettingDoc]:
         yield SettingDoc(name, "a table", None, doc)
 
 
-def as_markdown(in_force: Settings | None = None) -> str:
-    """The reference as a Markdown table. With `in_force`, a column shows the current values."""
-    now = ("In force",) if in_force is not None else ()
-    heads = ("Setting", "Value", "Default", *now, "")
-    rows = [heads, ("---",) * len(heads), *(_row(one, in_force) for one in documented())]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
-
-
 def value_in_force(one: SettingDoc, settings: Settings) -> Any:
     """The setting's value; None for a table, and for a setting in a list of tables."""
     if "[]" in one.key or ".NAME." in one.key or one.default is None:
@@ -183,9 +173,3 @@ def _doc(one: DeclaredSetting) -> str:
 
 def _default(one: DeclaredSetting) -> Any:
     return None if is_dataclass(one.default) or one.setting.by_name else one.default
-
-
-def _row(one: SettingDoc, in_force: Settings | None) -> tuple[str, ...]:
-    values = map(shown_setting, (one.default, *(() if in_force is None else (value_in_force(one, in_force),))))
-    cells = (f"`{one.key}`", one.allowed, *(f"`{value}`" if value else "" for value in values), one.doc)
-    return tuple(cell.replace("|", "\\|") for cell in cells)

@@ -34,6 +34,8 @@ class Header:
     version: int = 1
     sandbox: str = ""
     """The name of the sandbox that the agent ran in; "" for none."""
+    pid: int | None = None
+    """The process that recorded; None if it isn't known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,7 +22,7 @@ from acp_tui.client.files import close_to_others, make_private, open_private
 from acp_tui.client.transcript import index_tables
 from acp_tui.client.transcript.digest import Digest, SessionPart, digest_of
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction
-from acp_tui.client.transcript.lines import BadLine, RecordingUnreadable, open_recording, parsed, read_event
+from acp_tui.client.transcript.lines import BadLine, RecordingUnreadable, mapping, open_recording, parsed, read_event
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
 from acp_tui.conversation.conversation import Conversation
@@ -286,7 +287,6 @@ class IndexedRecording:
             self._put([self._digest.parts[session_id] for session_id in changed])
 
     def close(self) -> None:
-        """The whole recording has been indexed."""
         with suppress(OSError):
             self._put(list(self._digest.parts.values()), self._path.stat().st_size)
 
@@ -305,6 +305,23 @@ def _digest(path: Path) -> tuple[Header, Digest]:
 def _has_letters(letters: str, text: str) -> bool:
     rest = iter(text)
     return all(letter in rest for letter in letters)
+
+
+def opened_by(path: Path, session_id: str) -> Header | None:
+    """The header of this recording, if its process has the session open now. Raises OSError, RecordingUnreadable."""
+    if not is_being_written(path):
+        return None
+    is_open = True
+    with open_recording(path) as recording:
+        for event, message in recording.with_messages(skip=lambda line: _OPENS_OR_CLOSES.search(line) is None):
+            if isinstance(event, Closed):
+                is_open = is_open and event.session_id != session_id
+            elif isinstance(message, dict) and mapping(message.get("params")).get("sessionId") == session_id:
+                is_open = True
+        return recording.header if is_open else None
+
+
+_OPENS_OR_CLOSES: Final = re.compile(rb'"type":\s*"session_closed"|"method":\s*"session/(?:load|resume)"')
 
 
 def without_session(path: Path, session_id: str) -> None:

@@ -54,6 +54,7 @@ def header_line(header: events.Header) -> bytes:
             "sandbox": header.sandbox or None,
             "screen": screen,
             "raw": header.is_raw,
+            "pid": header.pid,
         }
     )
 
@@ -124,6 +125,7 @@ def read_header(data: bytes) -> events.Header | None:
         started_at=str(value.get("started_at", "")),
         is_raw=value.get("raw") is True,
         version=version,
+        pid=pid if type(pid := value.get("pid")) is int else None,
     )
 
 

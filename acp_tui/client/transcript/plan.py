@@ -50,6 +50,7 @@ class RecordingPlan:
             cwd=str(self.cwd),
             sandbox=sandbox,
             screen=self.screen,
+            pid=os.getpid(),
             started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
         outlets = []

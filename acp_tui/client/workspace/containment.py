@@ -35,8 +35,6 @@ from acp_tui.values import dataclass
 # as long as they don't exist. A file with more than one name is searched for in them. They are checked again for every
 # request.
 
-STYLES: Final = "styles"
-"""The folder of the user's stylesheets, in the settings folder."""
 _Id: TypeAlias = tuple[int, int]
 """Device and inode."""
 
@@ -94,8 +92,8 @@ class PrivateFolders:
 
 
 def _links_in(folders: Sequence[Path]) -> Iterator[Path]:
-    """The symbolic links directly in the folders and among stylesheets, because settings are often kept elsewhere."""
-    for folder in (*folders, *(folder / STYLES for folder in folders)):
+    """The symbolic links directly in the folders, because settings are often kept elsewhere."""
+    for folder in folders:
         with suppress(OSError), os.scandir(folder) as entries:
             yield from [Path(entry.path) for entry in entries if entry.is_symlink()]
 

@@ -439,9 +439,7 @@ class AcpTuiApp(BaseApp):
         if self._settings_file is not None:
             live = await self._made_live_settings()
             await live.open()
-            say = partial(self.say, is_wrong=True)
-            self.run_worker(live.follow_styles(self, say))
-            self.run_worker(live.follow_themes(self.looks.user_themes, say))
+            self.run_worker(live.follow_themes(self.looks.user_themes, partial(self.say, is_wrong=True)))
             await live.follow()
 
     async def settings_in_force(self) -> Settings:

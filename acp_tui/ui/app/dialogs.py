@@ -77,10 +77,10 @@ class Dialogs:
                 if chosen is None:
                     return
                 frames, title = chosen, chosen.agent
-            await open_inspector(tab.screen, frames, title, tab.cwd)
+            await open_inspector(tab.screen, frames, title)
         elif isinstance(tab.session, SessionFromRecording):
             file = tab.session.recorded.recordings[-1]
-            await open_inspector(tab.screen, file, file.name, tab.cwd)
+            await open_inspector(tab.screen, file, file.name)
         else:
             tab.say("There is no agent to inspect yet.")
 

@@ -380,5 +380,7 @@ class OwnCommandDrawing(KeptDrawing):
         state = context.terminals.get(self._entry.terminal_id)
         width = context.width - len(OUTPUT_RAIL) - 2
         runs = terminal_runs(state, context, width, None if self._is_open else context.folds.terminal_lines)
+        if state is not None and not state.has_exited and not state.is_waiting:
+            runs.append(wrap([("◐ running", context.palette.accent)], width))
         rail = Gutter(OUTPUT_RAIL, context.palette.quote_bar)
         return Joined(heads, *(Indented(run, rail) for run in runs))

@@ -292,7 +292,7 @@ class OptionsDialog(Dialog[Chosen | None]):
 
 
 def value_picker(option: SelectOption) -> Picker[str]:
-    rows = [_choice_row(choice, option.value) for choice in option.choices]
+    rows = [_choice_row(choice, option) for choice in option.choices]
     return Picker(option.name, rows, search=len(rows) > 8, empty="The agent offers no values for it")
 
 
@@ -305,9 +305,15 @@ def _option_rows(options: Sequence[ConfigOption]) -> list[PickerRow[ConfigOption
     ]
 
 
-def _choice_row(choice: Choice, current: str) -> PickerRow[str]:
+def _choice_row(choice: Choice, option: SelectOption) -> PickerRow[str]:
+    caution = option.caution(choice)
     return PickerRow(
-        choice.value, choice.name, choice.description or "", choice.group or "", is_current=choice.value == current
+        choice.value,
+        choice.name,
+        ": ".join(filter(None, (caution, choice.description))),
+        choice.group or "",
+        is_current=choice.value == option.value,
+        needs_care=bool(caution),
     )
 
 

@@ -51,7 +51,7 @@ class ExportDialog(Dialog[Path | None]):
     def compose(self) -> ComposeResult:
         self._said.display = False
         field = Input(self._proposed, id="file")
-        keys = "Enter write · .md, .html or .jsonl chooses the format · {dialog_close} close"
+        keys = "Enter write · .md or .jsonl chooses the format · {dialog_close} close"
         yield Frame(shown_line("Write the conversation to a file"), keys, field, self._said)
 
     async def on_mount(self) -> None:

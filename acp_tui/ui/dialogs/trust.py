@@ -96,6 +96,14 @@ class RunQuestion(QuestionScreen):
         super().__init__("Run this command?", lines, yes="Yes, run it")
 
 
+class OpenTwiceQuestion(QuestionScreen):
+    """Returns True if the user wants to open a session that is open elsewhere, as `told`."""
+
+    def __init__(self, told: str) -> None:
+        lines = [Content(told), Content(), Content("No: you only read the session's recording.")]
+        super().__init__("Open it here, too?", lines, yes="Yes, open it")
+
+
 class TrustSettingsDialog(QuestionScreen):
     """Asks whether to use a project's settings."""
 

@@ -52,6 +52,8 @@ class PickerRow(Generic[V]):
     """Whether it's shown only while the user searches."""
     below: str = ""
     """A second line."""
+    needs_care: bool = False
+    """Whether its label warns."""
 
 
 class RowList(LineView):
@@ -191,7 +193,7 @@ class RowList(LineView):
         label = cut(make_visible_line(row.label), width - width_cells(aside))
         room = width - width_cells(label)
         end = " " * (room - width_cells(aside)) + aside if aside else _about(row, room)
-        label_style = palette.muted if row.is_disabled_reason else palette.text
+        label_style = palette.muted if row.is_disabled_reason else palette.warning if row.needs_care else palette.text
         end_style = palette.muted
         if index == self.cursor:
             # In the terminal's own colors, muted text is unreadable on the cursor's background.
@@ -221,8 +223,8 @@ def _aside(row: PickerRow[Any], room: int) -> str:
 
 
 def _about(row: PickerRow[Any], room: int) -> str:
-    """The text after the label, with the gap before it."""
-    about = row.is_disabled_reason or row.description
+    """The text after the label, with the gap before it: of an `aside` that doesn't fit, the beginning."""
+    about = row.is_disabled_reason or " ".join(row.aside.split()) or row.description
     room -= len(GAP)
     return GAP + cut_at_word(make_visible_line(about), room) if about and room > 8 else ""
 

@@ -5,9 +5,7 @@ The studio shows the session's screen, headless, at that moment. Nothing in it c
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import field
 from pathlib import Path
@@ -16,7 +14,6 @@ from typing import Any, ClassVar, Final
 
 import anyio
 from anyio import to_thread
-from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from textual import on
 from textual.app import App, ComposeResult
@@ -27,7 +24,6 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
 
-from acp_tui.client.export import ExportFacts, to_html, to_markdown
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Event
 from acp_tui.conversation.conversation import Conversation
@@ -43,8 +39,6 @@ from acp_tui.ui.replay.formats import (
     MovingFrame,
     WindowColors,
     moving_svg,
-    png_of,
-    rows_of,
     text_of,
     tidy_svg,
 )
@@ -169,7 +163,7 @@ class Studio:
         self.player = Player(timeline)
         self._pilot = pilot
 
-    async def show(self, moment: int, *, is_at_top: bool = False) -> None:
+    async def show(self, moment: int) -> None:
         """Show this moment, which must not be before the last one shown."""
         player, panel = self.player, self._panel
         while player.moment < moment:
@@ -182,9 +176,6 @@ class Studio:
             await self._screen.show(conversation)
         self._screen.show_facts()
         await self.settle()
-        if is_at_top and self._panel is not None:
-            self._panel.view.action_go_to_end(-1)
-            await self.settle()
 
     async def press(self, *keys: str) -> None:
         """Press keys. They can't affect any session."""
@@ -263,74 +254,35 @@ async def open_studio(timeline: Timeline, size: tuple[int, int], theme: str = DA
         yield Studio(pilot, timeline)
 
 
-FRAME_S: Final = 1 / 12
-"""Events within this time are one frame."""
-MOVING_FRAME_S: Final = 0.3
-"""The same for an SVG, which repeats each row that differs."""
+FRAME_S: Final = 0.3
+"""Events within this time are one frame, because the picture repeats each row that differs."""
 END_S: Final = 2.0
 """How long the last frame stays."""
-HIDE_CURSOR: Final = "\x1b[?25l"
-CLEAR: Final = "\x1b[2J"
-
-
-async def cast_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace) -> str:
-    """The recording up to this moment, as an asciicast."""
-    columns, rows = size
-    header = {"version": 2, "width": columns, "height": rows, "env": {"TERM": "xterm-256color"}}
-    lines = [json.dumps(header)]
-    at_s = 0.0
-    async for at_s, output in _written(studio, columns, until, pace):
-        lines.append(json.dumps([round(at_s, 3), "o", output], ensure_ascii=False))
-    lines.append(json.dumps([round(at_s + END_S, 3), "o", ""]))
-    return "\n".join(lines) + "\n"
 
 
 async def moving_svg_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace) -> str:
     """The recording up to this moment, as an animated SVG."""
     frames = []
-    for at_s, moment in _cuts(studio, until, pace, MOVING_FRAME_S):
+    for at_s, moment in _cuts(studio, until, pace):
         await studio.show(moment)
         frames.append(MovingFrame(at_s, tuple(studio.strips)))
     return moving_svg(frames, size, studio.colors, frames[-1].at_s + END_S)
 
 
-async def _written(studio: Studio, columns: int, until: int, pace: Pace) -> AsyncIterator[tuple[float, str]]:
-    """Times, and what to print at each."""
-    console = Console(
-        width=columns, file=io.StringIO(), force_terminal=True, color_system="truecolor", legacy_windows=False
-    )
-    shown: Sequence[str] = ()
-    for at_s, moment in _cuts(studio, until, pace, FRAME_S):
-        await studio.show(moment)
-        rows = rows_of(studio.strips, console)
-        output = "".join(_changed(rows, shown))
-        if not shown:
-            output = HIDE_CURSOR + CLEAR + output
-        if output:
-            yield at_s, output
-        shown = rows
-
-
-def _cuts(studio: Studio, until: int, pace: Pace, frame_s: float) -> Iterator[tuple[float, int]]:
+def _cuts(studio: Studio, until: int, pace: Pace) -> Iterator[tuple[float, int]]:
     """Which moment to show at which time of the film. The last is `until`."""
     times = studio.player.timeline.events.times[:until]
     film_s, cut_s, recorded_s = 0.0, 0.0, times[0] if times else 0.0
     for moment, at_s in enumerate(times):
         film_s += pace.wait_s(at_s - recorded_s)
         recorded_s = at_s
-        if film_s - cut_s >= frame_s:
+        if film_s - cut_s >= FRAME_S:
             yield cut_s, moment  # before this event
             cut_s = film_s
     yield cut_s, len(times)
 
 
-def _changed(rows: Sequence[str], before: Sequence[str]) -> Iterator[str]:
-    for y, row in enumerate(rows):
-        if y >= len(before) or row != before[y]:
-            yield f"\x1b[{y + 1};1H{row}"
-
-
-SUFFIXES: Final = (".svg", ".txt", ".png", ".html", ".md", ".cast")
+SUFFIXES: Final = (".svg", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +294,6 @@ class View:
     size: tuple[int, int] = (120, 40)
     """Columns and rows."""
     theme: str = DARK.name
-    is_at_top: bool = False
     pace: Pace = field(default_factory=Pace)
     """For a film."""
     is_moving: bool = False
@@ -387,35 +338,9 @@ async def render(timeline: Timeline, view: View, suffix: str) -> bytes:
         raise CannotRender(f"in this recording {view.at.shown}")
     assert moment is not None
     async with open_studio(timeline, view.size, view.theme) as studio:
-        if suffix == ".cast":
-            return (await cast_of(studio, view.size, moment, view.pace)).encode()
         if view.is_moving:
             return (await moving_svg_of(studio, view.size, moment, view.pace)).encode()
-        await studio.show(moment, is_at_top=view.is_at_top)
+        await studio.show(moment)
         if view.keys:
             await studio.press(*view.keys)
-        return _still(studio, suffix)
-
-
-def _still(studio: Studio, suffix: str) -> bytes:
-    match suffix:
-        case ".txt":
-            return text_of(studio.strips).encode()
-        case ".svg":
-            return studio.svg.encode()
-        case ".png":
-            return png_of(studio.svg)
-        case _:
-            to_page = to_html if suffix == ".html" else to_markdown
-            return to_page(studio.conversation, _facts(studio)).encode()
-
-
-def _facts(studio: Studio) -> ExportFacts:
-    timeline = studio.player.timeline
-    return ExportFacts(
-        agent_title=timeline.agent,
-        cwd=timeline.header.cwd,
-        session_id=str(studio.player.front or ""),
-        title=studio.conversation.title,
-        sandbox=timeline.header.sandbox,
-    )
+        return (studio.svg if suffix == ".svg" else text_of(studio.strips)).encode()

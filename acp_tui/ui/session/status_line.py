@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from acp_tui.conversation.facts import CAUTIONS
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
@@ -98,6 +99,7 @@ STATES: Final = {
     "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
     "answering": ("▲", "$text-warning", "needs your decision"),
     "unheard": ("▲", "$text-warning", "seems to wait for an answer; {show_agent} says more"),
+    "commanding": ("◐", "$text-accent", "your command runs; {interrupt} stops it"),
     "cancelling": ("◐", "$text-warning", "canceling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
     "elsewhere": ("▲", "$text-warning", "waits for someone else"),
@@ -211,24 +213,44 @@ class StatusLine(EdgeLine):
 
 
 def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
-    """The whole line. Facts that don't fit are left out from the left, but the mode after the others."""
+    """The whole line. Facts that don't fit are left out from the left, but the mode after the others.
+
+    A mode in which the agent asks less warns, and stays as long as there is room for what it warns of.
+    """
     elsewhere = [Content.styled(status.elsewhere, "$text-warning")] if status.elsewhere else []
     taken = elsewhere[0].cell_length + MIN_GAP if elsewhere else 0
-    facts = (*status.facts, keymap.hint("{help} help"))
+    facts = [*filter(None, status.facts), keymap.hint("{help} help")]
     modes = [fact for fact in facts if fact.startswith(MODE)]
     kept = cell_len(" · ".join((*modes, facts[-1]))) + MIN_GAP if modes else 0
     left = left_of(status, max(width - taken, min(MIN_LEFT, width)), keymap, frame, room=width - taken - kept)
-    muted = [Content.styled(fact, "$foreground-muted") for fact in facts if fact]
-    while muted or elsewhere:
-        right = Content.styled(" · ", "$foreground-muted").join((*elsewhere, *muted))
+    while facts or elsewhere:
+        told = (Content.styled(fact, "$text-warning" if _caution(fact) else "$foreground-muted") for fact in facts)
+        right = Content.styled(" · ", "$foreground-muted").join((*elsewhere, *told))
         room = width - left.cell_length - right.cell_length
         if room >= MIN_GAP:
             left = left.append(_doing(status, room - MIN_GAP))
             return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
-        if not muted:
+        if not facts:
             break
-        muted.pop(next((at for at, fact in enumerate(muted[:-1]) if not fact.plain.startswith(MODE)), 0))
+        facts = _fewer(facts)
     return left
+
+
+def _caution(fact: str) -> str:
+    """What a fact warns of, if it is a mode in which the agent asks less."""
+    is_mode = fact.startswith(MODE)
+    return next((each for each in CAUTIONS if fact == each or (is_mode and fact.endswith(f"({each})"))), "")
+
+
+def _fewer(facts: list[str]) -> list[str]:
+    """The facts, the last of which is the key of the help, without the one that is missed least."""
+    at = next((at for at, fact in enumerate(facts[:-1]) if not fact.startswith(MODE)), None)
+    if at is not None:
+        return facts[:at] + facts[at + 1 :]
+    caution = _caution(facts[0])
+    if not caution:
+        return facts[1:]
+    return facts[:1] if len(facts) > 1 else [caution] if facts[0] != caution else []
 
 
 def _doing(status: Status, room: int) -> Content:

@@ -193,7 +193,7 @@ class Actions:
             await screen.run_action(action)
 
     def interrupt(self) -> None:
-        """Handle Ctrl+C: copy the selection, or clear the draft, or cancel the turn.
+        """Handle Ctrl+C: copy the selection, or clear the draft, or cancel the turn, or stop the user's own command.
 
         If the agent asks something, cancel the turn and its questions, and keep the draft.
         """
@@ -212,7 +212,7 @@ class Actions:
             prompt.discard_draft()
         elif session is not None and not session.conversation.is_idle:
             self.tab.writing.cancel(session)
-        else:
+        elif not self.terminals.stop_own():
             prompt.say(self.tab.hint("{quit} quits"))
 
     def _stop_asking(self) -> None:
@@ -234,7 +234,6 @@ class Actions:
             await self.tab.writing.recall.search()
 
     async def paste(self) -> None:
-        """Paste the desktop's clipboard into the prompt."""
         await paste_from_clipboard(self.tab.prompt, self.tab.link.agent)
 
     def edit_queue(self) -> None:
@@ -336,20 +335,21 @@ class Actions:
         failure = self.said.last_failure
         entry = self.said.entries[failure] if failure is not None else None
         reset = entry.said.retry_at if isinstance(entry, Failure) and entry.said is not None else None
-        self._schedule(lambda now: later(words, now, reset))
+        self._schedule(lambda now: later(words, now, reset), f"/later {words}")
 
     def repeat(self, words: str) -> None:
-        self._schedule(partial(repeat, words))
+        self._schedule(partial(repeat, words), f"/repeat {words}")
 
-    def _schedule(self, read: Callable[[float], Schedule]) -> None:
+    def _schedule(self, read: Callable[[float], Schedule], written: str) -> None:
+        """Have a prompt wait for its time, or say why not and put back what was written."""
         session = self.tab.session
-        if session is None or session.is_read_only:
-            self.tab.say("There is no session yet." if session is None else WATCHING)
-            return
         try:
+            if session is None or session.is_read_only:
+                raise NotATime("There is no session yet." if session is None else WATCHING)
             self.tab.writing.schedule(session, read(session.now() or 0.0))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
+            self.tab.prompt.put_before(written)
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""

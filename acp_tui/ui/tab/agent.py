@@ -161,26 +161,35 @@ class AgentController:
             await session.set_option(option.option_id, value)
 
     async def next_mode(self) -> None:
-        """Ask the agent for its next mode. The badge shows what the agent reports, a notice what that mode means."""
+        """Ask the agent for its next mode. The badge shows what the agent reports, a notice what that mode means.
+
+        Modes in which it asks less are only entered by choosing them in the list: a key pressed twice permits nothing.
+        """
         session = self._tab.session
         if session is None:
             self._tab.say(NO_SESSION)
             return
         options = session.conversation.options
-        modes = [one for one in options if isinstance(one, SelectOption) and one.category == "mode"]
-        if not modes or not modes[0].choices:
+        modes = next((one for one in options if isinstance(one, SelectOption) and one.category == "mode"), None)
+        if modes is None or not modes.choices:
             self._tab.say("This agent has no modes.")
             return
-        values = [choice.value for choice in modes[0].choices]
-        at = values.index(modes[0].value) if modes[0].value in values else -1
-        wanted = modes[0].choices[(at + 1) % len(values)]
-        await session.set_option(modes[0].option_id, wanted.value)
-        now = {option.option_id: option.value for option in session.conversation.options}
-        if wanted.description and now.get(modes[0].option_id) == wanted.value:
-            self._tab.say(make_visible_line(f"{wanted.name}: {wanted.description}"))
+        values = [choice.value for choice in modes.choices]
+        at = values.index(modes.value) + 1 if modes.value in values else 0
+        next_ones = (*modes.choices[at:], *modes.choices[:at])
+        wanted = next((choice for choice in next_ones if not modes.caution(choice)), None)
+        passed = next_ones if wanted is None else next_ones[: next_ones.index(wanted)]
+        skipped = ", ".join(choice.name for choice in passed if choice.value != modes.value)
+        told = [f"Skipped, since the agent asks less there: {skipped}. To choose: /mode"] if skipped else []
+        if wanted is not None and wanted.value != modes.value:
+            await session.set_option(modes.option_id, wanted.value)
+            now = {option.option_id: option.value for option in session.conversation.options}
+            if wanted.description and now.get(modes.option_id) == wanted.value:
+                told.insert(0, f"{wanted.name}: {wanted.description}")
+        if told:
+            self._tab.say("\n".join(map(make_visible_line, told)))
 
     async def confirm(self, question: str) -> bool:
-        """Ask the user a yes-or-no question."""
         return await self._tab.ask(QuestionScreen(question, (), yes="Yes"))
 
     async def may_restart(self) -> bool:
@@ -380,7 +389,6 @@ class SessionsController:
         return session
 
     async def fork(self, source: Session, title: str) -> Session:
-        """Fork `source`, whose title is `title`."""
         await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.fork(source, title))
 

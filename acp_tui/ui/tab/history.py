@@ -21,13 +21,13 @@ from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.folds import KeptFolds
-from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
+from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     PastSession,
     SessionFromRecording,
     line_with,
+    open_elsewhere,
     recorded_sessions,
     recording_store,
     sandbox_of,
@@ -39,7 +39,7 @@ from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
-from acp_tui.ui.dialogs.trust import RunQuestion
+from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, RunQuestion
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status import last_line
 from acp_tui.ui.session.status_line import HOSTED as HOSTED_SIGN
@@ -202,7 +202,6 @@ class HistoryController:
         return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
 
     async def line_with(self, session: PastSession, words: str) -> str:
-        """A line of a recorded session that contains these words."""
         assert session.recorded is not None
         return await self._in_thread(partial(line_with, session.recorded, words))
 
@@ -249,17 +248,15 @@ class HistoryController:
     # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
-        """Delete the session in the agent, with its marks and folds. A tab that shows it starts another."""
+        """Delete the session in the agent, with its marks. A tab that shows it starts another."""
         tab = self.tab_of(session)
         await self._tab.sessions.delete(session.session_id)
         if self._marks.of(session.agent, session.session_id) != Mark():
             self._note(session, lambda _: Mark())
-        await self._in_thread(partial(KeptFolds(key_of(session.agent, session.session_id)).save, {}))
         if tab is not None:
             await tab.begin_anew()
 
     async def forget(self, session: PastSession) -> None:
-        """Delete the session's recording."""
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
         self._tab.say("Deleted the recording.")
@@ -284,7 +281,6 @@ class HistoryController:
     # The user's marks on sessions
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with the user's marks."""
         return self._marks.marked(past)
 
     async def rename(self, session: PastSession) -> None:
@@ -329,7 +325,7 @@ class HistoryController:
             await self._tab.app.tabs.go_to(tab)
             return
         try:
-            link = None if self._why_not(session) else await self._link_for(session)
+            link = await self._link_for(session) if await self._may_open(session) else None
         except ClientError as error:
             self._tab.say_error(error)
             link = None
@@ -340,6 +336,14 @@ class HistoryController:
             await self._tab.show(await opening(self._tab.sessions))
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
+
+    async def _may_open(self, session: PastSession) -> bool:
+        """Whether an agent can open it, and the user wants that, where another process has it open."""
+        if self._why_not(session):
+            return False
+        told = await self._in_thread(partial(open_elsewhere, session))
+        may_open = await self._tab.ask(OpenTwiceQuestion(told)) if told else True
+        return may_open is True
 
     async def _link_for(self, session: PastSession) -> AgentLink | None:
         """A link to the session's agent; None if the user doesn't want its command to run. Raises ClientError.

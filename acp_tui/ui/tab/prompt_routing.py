@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -43,6 +45,7 @@ CANCEL_PATIENCE_S: Final = 2.0
 """Agents that answer a cancel do so within a second; others, such as gptme, never do."""
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
+_COMMAND: Final = re.compile(r"/([\w:-]+)(?=\s|$)")
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
 
 
@@ -63,6 +66,8 @@ class PromptController:
         """Once it's loaded."""
         self._clock: Timer | None = None
         """Waits for the next prompt that was scheduled."""
+        self._doubted = ""
+        """A prompt that wasn't sent, because no one has the command that it begins with."""
         self._sent_early: list[str] = []
         """Prompts that were sent before the history was loaded."""
 
@@ -105,6 +110,8 @@ class PromptController:
         """Use the prompt for this session from now on."""
         if self.recall is not None and session is not None:
             self.recall.show_session(session)
+        if session is not None and session.queue.scheduled:
+            self._look_at_clock(session)
 
     async def end(self) -> None:
         """Save what is written."""
@@ -150,9 +157,17 @@ class PromptController:
         if template is not None:
             message.text = template.prompt("".join(typed.split(maxsplit=1)[1:]))
             if template.is_projects:
+                if message.text.startswith(("!", "/")):
+                    message.text = f" {message.text}"  # a project's prompt runs nothing
                 self._prompt.take_back(message)
                 self._tab.say(f"This is what {template.file.name} asks, which came with the project: Enter sends it.")
                 return
+        elif typed != self._doubted and not message.is_reason and (unknown := self._unknown_command(typed)):
+            self._doubted = typed
+            self._prompt.take_back(message)
+            self._tab.say(unknown, severity="warning")
+            return
+        self._doubted = ""
         if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
         self._submit(stage.session, message)
@@ -177,6 +192,13 @@ class PromptController:
     def _own_command(self, text: str) -> str | None:
         """The action for one of our own slash commands. The agent's commands take precedence."""
         return slash_action(text, self._taken) if text.startswith("/") else None
+
+    def _unknown_command(self, text: str) -> str:
+        """What to say of a prompt that begins with a command no one has; "" for any other, such as a path."""
+        begin = _COMMAND.match(text)
+        if begin is None or self._completion is None or Path(begin[0]).exists():
+            return ""
+        return self._completion.unknown(begin[1])
 
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:
@@ -391,13 +413,12 @@ class PromptController:
 
     async def _send_scheduled(self, session: Session, due: Schedule) -> None:
         queue, is_idle = session.queue, session.conversation.is_idle
+        again = due._replace(due=(session.now() or due.due) + due.every_s)
         if due.every_s and not is_idle:  # the last one still runs
-            queue.schedule(due._replace(due=due.due + due.every_s))
-        elif due.until and session.conversation.is_connected and await self.run_to_end(session, due.until) == "exit 0":
-            self._tab.say(f"`{due.until}` succeeds, so your prompt isn't repeated.")
-        else:
+            queue.schedule(again)
+        elif not due.until or not session.conversation.is_connected or await self._is_still_wanted(session, due):
             if due.times > 1 and session.conversation.is_connected:
-                queue.schedule(due._replace(due=(session.now() or due.due) + due.every_s, times=due.times - 1))
+                queue.schedule(again._replace(times=due.times - 1))
             if is_idle and session.conversation.is_connected:
                 self._tab.run(self._send(session, Prompt(due.text)))
             else:
@@ -405,6 +426,16 @@ class PromptController:
                 if not session.conversation.is_connected:
                     queue.hold()
         self._look_at_clock(session)
+
+    async def _is_still_wanted(self, session: Session, due: Schedule) -> bool:
+        """Run the command that ends a repeated prompt, which waits above the prompt meanwhile."""
+        key = session.queue.schedule(due._replace(due=math.inf))
+        self._show_changed(session)
+        how = await self.run_to_end(session, due.until)
+        is_there = session.queue.take(key) is not None
+        if is_there and how == "exit 0":
+            self._tab.say(f"`{due.until}` succeeds, so your prompt isn't repeated.")
+        return is_there and how != "exit 0"
 
     async def run_to_end(self, session: Session, line: str) -> str:
         """Run a command of the user's, and return how it ended: "exit 0" if it succeeded."""
@@ -433,9 +464,9 @@ class PromptController:
 
     def pull_back(self) -> None:
         """Turn the last queued prompt into the draft again."""
-        session = self._tab.session
-        if session is not None and session.queue.prompts:
-            self.take(session.queue.prompts[-1].key, is_edited=True)
+        queued = self._queued()
+        if queued:
+            self.take(queued[-1].key, is_edited=True)
 
     def take(self, key: int, *, is_edited: bool) -> None:
         """Remove this queued prompt, or turn it into the draft again. Gives a notice if it was just sent."""
@@ -468,11 +499,17 @@ class PromptController:
             self._tab.say(NOTHING_QUEUED)
 
     def send_now(self, key: int) -> None:
-        """Send this queued prompt before the others, which follow in order. Cancels a running turn."""
+        """Send this queued prompt before the others, which follow in order. Cancels a running turn.
+
+        One that waits for a time is due now.
+        """
         session = self._tab.session
         if session is None:
             return
         queue = session.queue
+        if queue.hurry(key):
+            self._look_at_clock(session)
+            return
         if all(prompt.key != key for prompt in queue.prompts):
             self._tab.say("It was just sent.", severity="warning")
             return

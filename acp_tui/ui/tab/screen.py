@@ -195,6 +195,8 @@ class SessionScreen(Screen[None]):
             state = "working_unfocused"
         elif state == "waiting" and self._is_answering(panel):
             state = "answering"
+        elif state == "ready" and panel.conversation.own_command is not None:
+            state = "commanding"
         agent = boxed(tab.agent_title, is_boxed=bool(tab.link.sandbox))
         return Status(agent=agent, state=state, facts=facts, work=panel.work)
 

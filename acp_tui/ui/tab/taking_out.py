@@ -316,6 +316,21 @@ class TerminalsController:
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
+        self._interrupted: TerminalId | None = None
+        """The user's command that Ctrl+C was pressed in last."""
+
+    def stop_own(self) -> bool:
+        """Press Ctrl+C in the user's newest command; end it if that was pressed before. False if none runs."""
+        session = self._tab.session
+        state = session.conversation.own_command if session is not None else None
+        if session is None or state is None:
+            return False
+        if self._interrupted == state.terminal_id:
+            self._tab.run(self._end(session, state))
+        else:
+            session.client_tools.interrupt(state.terminal_id)
+            self._interrupted = state.terminal_id
+        return True
 
     async def take_over(self) -> None:
         """Give the keyboard to a terminal until the user takes it back."""
@@ -328,18 +343,18 @@ class TerminalsController:
         panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
 
     def interrupt(self) -> None:
-        """Press Ctrl+C in a terminal."""
         if chosen := self._choose():
             _, session, state = chosen
             is_done = session.client_tools.interrupt(state.terminal_id)
             self._tell(state, "Ctrl+C was pressed in" if is_done else "The agent has released")
 
     async def end(self) -> None:
-        """End a terminal's command."""
         if chosen := self._choose():
-            _, session, state = chosen
-            is_done = await session.client_tools.end_terminal(state.terminal_id)
-            self._tell(state, "You have ended" if is_done else "The agent has released")
+            await self._end(*chosen[1:])
+
+    async def _end(self, session: Session, state: TerminalState) -> None:
+        is_done = await session.client_tools.end_terminal(state.terminal_id)
+        self._tell(state, "You have ended" if is_done else "The agent has released")
 
     def _choose(self) -> tuple[SessionPanel, Session, TerminalState] | None:
         """The running terminal at the cursor; otherwise the newest one, preferring those that wait for input."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One whole line, without secrets unless requested."""
+    """One whole line, without secrets."""
 
     row: IndexRow
     line: LoggedLine
@@ -69,8 +69,6 @@ class Progress:
     gone: int
     """How many of them are no longer available."""
     shown: int
-    found: int | None
-    """None: no search."""
     searched: int
     checked: int
     breaches: int
@@ -82,14 +80,12 @@ class Progress:
 
 
 class Inspection:
-    """The lines of one source, the filter and search, and their progress."""
+    """The lines of one source, the filter, and its progress."""
 
     def __init__(self, source: LineSource, mask: Mask) -> None:
         self.source = source
         self.index = FrameIndex(source.first)
         self.mask = mask
-        self.is_raw = False
-        """Whether to show, copy, and save secrets. Only on the user's request."""
         self.listener: Callable[[], None] = lambda: None
         """Called when there may be something new to show."""
         self.pause_s: Callable[[], float] = lambda: 0.0
@@ -99,8 +95,6 @@ class Inspection:
         self.failure = ""
         """Why nothing more can be read."""
         self._filter: Search | None = None
-        self._find: Search | None = None
-        self._looked_for: Query = ()
         self._linting = Linting(source.first)
         self._glimpses: OrderedDict[int, LineSummary] = OrderedDict()
         self._wanted: Sequence[int] = ()
@@ -131,8 +125,8 @@ class Inspection:
         """Do a slice of each pending task; return False if nothing is left."""
         try:
             done = [await self._read_glimpses(), await self._read()]
-            done += [await self._search(self._filter), await self._search(self._find)]
-            if not (self._has_more or any(done[2:])):
+            done.append(await self._search())
+            if not (self._has_more or done[-1]):
                 done.append(await self._check())
         except OSError as error:
             self.failure = f"The rest can't be read: {error.strerror or error}"
@@ -151,8 +145,8 @@ class Inspection:
             self._forget()
         if lines:
             answered = self.index.add(await _done(lines, partial(self._entries, lines)))
-            for search in self._searches:
-                search.settle(answered)
+            if self._filter is not None:
+                self._filter.settle(answered)
         if self.index.drop_before(self.source.first):
             self._forget()
         return bool(lines)
@@ -165,15 +159,12 @@ class Inspection:
     def _forget(self) -> None:
         """Drop the oldest lines, which a running agent's log no longer has."""
         first = self.index.first
-        for search in self._searches:
-            search.drop_before(first)
+        if self._filter is not None:
+            self._filter.drop_before(first)
         self.notes = {position: notes for position, notes in self.notes.items() if position >= first}
 
-    @property
-    def _searches(self) -> list[Search]:
-        return [search for search in (self._filter, self._find) if search is not None]
-
-    async def _search(self, search: Search | None) -> bool:
+    async def _search(self) -> bool:
+        search = self._filter
         if search is None:
             return False
         start, limit = search.examined, self._linting.examined if search.needs_findings else self.index.end
@@ -211,12 +202,6 @@ class Inspection:
 
     def show_only(self, query: Query) -> None:
         self._filter = Search(query, self.index.first) if query else None
-        self.look_for(self._looked_for)
-
-    def look_for(self, query: Query) -> None:
-        """Search for these lines among those shown."""
-        self._looked_for = query
-        self._find = Search((*self.query, *query), self.index.first) if query else None
         self.wake()
 
     @property
@@ -237,12 +222,6 @@ class Inspection:
         ordinal = self.ordinal_of(position)
         return ordinal < self.count and self.position_of(ordinal) == position
 
-    def match_from(self, position: int, direction: int) -> int | None:
-        """The next match after (1) or before (-1) this line; None if none is found yet."""
-        matches = self._find.matches if self._find is not None else ()
-        at = bisect_left(matches, position + (direction > 0)) - (direction < 0)
-        return matches[at] if 0 <= at < len(matches) else None
-
     @property
     def progress(self) -> Progress:
         foremost = self.index.foremost
@@ -250,8 +229,7 @@ class Inspection:
             lines=self.index.end,
             gone=self.source.first,
             shown=self.count,
-            found=None if self._find is None else len(self._find.matches),
-            searched=min((search.examined for search in self._searches), default=self.index.end),
+            searched=self.index.end if self._filter is None else self._filter.examined,
             checked=self._linting.examined,
             breaches=len(self.notes),
             is_reading=self._has_more,
@@ -287,11 +265,9 @@ class Inspection:
         wanted, self._wanted = self._wanted, ()
         if not wanted:
             return False
-        is_raw = self.is_raw
         lines = await self._shown(await self.source.lines_at(wanted))
         found = await _done(lines.values(), partial(_glimpses, lines))
-        if is_raw == self.is_raw:
-            self._glimpses.update({position: found.get(position, LineSummary()) for position in wanted})
+        self._glimpses.update({position: found.get(position, LineSummary()) for position in wanted})
         while len(self._glimpses) > KEPT_GLIMPSES:
             self._glimpses.popitem(last=False)
         return True
@@ -304,20 +280,9 @@ class Inspection:
         row, outline = self.index.row(position), await to_thread.run_sync(_outline, line)
         return Detail(row, line, outline, self.notes.get(position, ()), self.source.now_s is None)
 
-    def show_raw(self, is_raw: bool) -> None:
-        self.is_raw = is_raw
-        self._glimpses.clear()
-
-    async def shown_lines(self) -> AsyncIterator[list[LoggedLine]]:
-        """All lines as shown, in slices. Raises OSError."""
-        positions = [self.position_of(at) for at in range(self.count)]
-        for at in range(0, len(positions), SLICE_LINES):
-            lines = await self._shown(await self.source.lines_at(positions[at : at + SLICE_LINES]))
-            yield list(lines.values())
-
     async def _shown(self, lines: Mapping[int, LoggedLine]) -> Mapping[int, LoggedLine]:
-        """Mask secrets, unless they are requested."""
-        if self.is_raw or not self.mask.is_needed or not lines:
+        """Mask secrets."""
+        if not self.mask.is_needed or not lines:
             return lines
         forms = {position for position in lines if self._answers_form(position)}
         return await _done(lines.values(), partial(_hidden, self.mask, lines, forms))

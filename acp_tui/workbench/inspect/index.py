@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from array import array
-from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
@@ -228,20 +227,16 @@ class Register(Generic[T]):
 
     def __init__(self, nothing: T) -> None:
         self.values = [nothing]
-        self.counts = [0]
-        """How often each value occurred."""
         self._numbers = {nothing: 0}
 
     def note(self, value: T) -> int:
-        """Count a value; return its number."""
+        """Its number."""
         number = self._numbers.get(value)
         if number is None:
             if len(self.values) >= MAX_NAMES:
                 return 0
             number = self._numbers[value] = len(self.values)
             self.values.append(value)
-            self.counts.append(0)
-        self.counts[number] += 1
         return number
 
 
@@ -356,10 +351,6 @@ class FrameIndex:
         if partner is None or partner < self.first:
             return None
         return abs(self._at[partner - self.first] - self._at[at])
-
-    def position_at(self, seconds: float) -> int:
-        """The first line at or after this time."""
-        return self.first + bisect_left(self._at, seconds)
 
     def columns(self, start: int, stop: int) -> IndexSlice:
         """The columns of these lines that a search needs."""

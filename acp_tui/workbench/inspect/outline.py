@@ -167,7 +167,6 @@ def _children_of(node: Node) -> Iterator[Node]:
 
 
 def _text_lines(text: str) -> _Lines:
-    """The lines of a text, with long ones cut."""
     lines = _Lines()
     for line in text.split("\n"):
         lines += [line[at : at + LONG_TEXT] for at in range(0, len(line) or 1, LONG_TEXT)]
@@ -246,11 +245,3 @@ def counted(number: int, what: str) -> str:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def pretty(text: str) -> str:
-    """Format JSON over several lines. Raises ValueError if it isn't JSON."""
-    try:
-        return json.dumps(json.loads(text.removeprefix("\ufeff")), ensure_ascii=False, indent=2)
-    except RecursionError:
-        raise ValueError("nested too deep") from None

@@ -1,21 +1,15 @@
-"""Where lines come from (a running agent or a recording), and the files they are saved to."""
+"""Where lines come from: a running agent, or a recording."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Final, TypeAlias
 
 from anyio import to_thread
 
-from acp_tui import __version__
-from acp_tui.client.files import create_private
-from acp_tui.client.saving import FileExists, SavingFailed
-from acp_tui.client.secrets.masking import Masker
-from acp_tui.client.transcript import lines as recorded
 from acp_tui.client.transcript.events import Dropped, Exited, Frame, Header, Stderr
 from acp_tui.client.transcript.frame_log import ENDED, FrameLog, LineKind, LoggedLine
 from acp_tui.client.transcript.lines import MAX_LINE_BYTES, BadLine, open_recording, parsed, read_event, written_frame
@@ -35,12 +29,7 @@ class LiveSource:
         self._log = log
         self._next = log.first
         self._wake: Callable[[], None] | None = None
-        self.header = Header(
-            agent=log.agent,
-            argv=Masker(log.environ).argv(log.argv),
-            started_at=log.started_at.isoformat(timespec="milliseconds"),
-            is_raw=True,
-        )
+        self.header = Header(log.agent, (), started_at=log.started_at.isoformat(timespec="milliseconds"), is_raw=True)
 
     @property
     def first(self) -> int:
@@ -186,39 +175,3 @@ def _line_of(data: bytes) -> LoggedLine | None:
             return LoggedLine(at, LineKind.NOTE, f"{events:,} events are missing here: {why}".encode())
         case _:
             return None
-
-
-async def save_frames(
-    path: Path, header: Header, slices: AsyncIterator[list[LoggedLine]], *, is_raw: bool, overwrite: bool
-) -> int:
-    """Write a recording of these lines that only the user can read; return their number.
-
-    Raises FileExists, and SavingFailed, after which the file may be incomplete.
-    """
-    count = 0
-    try:
-        if overwrite:
-            path.unlink(missing_ok=True)
-        with create_private(path) as file:
-            file.write(recorded.header_line(replace(header, is_raw=is_raw, client=__version__)))
-            async for lines in slices:
-                await to_thread.run_sync(file.writelines, [_recorded(line) for line in lines])
-                count += len(lines)
-    except FileExistsError as error:
-        raise FileExists(path) from error
-    except OSError as error:
-        raise SavingFailed(f"Can't write {path}: {error.strerror or error}") from error
-    return count
-
-
-def _recorded(line: LoggedLine) -> bytes:
-    at_s, kind, data = line
-    match kind:
-        case LineKind.STDERR:
-            return recorded.event_line(Stderr(at_s, data))
-        case LineKind.NOTE:
-            return recorded.event_line(Exited(at_s, data.decode("utf-8", "replace").removeprefix(ENDED)))
-        case _:
-            direction = Direction.IN if kind is LineKind.IN else Direction.OUT
-            is_json = recorded.parsed(data) is not None
-            return recorded.frame_line(at_s, direction, data, is_json=is_json)

@@ -160,16 +160,12 @@ def began_at(started_at: str) -> datetime | None:
 
 def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]]:
     now = inspection.progress
-    if inspection.is_raw:
-        yield "RAW: secrets are shown and kept", "bold $text-error"
     yield f"{now.lines:,} frames" + (", reading" if now.is_reading else ""), ""
     if now.gone:
         yield f"the first {now.gone:,} are only in the recording", "$text-warning"
     if inspection.query:
         yield f"{now.shown:,} shown: {' '.join(map(str, inspection.query))}", "$text-accent"
     yield _waiting(inspection, now), "$text-warning"
-    if now.found is not None:
-        yield f"{now.found:,} found", "$text-accent"
     if now.searched < inspection.index.end:
         yield f"searched {_percent(now.searched, now.lines)}", ""
     if now.breaches:

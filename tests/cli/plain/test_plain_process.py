@@ -55,6 +55,12 @@ def test_a_prompt_of_the_command_line_is_sent_first(tmp_path: Path) -> None:
         assert terminal.end() == 0
 
 
+def test_an_end_that_is_typed_before_the_prompt_is_shown_counts(tmp_path: Path) -> None:
+    with line_terminal(*DEMO, cwd=tmp_path) as terminal:
+        terminal.type(CTRL_D)
+        assert terminal.end() == 0
+
+
 @pytest.mark.parametrize(("channels", "bells"), [('["bell"]', 1), ('["desktop"]', 1), ('["command"]', 0)])
 def test_the_bell_rings_for_a_question_where_the_settings_want_it(tmp_path: Path, channels: str, bells: int) -> None:
     settings = tmp_path / ".config" / "acp-tui" / "settings.toml"

@@ -12,7 +12,6 @@ from acp_tui.client.export import (
     UnknownFormat,
     default_name,
     export,
-    to_html,
     to_jsonl,
     to_markdown,
 )
@@ -26,11 +25,10 @@ from support.folding import agent, call, fold, prompt, thought
 from support.work import LINEAR, growth
 
 
-@pytest.mark.parametrize("name", ["talk.md", "talk.html", "talk.jsonl", "TALK.MD"])
+@pytest.mark.parametrize("name", ["talk.md", "talk.jsonl", "TALK.MD"])
 def test_the_suffix_chooses_the_format(tmp_path: Path, everything: Conversation, facts: ExportFacts, name: str) -> None:
     formats = {
         ".md": to_markdown(everything, facts),
-        ".html": to_html(everything, facts),
         ".jsonl": "".join(f"{line}\n" for line in to_jsonl(everything, facts)),
     }
     path = tmp_path / name
@@ -48,7 +46,7 @@ def test_another_suffix_is_refused_with_those_that_are_allowed(tmp_path: Path, f
 
     assert isinstance(refused.value, ClientError)
     assert isinstance(refused.value, ValueError)
-    assert refused.value.hint == "End the name in .md, .html or .jsonl."
+    assert refused.value.hint == "End the name in .md or .jsonl."
     assert list(tmp_path.iterdir()) == []
 
 
@@ -111,7 +109,7 @@ def test_a_file_is_replaced_when_told_to_and_closed_to_others(tmp_path: Path, fa
 def test_a_failure_leaves_the_old_file_and_no_other(
     tmp_path: Path, facts: ExportFacts, everything: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "talk.html"
+    path = tmp_path / "talk.md"
     path.write_text("old")
 
     def failing(data: bytes, *, is_complete: bool) -> str:
@@ -167,7 +165,7 @@ def long_conversation(entry_count: int) -> Conversation:
     return fold(*(update for number in range(entry_count // 4) for update in turn(number)))
 
 
-@pytest.mark.parametrize("suffix", [".md", ".html", ".jsonl"])
+@pytest.mark.parametrize("suffix", [".md", ".jsonl"])
 def test_the_work_grows_with_the_entries_and_no_faster(tmp_path: Path, facts: ExportFacts, suffix: str) -> None:
     conversations = {size: long_conversation(size) for size in (1_000, 2_000)}
     path = tmp_path / f"long{suffix}"

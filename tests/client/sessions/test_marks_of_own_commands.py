@@ -1,4 +1,4 @@
-"""What an agent tells of its own commands as if the user had typed it is left out, live and from a recording."""
+"""What an agent tells of its own as if the user had typed it is left out, live and from a recording."""
 
 from __future__ import annotations
 
@@ -71,8 +71,13 @@ async def test_marks_of_claudes_earlier_package_are_not_the_users_words(tmp_path
         ("<command-name>/model</command-args>", False),
         ("<b>bold</b>", False),
         ("<command-name></command-name>" * 50_000 + "<", False),
+        ("<session_context>\nThis is the Gemini CLI.\n</session_context>", True),
+        ("<session_context>\nThis is the Gemini CLI.\n</session_context>HELLO", False),
+        ("[Function Response: write_file]", True),
+        ("[Function Response: write_file] is odd", False),
     ],
 )
 def test_only_what_consists_of_marks_is_left_out(words: str, are_left_out: bool) -> None:
     assert quirks_of(CLAUDE).leaves_out(words) is are_left_out
+    assert quirks_of("gemini-cli").leaves_out(words) is are_left_out
     assert not Quirks().leaves_out(words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from acp_tui.client.sessions.session import STILL_COMPARING, Session
 from acp_tui.client.workspace import Workspace
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.conversation.tool_calls import ToolCallContent
+from acp_tui.conversation.tool_calls import ToolCall
 from support.agents import asked, in_session, in_turn, until
 from support.peers import Counterpart, notification, settle
 
@@ -185,8 +184,8 @@ async def test_a_request_in_which_two_options_have_one_id_is_refused(tmp_path: P
         ("one\r\ntwo\r\nthree\r\n", "two\nthree", ""),
         ("\ufeffone\n", "one\n", ""),
         ("one\ntwo\n", "one\n2\n", "The agent shows old text that isn't in the file"),
-        ("one\n", None, "The agent shows this file as new, but it exists"),
-        ("one\n", "", "The agent shows this file as new, but it exists"),
+        ("one\n", None, "This file exists, but the agent shows nothing of what it replaces"),
+        ("one\n", "", "This file exists, but the agent shows nothing of what it replaces"),
         ("", None, ""),
         (None, None, ""),
         (None, "one\n", "The agent shows old text, but the file doesn't exist"),
@@ -298,12 +297,43 @@ async def test_files_beyond_the_first_eight_are_said_to_be_not_compared(tmp_path
         assert waits.note == MORE_FILES.format(more=2)
 
 
+async def test_the_card_follows_a_file_that_somebody_makes_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        looked = _looked(session)
+        await _asked_about(wire, {"path": str(path)})
+        await looked.wait()
+        await settle()
+        [waits] = session.conversation.permissions.values()
+        assert waits.note is None
+        path.write_text("one\n")
+        doubt = f"This file exists, but the agent shows nothing of what it replaces: {path}"
+        await until(session, lambda: [each.note for each in session.conversation.permissions.values()] == [doubt])
+        path.unlink()
+        await until(session, lambda: [each.note for each in session.conversation.permissions.values()] == [None])
+
+
+async def test_the_card_follows_what_the_agent_shows(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("one\n")
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        looked = _looked(session)
+        await _asked_about(wire, {"path": str(path), "oldText": "one\n"})
+        await looked.wait()
+        [waits] = session.conversation.permissions.values()
+        diff = {"type": "diff", "path": str(path), "oldText": "two\n", "newText": "new\n"}
+        update = {"sessionUpdate": "tool_call_update", "toolCallId": waits.tool_call_id, "content": [diff]}
+        await wire.send(notification("session/update", {"sessionId": "s1", "update": update}))
+        doubt = f"The agent shows old text that isn't in the file: {path}"
+        await until(session, lambda: [each.note for each in session.conversation.permissions.values()] == [doubt])
+
+
 def _looked(session: Session) -> anyio.Event:
     """Set when the session has checked a request."""
     done, look = anyio.Event(), session.client_tools.compare
 
-    async def looking(content: Sequence[ToolCallContent]) -> Comparison:
-        comparison = await look(content)
+    async def looking(call: ToolCall) -> Comparison:
+        comparison = await look(call)
         done.set()
         return comparison
 

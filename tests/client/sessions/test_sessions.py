@@ -13,7 +13,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.entries import Failure, TurnEnd
-from acp_tui.conversation.facts import Turn
+from acp_tui.conversation.facts import SessionId, Turn
 from support.agents import (
     REPLY,
     MemoryProcess,
@@ -72,6 +72,22 @@ async def test_a_request_for_an_unknown_session_is_refused(tmp_path: Path):
         params = {"sessionId": "nobody", "path": str(tmp_path / "a")}
         await wire.send({"jsonrpc": "2.0", "id": 1, "method": "fs/read_text_file", "params": params})
         assert (await wire.receive())["error"]["code"] == -32002
+
+
+@pytest.mark.parametrize("name", ["gemini-cli", "another-agent"])
+async def test_a_session_that_gemini_lost_is_explained(tmp_path: Path, name: str):
+    async with in_memory() as (agent, wire), anyio.create_task_group() as tasks:
+        info = {"name": name, "version": "0.61.0"}
+        told = {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": {"loadSession": True}}
+        await shake_hands(agent, wire, answer=told)
+
+        async def load() -> None:
+            with pytest.raises(AgentRefused) as refused:
+                await agent.load_session(SessionId("s1"), tmp_path)
+            assert ("resumed in the minute in which it began" in refused.value.hint) is (name == "gemini-cli")
+
+        tasks.start_soon(load)
+        await wire.refuse(await wire.expect("session/load"), -32603, "Internal error")
 
 
 async def test_an_unreadable_update_is_logged_and_dropped(tmp_path: Path):

@@ -392,6 +392,44 @@ async def test_a_change_that_gives_anything_else_is_asked_about_with_the_differe
     assert (cwd / "a.txt").read_text() == "one\ntwo\nthree\n"
 
 
+SEEN_NOTHING = "You were shown nothing of what this replaces, and the file isn't as it was then."
+
+
+async def test_a_file_that_somebody_made_since_the_card_is_asked_about(cwd: Path):
+    async with playing(cwd) as agent:
+        await agent.ask_edit("new.txt", None, "the agent's\n")
+        (cwd / "new.txt").write_text("what the user made since\n")
+        await agent.write("new.txt", "the agent's\n")
+        request, entry = await agent.answer(REFUSE.option_id)
+        assert "error" in await agent.wire.receive()
+    assert request.note == f"{WRITES}\n{SEEN_NOTHING}"
+    assert TextDiff(str(cwd / "new.txt"), "the agent's\n", "what the user made since\n") in entry.call.content
+    assert (cwd / "new.txt").read_text() == "what the user made since\n"
+
+
+@pytest.mark.parametrize("raw", [{"content": "new\n"}, {}])
+async def test_so_is_a_file_that_the_card_only_named_and_that_changed_since(cwd: Path, raw: dict[str, str]):
+    async with playing(cwd) as agent:
+        for change, is_served in (("", True), ("typed since\n", False)):
+            await agent.ask(title="Write", kind="edit", rawInput={"file_path": str(cwd / "a.txt"), **raw})
+            with (cwd / "a.txt").open("a") as file:
+                file.write(change)
+            await agent.write("a.txt", "new\n")
+            if is_served:
+                assert await agent.is_served()
+            else:
+                assert SEEN_NOTHING in ((await agent.is_asked_about()).note or "")
+
+
+async def test_what_the_agent_was_allowed_to_write_takes_no_other_permission_away(cwd: Path):
+    async with playing(cwd) as agent:
+        for text in ("first\n", "second\n"):
+            await agent.ask_edit("a.txt", None, text)
+        for text in ("first\n", "second\n"):
+            await agent.write("a.txt", text)
+            assert await agent.is_served()
+
+
 async def test_a_file_that_changed_since_the_card_is_asked_about(cwd: Path):
     async with playing(cwd) as agent:
         await agent.ask_edit("a.txt", "one\ntwo\nthree\n", "one\n2\nthree\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from acp_tui.client.settings.settings import READ_ELSEWHERE, Settings
-from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented
+from acp_tui.client.settings.wording import SettingDoc, documented
 
 DOCS = {one.key: one for one in documented()}
 
@@ -39,12 +39,3 @@ def test_where_variables_are_replaced_the_documentation_says_so() -> None:
 
     assert "workspace.additional_directories" in replaced
     assert "appearance.theme" not in replaced
-
-
-def test_the_markdown_is_one_table_with_a_row_for_each() -> None:
-    head, rule, *rows = as_markdown().splitlines()
-
-    assert head.count("|") == rule.count("|") == 5
-    assert [row.split("`")[1] for row in rows] == list(DOCS)
-    assert {row.replace("\\|", "").count("|") for row in rows} == {5}
-    assert '| `workspace.read` | "on", "ask" or "off" | `"on"` |' in as_markdown()

@@ -13,16 +13,18 @@ import pytest
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript import lines
-from acp_tui.client.transcript.events import Event, Frame, Header, Stderr
+from acp_tui.client.transcript.events import Closed, Event, Frame, Header, Stderr
 from acp_tui.client.transcript.index import (
     IndexFailed,
     RecordedSession,
     SessionIndex,
+    opened_by,
 )
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
-from acp_tui.client.transcript.store import RecordingStore, create
+from acp_tui.client.transcript.store import RecordingStore, create, held
+from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc import Direction
 from support.recordings import play, write
 
@@ -276,6 +278,28 @@ def test_a_forgotten_session_leaves_no_word_behind(store: RecordingStore, index:
     with open_recording(path) as recording:
         assert len(list(recording)) == 5
     assert path.stat().st_mode & 0o077 == 0
+
+
+LOADED = opened("a", method="session/load")
+
+
+@pytest.mark.parametrize(
+    ("events", "is_open"),
+    [
+        ((), True),
+        ((Closed(2.0, SessionId("a")),), False),
+        ((Closed(2.0, SessionId("b")),), True),
+        ((Closed(2.0, SessionId("a")), *LOADED), True),
+        ((Closed(2.0, SessionId("a")), *LOADED, Closed(3.0, SessionId("a"))), False),
+    ],
+)
+def test_a_session_is_open_as_long_as_its_process_records_it_and_has_not_closed_it(
+    store: RecordingStore, events: tuple[Event, ...], is_open: bool
+) -> None:
+    path = keep(store, 1, *opened("a"), *turn("a", "one"), *events)
+    assert opened_by(path, "a") is None
+    with held(path):
+        assert (opened_by(path, "a") is not None) is is_open
 
 
 def test_the_last_session_of_a_recording_takes_the_file_along(store: RecordingStore, index: SessionIndex) -> None:

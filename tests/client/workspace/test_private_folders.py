@@ -119,18 +119,6 @@ async def test_a_link_to_settings_that_are_not_there_yet_does_not_help(tmp_path:
     assert not (home.path / "later.toml").exists()
 
 
-async def test_a_stylesheet_that_is_kept_elsewhere_is_as_private_as_the_settings(tmp_path: Path) -> None:
-    home = Home(tmp_path.resolve() / "home")
-    (home.ours[0] / "styles").mkdir(parents=True)
-    (home.path / "dotfiles").mkdir()
-    sheet = home.path / "dotfiles/mine.tcss"
-    sheet.write_text("mine")
-    (home.ours[0] / "styles/mine.tcss").symlink_to(sheet)
-    with pytest.raises(PrivatePath):
-        await home.workspace().write_text_file(str(sheet), "changed")
-    assert sheet.read_text() == "mine"
-
-
 async def test_a_workspace_in_our_own_folder_is_served_nothing(home: Home) -> None:
     inside = home.ours[0] / "deep"
     workspace = home.workspace(inside)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.completion.workspace_files import PathIndex
-from acp_tui.ui.prompt.completion import MAX_ROWS, READING, Completion, SuggestionList
+from acp_tui.ui.prompt.completion import READING, Completion, SuggestionList
 from support.folding import agent
 from support.screens import SIZE, Page, open_page
 
@@ -200,7 +200,7 @@ async def test_the_list_fits_over_the_prompt(open_project: OpenPage, size: tuple
         assert shown is not None
         assert shown.region.y >= 0
         assert shown.region.bottom == page.prompt.region.y
-        assert shown.size.height <= MAX_ROWS
+        assert shown.size.height <= max(page.prompt.region.y // 2, 8)
         assert any("README.md" in line for line in page.lines)
 
 

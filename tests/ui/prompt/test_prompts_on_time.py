@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from support.desks import SESSION, OpenDesk
@@ -48,12 +49,32 @@ async def test_it_is_changed_and_removed_where_it_waits() -> None:
         assert "queued" not in page.text
 
 
-async def test_what_names_no_time_is_explained() -> None:
+async def test_it_is_sent_now_and_taken_back_as_any_queued_prompt() -> None:
+    async with open_page() as page:
+        set_clock(page, NOW)
+        await page.send("/later 20m Go on")
+        await page.send("/later 30m Not yet")
+        await page.press("alt+up")
+        assert page.draft == "/later 30m Not yet"
+        await page.press("alt+down", "alt+enter")
+        await page.until(lambda: page.connection.prompts == ["Go on"])
+        await page.until(lambda: "queued" not in page.text)
+
+
+async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:
     async with open_page() as page:
         await page.send("/later soon Go on")
         assert "Write when: /later 20m PROMPT" in page.words
+        assert page.draft == "/later soon Go on"
+        await page.press("ctrl+u")
         await page.send("/later reset Go on")
         assert "The agent hasn't said when its limit resets" in page.words
+
+
+async def test_on_a_narrow_screen_a_notice_is_read_to_its_end() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await page.send("/later soon Go on")
+        assert "reset PROMPT once the agent's limit resets." in page.words.replace(" ▌", "")
 
 
 async def test_a_prompt_is_repeated_until_the_users_command_succeeds(open_desk: OpenDesk, tmp_path: Path) -> None:
@@ -73,6 +94,41 @@ async def test_a_prompt_is_repeated_until_the_users_command_succeeds(open_desk: 
         await desk.shows("so your prompt isn't repeated")
         assert desk.text.count("▌ Make the file.") == 2
         assert "No such file" in desk.words, "the agent is told what the command printed"
+        assert "queued" not in desk.text
+
+
+async def test_while_the_users_command_runs_what_it_may_end_is_shown_and_removed(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        os.mkfifo(tmp_path / "fifo")
+        await desk.send("/repeat 1s 9 Make the file. until cat fifo")
+        await desk.shows("your command runs, 9 more: Make the file. until `cat fifo`")
+        await desk.press("alt+down", "delete")
+        assert "queued" not in desk.text
+        (tmp_path / "fifo").write_text("no more")
+        await desk.shows("no more")
+        await desk.settled()
+        assert desk.sent("session/prompt") == []
+
+
+async def test_what_waits_for_its_time_is_sent_after_a_restart_too(open_desk: OpenDesk) -> None:
+    agent = """
+        prompt = expect("session/prompt")
+        say("sent")
+        end(prompt)
+        serve_until_closed()
+    """
+    async with open_desk(SESSION, agent) as desk:
+        await desk.has_session()
+        session = desk.tabs[0].session
+        assert session is not None
+        session.now = lambda: NOW
+        await desk.send("/later 20m Go on.")
+        await desk.shows("1 queued")
+        await desk.press("alt+r", "y")
+        await desk.shows("Go on.", "sent")
         assert "queued" not in desk.text
 
 

@@ -38,6 +38,18 @@ from support.folding import ALLOW, agent, ask, call, thought
 from support.screens import AGENT, open_page
 
 MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("plan", "Plan first")), "mode")
+LOOSE = SelectOption(
+    "mode",
+    "Mode",
+    "default",
+    (
+        Choice("default", "Default"),
+        Choice("autoEdit", "Auto Edit"),
+        Choice("yolo", "YOLO", "Auto-approves all tools"),
+        Choice("plan", "Plan"),
+    ),
+    "mode",
+)
 MODEL = SelectOption("model", "Model", "large", (Choice("large", "Large 4"),), "model")
 EFFORT = SelectOption("effort", "Effort", "high", (Choice("high", "Very high"),), "thought_level")
 
@@ -335,12 +347,78 @@ async def test_shift_tab_asks_for_the_next_mode_and_after_the_last_for_the_first
 
 
 async def test_what_the_next_mode_means_is_said_where_the_agent_says_it() -> None:
-    free = Choice("free", "Full access", "May write [any] file\x1b on this computer")
-    async with open_page(OptionsReplaced((replace(MODE, choices=(*MODE.choices[:1], free)),))) as page:
+    code = Choice("code", "Code", "May write [any] file\x1b of this project")
+    async with open_page(OptionsReplaced((replace(MODE, choices=(*MODE.choices[:1], code)),))) as page:
         await page.press("shift+tab")
-        assert "Full access: May write [any] file␛" in page.text
+        assert "Code: May write [any] file␛" in page.text
         await page.press("shift+tab")
         assert page.text.count("Ask") == 1  # in the status line: there is nothing more to say about it
+
+
+async def test_shift_tab_skips_modes_that_ask_less_and_says_where_they_are() -> None:
+    async with open_page(OptionsReplaced((LOOSE,))) as page:
+        await page.press("shift+tab")
+        assert "Skipped, since the agent asks less there: Auto" in page.text
+        assert "Edit, YOLO. To choose: /mode" in page.text
+        assert page.connection.options == [("mode", "plan")]
+        await page.press("shift+tab")
+        assert page.connection.options == [("mode", "plan"), ("mode", "default")]
+
+
+async def test_shift_tab_leaves_a_mode_that_asks_less() -> None:
+    async with open_page(OptionsReplaced((replace(LOOSE, value="yolo"),))) as page:
+        await page.press("shift+tab")
+        assert page.connection.options == [("mode", "plan")]
+
+
+async def test_shift_tab_changes_nothing_where_all_other_modes_ask_less() -> None:
+    async with open_page(OptionsReplaced((replace(LOOSE, choices=LOOSE.choices[:3]),))) as page:
+        await page.press("shift+tab")
+        assert "Edit, YOLO. To choose: /mode" in page.text
+        assert page.connection.options == []
+
+
+async def test_the_list_of_modes_says_which_ask_less_and_choosing_one_there_enters_it() -> None:
+    async with open_page(OptionsReplaced((LOOSE,))) as page:
+        await page.press(*"/mode", "enter")
+        assert "Auto Edit   fewer questions" in page.text
+        assert "YOLO   no questions: Auto-approves all tools" in page.text
+        await page.press("down", "down", "enter")
+        assert page.connection.options == [("mode", "yolo")]
+        assert "mode: YOLO (no questions)" in page.status
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "caution"),
+    [
+        ("bypassPermissions", "Bypass Permissions", "no questions"),
+        ("agent-full-access", "Full access", "no questions"),
+        ("https://agentclientprotocol.com/protocol/session-modes#autopilot", "Autopilot", "no questions"),
+        ("yolo", "YOLO", "no questions"),
+        ("acceptEdits", "Accept edits", "fewer questions"),
+        ("auto-edit", "Auto Edit", "fewer questions"),
+        ("agent", "Auto review", "fewer questions"),
+        ("agent", "Agent", ""),
+        ("dontAsk", "Don't Ask", ""),  # it refuses what would be asked
+        ("plan", "Plan Mode", ""),
+        ("mode-2", "自動", ""),
+    ],
+)
+def test_a_mode_that_asks_less_is_known_by_its_id_or_name(value: str, name: str, caution: str) -> None:
+    choice = Choice(value, name)
+    assert SelectOption("mode", "Mode", value, (choice,), "mode").caution(choice) == caution
+    assert SelectOption("model", "Model", value, (choice,), "model").caution(choice) == ""
+
+
+@pytest.mark.parametrize(
+    ("width", "right"),
+    [(56, "mode: YOLO (no questions) · F1 help"), (40, "mode: YOLO (no questions)"), (30, "no questions"), (20, "")],
+)
+def test_that_a_mode_asks_nothing_is_said_while_there_is_room(width: int, right: str) -> None:
+    line = line_of(Status(agent="Gemini CLI", facts=("Large 4", "mode: YOLO (no questions)")), width)
+    assert line.plain.removeprefix("● Gemini CLI").strip() == right
+    warns = [line.plain[span.start : span.end] for span in line.spans if span.style == "$text-warning"]
+    assert warns == list(filter(None, [right.removesuffix(" · F1 help")]))
 
 
 async def test_a_mode_that_the_agent_refuses_is_not_shown_and_the_reason_is() -> None:

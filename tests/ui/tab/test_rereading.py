@@ -14,7 +14,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.tab.reopening import Reopening
 from support.desks import SESSION, OpenDesk
-from support.recordings import demo, play
+from support.recordings import demo, open_in_process, play
 
 IDLE = "serve_until_closed()"
 
@@ -59,6 +59,22 @@ async def test_a_command_that_stands_in_a_recording_is_shown_before_it_runs(
         await desk.shows("Run this command?", "-m acp_tui.demo markdown --speed 0")
         await desk.press("n")
         await desk.shows("read back from a recording, and read-only")
+
+
+async def test_a_session_that_is_open_elsewhere_is_opened_again_only_after_a_question(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    await record(tmp_path, agent="somebody")
+    with open_in_process(4711):
+        async with open_desk(SESSION, IDLE) as desk:
+            await desk.has_session()
+            await desk.press("f3")
+            await desk.shows("Esc close")
+            await desk.shows("How are zebras made?", "somebody")
+            await desk.press("down", "enter")
+            await desk.shows("Open it here, too?", "open in another acp-tui (process 4711)")
+            await desk.press("n")
+            await desk.shows("read back from a recording")
 
 
 async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path, open_desk: OpenDesk) -> None:

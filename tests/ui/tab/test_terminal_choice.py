@@ -8,6 +8,7 @@ import pytest
 
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
 from acp_tui.conversation.updates import (
+    PromptSent,
     SessionUpdate,
     TerminalExited,
     TerminalOpened,
@@ -103,3 +104,35 @@ async def test_a_command_that_waits_says_how_to_type_there() -> None:
     async with showing(*opened("first"), _waits("first")) as page:
         await page.emulator_loaded()
         await page.until(lambda: "waiting for input · F6: type there" in page.text)
+
+
+async def test_ctrl_c_in_an_empty_prompt_stops_your_own_command(tmp_path: Path) -> None:
+    async with running(tmp_path, INTERRUPTED) as page:
+        await page.shows("ready")
+        assert "│ ◐ running" in page.text
+        assert "your command runs; Ctrl+C stops it" in page.status
+        await page.press("ctrl+c")
+        await page.shows("│ ^Cinterrupted")
+        await page.until(lambda: "your command" not in page.status)
+        assert "running" not in page.text
+
+
+async def test_ctrl_c_ends_your_own_command_if_it_runs_on_after_the_first(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.shows("ready")
+        await page.press("ctrl+c")
+        await page.shows(r"b'\x03'")
+        await page.press("ctrl+c")
+        await page.shows("│ ended by SIGTERM")
+
+
+async def test_ctrl_c_clears_the_draft_and_cancels_the_turn_before_your_own_command(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.shows("ready")
+        await page.write("a draft")
+        await page.press("ctrl+c")
+        assert page.draft == ""
+        await page.apply(PromptSent(()))
+        await page.press("ctrl+c")
+        await page.until(lambda: page.connection.cancels == 1)
+        assert "x03" not in page.text

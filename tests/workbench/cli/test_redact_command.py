@@ -68,7 +68,7 @@ def test_what_is_no_recording_is_named(tmp_path: Path, capfd: pytest.CaptureFixt
         ("redact a", "redact needs a recording and a file to write"),
         ("redact a -o b --secret abc", "--secret needs at least 4 characters"),
         ("redact a -o b --keep-contents x --drop-contents y", "can't be used with --drop-contents"),
-        ("mock", "mock needs a recording or a scenario"),
+        ("mock", "mock needs a scenario"),
     ],
 )
 def test_a_wrong_command_line_is_explained(line: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:

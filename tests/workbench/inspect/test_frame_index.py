@@ -87,4 +87,3 @@ def test_time_never_goes_back() -> None:
     index = index_of(line(LineKind.IN, {}, 1.0), line(LineKind.NOTE, b"no event", 0.0), line(LineKind.IN, {}, 2.0))
 
     assert [index.row(at).at_s for at in range(3)] == [1.0, 1.0, 2.0]
-    assert index.position_at(1.5) == 2

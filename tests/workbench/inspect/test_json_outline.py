@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from acp_tui.workbench.inspect.outline import LINES_AT_FIRST, PART, Outline, pretty
+from acp_tui.workbench.inspect.outline import LINES_AT_FIRST, PART, Outline
 
 
 def text_of(outline: Outline) -> list[str]:
@@ -72,10 +72,3 @@ def test_much_is_unfolded_in_parts() -> None:
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         Outline(text)
-
-
-def test_pretty_means_the_same() -> None:
-    value = {"a": [1, {"b": "two\nlines"}, []], "c": {}, "d": -0.5, "e": None, "f": "ü"}
-
-    assert json.loads(pretty(json.dumps(value))) == value
-    assert pretty('{"a":[1,2.0]}') == '{\n  "a": [\n    1,\n    2.0\n  ]\n}'

@@ -1,4 +1,4 @@
-"""However damaged a recording is, reading, replaying, redacting, and mocking it end without a crash."""
+"""However damaged a recording is, reading, replaying, and redacting it end without a crash."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
-from acp_tui.workbench.mock.script import read_script
 from acp_tui.workbench.redact import RedactOptions, redact
 from support.recordings import play
 
@@ -83,7 +82,7 @@ def test_no_accident_makes_a_recording_dangerous(data: bytes) -> None:
         source.write_bytes(data)
         with suppress(RecordingUnreadable):
             with open_recording(source) as recording:
-                read_script(recording)
+                list(recording)
             replayed(source)
             redact(source, out, RedactOptions(("config",), ("*.toml",)), {}, "")
             replayed(out)

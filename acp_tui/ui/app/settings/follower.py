@@ -1,22 +1,14 @@
-"""The settings in force while acp-tui runs, the user's and the project's: followed on disk, changed, and applied.
-
-A project can't have stylesheets, and the user's can't style questions, so no file can hide or disguise what the user
-agrees to.
-"""
+"""The settings in force while acp-tui runs, the user's and the project's: followed on disk, changed, and applied."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from anyio import to_thread
-from textual.app import App
-from textual.css.errors import StylesheetError
-from textual.css.stylesheet import Stylesheet, StylesheetParseError
-from textual.css.tokenizer import TokenError
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import changed, leaves, value_at, with_value
@@ -117,18 +109,19 @@ class LiveSettings:
         except (OSError, RuntimeError) as error:
             self._unreadable[Path()] = f"edits of {self.file} won't be noticed until the next start: {error}"
 
-    async def follow_styles(self, app: App[Any], say: Callable[[str], None]) -> None:
-        """Use the stylesheets next to the user's file, and follow changes of them, until canceled."""
-        await UserStyles(app, self.file.parent / FOLDER, say).follow()
-
     async def follow_themes(self, themes: UserThemes, say: Callable[[str], None]) -> None:
         """Use the themes next to the user's file, and follow changes of them, until canceled."""
-
-        def use() -> None:
+        folder = self.file.parent / user_themes.FOLDER
+        if not folder.is_dir():
+            return
+        try:
             for problem in themes.use():
                 say(problem)
-
-        await _follow_folder(self.file.parent / user_themes.FOLDER, use, say)
+            async for _ in events_in((str(folder),)):
+                for problem in themes.use():
+                    say(problem)
+        except (OSError, RuntimeError) as error:
+            say(f"Edits in {folder} won't be noticed until the next start: {error}")
 
     async def read_again(self, chosen: str = "") -> None:
         """Read and apply the user's file again, and report problems in it.
@@ -237,92 +230,3 @@ def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:
 def _of_setting(problem: SettingProblem) -> str:
     key = problem.key.partition("[")[0]
     return "keys" if key.startswith("keys.") else key
-
-
-FOLDER: Final = "styles"
-STYLED: Final = frozenset(
-    {
-        *("ConversationView", "EntryView", "MessageView", "ThoughtView", "ToolCallView", "DiffView"),
-        *("TerminalView", "QuestionView", "CommandView", "NoteView", "PlanView", "Sidebar", "StatusLine"),
-        *("TabLine", "Welcome", "PromptInput", "QueueLines"),
-    }
-)
-"""Selectors must start with one of these."""
-PROPERTIES: Final = ("color", "background", "text-style")
-"""What a rule may set. Nothing can move, grow, or cover a question."""
-ABOVE_OURS: Final = 1
-"""Wins over an equally specific rule of ours."""
-
-
-async def _follow_folder(folder: Path, use: Callable[[], None], say: Callable[[str], None]) -> None:
-    if not folder.is_dir():
-        return
-    use()
-    try:
-        async for _ in events_in((str(folder),)):
-            use()
-    except (OSError, RuntimeError) as error:
-        say(f"Edits in {folder} won't be noticed until the next start: {error}")
-
-
-class UserStyles:
-    """Loads the user's stylesheets into the app."""
-
-    def __init__(self, app: App[Any], folder: Path, say: Callable[[str], None]) -> None:
-        self._app = app
-        self._folder = folder
-        self._say = say
-        self._read: dict[Path, str] = {}
-
-    async def follow(self) -> None:
-        await _follow_folder(self._folder, self.use, self._say)
-
-    def use(self) -> None:
-        """Style the app with the current files. A file with an error is skipped and reported."""
-        texts = dict(self._texts())
-        if texts == self._read:
-            return
-        sheet = self._app.stylesheet.copy()
-        for file in self._read:
-            sheet.source.pop((str(file), ""), None)
-        for file, text in texts.items():
-            problem = problem_in(file, text, self._app.get_css_variables())
-            if problem:
-                self._say(f"{problem}. The file isn't used.")
-            else:
-                sheet.add_source(text, (str(file), ""), tie_breaker=ABOVE_OURS)
-        self._read = texts
-        sheet.parse()
-        self._app.stylesheet = sheet
-        for screen in self._app.screen_stack:
-            sheet.update(screen)
-
-    def _texts(self) -> Iterator[tuple[Path, str]]:
-        for file in sorted(self._folder.glob("*.tcss")):
-            try:
-                yield file, file.read_text(encoding="utf-8")
-            except (OSError, ValueError) as error:
-                self._say(f"{file} can't be read: {error}")
-
-
-def problem_in(file: Path, text: str, variables: dict[str, str]) -> str:
-    """The problem in a stylesheet and where it is; "" if there is none."""
-    sheet = Stylesheet(variables=variables)
-    sheet.add_source(text, (str(file), ""))
-    try:
-        sheet.parse()
-    except TokenError as error:
-        return f"{file}:{error.start[0]}: {error}"
-    except StylesheetParseError as error:
-        token, message = next(each for rule in error.errors.rules for each in rule.errors)
-        return f"{file}:{token.location[0] + 1}: {getattr(message, 'summary', message)}"
-    except StylesheetError as error:
-        return f"{file}: {error}"
-    for rule in sheet.rules:
-        for selectors in rule.selector_set:
-            if (name := selectors.selectors[0].name) not in STYLED:
-                return f"{file}: {name} can't be styled, only {', '.join(sorted(STYLED))}"
-        found = (name.removeprefix("auto_").replace("_", "-") for name in rule.styles.get_rules())
-        if beyond := sorted(set(found) - set(PROPERTIES)):
-            return f"{file}: {', '.join(beyond)} can't be set, only {', '.join(PROPERTIES)}"
-    return ""

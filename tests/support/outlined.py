@@ -1,15 +1,12 @@
-"""A recording as an agent for a hub, and conversations without the parts that differ from run to run."""
+"""Conversations without the parts that differ from run to run."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entry_list import EntryList
@@ -17,18 +14,10 @@ from acp_tui.conversation.entry_list import EntryList
 CLOCKS = ("at", "seconds")
 
 
-def mock_of(recording: Path | str, *options: str) -> AgentCommand:
-    """The command of a mock without pauses, named like the demo agent, since messages may contain the name."""
-    argv = (sys.executable, "-m", "acp_tui", "mock", str(recording), "--speed", "0", *options)
-    return AgentCommand("demo", argv)
-
-
-def outline(conversation: Conversation, cwd: Path | None = None) -> str:
-    """Everything in a conversation except clock times, names the client makes up, and the folder, if one is given."""
+def outline(conversation: Conversation) -> str:
+    """Everything in a conversation except clock times, names the client makes up."""
     names: dict[str, str] = {}
     told = "\n".join(_lines(conversation, ""))
-    if cwd is not None:
-        told = told.replace(str(cwd), "CWD")
     made_up = r"(?:term|acp-tui)_[0-9a-f]+"
     return re.sub(made_up, lambda found: names.setdefault(found[0], f"#{len(names)}"), told)
 
