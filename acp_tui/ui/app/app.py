@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
     from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session_history import LeftSession
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.app.notifier import Notifier
     from acp_tui.ui.app.settings.follower import LiveSettings
     from acp_tui.ui.changes.follower import FolderChanges
-    from acp_tui.ui.tab.reopening import LeftSession
 
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
@@ -497,9 +497,9 @@ class AcpTuiApp(BaseApp):
         try:
             replace_file(file, self.export_screenshot().encode(), is_ours=False)
         except OSError as error:
-            self.notify(f"It can't be saved in {file}: {error.strerror}", severity="error", markup=False)
+            self.notify(f"The picture can't be saved in {file}: {error.strerror}", severity="error", markup=False)
         else:
-            self.notify(f"Saved in {file}", markup=False)
+            self.notify(f"The picture is saved in {file}", markup=False)
         return None
 
     async def _start_agent(self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]) -> Agent:

@@ -143,7 +143,7 @@ def _rows(worktree: Worktree, changes: Sequence[ChangedFile]) -> list[PickerRow[
     back = PickerRow(
         WorktreeChoice.BRING_BACK,
         f"Copy its changes to {_shown(worktree.origin)} and delete it",
-        f"Uncommitted there: {named}. If it has commits, its branch stays.",
+        f"They arrive uncommitted: {named}. A branch with commits stays.",
     )
     return [keep, back, PickerRow(WorktreeChoice.DELETE, "Delete it with its changes", f"You lose {named}")]
 

@@ -241,3 +241,11 @@ async def test_while_the_list_is_closed_a_key_asks_for_nothing(
         monkeypatch.setattr(page.prompt, "run_worker", lambda *_, **__: pytest.fail("work was begun"))
         await page.press(*"me@example.org and more")
         await drafted(page, "me@example.org and more")
+
+
+async def test_a_mention_that_no_file_matches_says_so_and_enter_sends(open_project: OpenPage) -> None:
+    async with open_project() as page:
+        await page.press(*"Ask @nosuchfile")
+        await page.until(lambda: "No file matches, so this is sent as text" in page.text)
+        await page.press("enter")
+        await page.until(lambda: page.connection.prompts == ["Ask @nosuchfile"])
