@@ -24,10 +24,6 @@ INSPECTOR: tuple[Command, ...] = (
     own("inspector", "inspect_help", "f1,question_mark", "help", "Help", follows="help"),
     own("query", "inspect_query_close", "escape", "close", "Close the filter's line", has_priority=True),
     own("frames", "inspect_open", "enter,right", "open", "Into the frame"),
-    own("frame", "inspect_fold", "left", "fold", "Fold, or go to its parent"),
-    own("frame", "inspect_unfold", "right", "unfold", "Unfold"),
-    own("frame", "inspect_turn", "enter,space", "turn", "Fold or unfold"),
-    own("frame", "inspect_fold_all", "z", "turn_all", "Fold or unfold everything"),
 )
 # fmt: on
 """In the inspector itself."""

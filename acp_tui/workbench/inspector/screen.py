@@ -41,7 +41,7 @@ class InspectorHelp(HelpScreen):
     KEYS = "↑ ↓ PgUp PgDn scroll · {dialog_close} close"
 
     def __init__(self) -> None:
-        super().__init__(("inspector", "frames", "frame", "app"), is_all=False)
+        super().__init__(("inspector", "frames", "app"), is_all=False)
 
 
 KEYS: Final = "{inspect_help} help; {inspect_filter} filter; {inspect_leave} close; {inspect_other} to the frame"

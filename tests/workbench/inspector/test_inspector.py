@@ -147,15 +147,14 @@ async def test_the_frame_under_the_cursor_is_shown_with_the_rules_that_it_breaks
         await page.shows("error A-LINE-1: a line isn't JSON", "Write banners, warnings, and logs to")
 
 
-async def test_json_folds_by_keys(tmp_path: Path) -> None:
-    async with inspecting(tmp_path) as page:
+async def test_a_frame_is_read_with_the_keys_for_moving(tmp_path: Path) -> None:
+    async with inspecting(tmp_path, size=(80, 20)) as page:
+        await page.shows("from the agent")
+        await page.press("tab", "end")
         await page.shows('"token": "***"')
-        await page.press("tab", "end", "left", "left", "left")
-        await page.shows("{ … } 4 keys")
-        await page.press("right")
-        await page.shows('"token": "***"')
-        await page.press("z")
-        await page.shows('"params": { … } 1 key')
+        assert "from the agent" not in page.text
+        await page.press("home")
+        await page.shows("from the agent")
 
 
 async def test_it_is_narrowed_while_one_writes(tmp_path: Path) -> None:

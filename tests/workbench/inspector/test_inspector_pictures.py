@@ -34,7 +34,6 @@ STATES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "request-and-answer": (("f", *"session/prompt", "enter", "tab"), "2 shown: session/prompt"),
     "broken-rules": (("l",), "shown: is:lint"),
     "unanswered": (("o",), "shown: is:open"),
-    "folded": (("tab", "z"), "{ … }"),
     "nothing-fits": (("f", *"nowhere", "enter"), "x shows everything"),
     "filter": (("f", *"is:error"), "shown: is:error"),
 }
