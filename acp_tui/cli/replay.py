@@ -148,12 +148,11 @@ def write_rendering(args: Args) -> int:
         at=spot_of(args.at) if args.at_text is None else Spot(text=args.at_text),
         size=args.size,
         theme=args.theme or DARK.name,
-        is_at_top=args.scroll == "top",
         pace=Pace(args.speed, args.max_wait),
         is_moving=args.animate,
     )
     prompts = () if args.prompt is None else (args.prompt,)
-    return run_render(recording_named(args.word), args.output, view, DemoUser(prompts, args.answer))
+    return run_render(recording_named(args.word), args.output, view, DemoUser(prompts))
 
 
 def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> int:

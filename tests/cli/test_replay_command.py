@@ -70,12 +70,12 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
             (FILE, Path("a.svg"), View(pace=Pace(2, 1), is_moving=True), USER),
         ),
         (
-            "render run.jsonl -o a.svg --at-text done --size 80x24 --theme acp-light --scroll top",
-            (FILE, OUT, View(Spot(text="done"), (80, 24), "acp-light", is_at_top=True), USER),
+            "render run.jsonl -o a.svg --at-text done --size 80x24 --theme acp-light",
+            (FILE, OUT, View(Spot(text="done"), (80, 24), "acp-light"), USER),
         ),
         (
-            "render demo:coding -o a.svg --prompt hi --answer reject_once",
-            ("coding", OUT, View(), DemoUser(("hi",), "reject_once")),
+            "render demo:coding -o a.svg --prompt hi",
+            ("coding", OUT, View(), DemoUser(("hi",))),
         ),
     ],
 )
@@ -96,7 +96,7 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
         ("render run.jsonl", "and a file to write"),
         ("render run.jsonl -o a.svg --size big", "big isn't a size"),
         ("render run.jsonl -o a.svg --animate --speed 0", "can't make an animation"),
-        ("render run.jsonl -o a.png --animate", "--animate makes an .svg"),
+        ("render run.jsonl -o a.txt --animate", "--animate makes an .svg"),
         ("render run.jsonl -o a.svg --at 3 --at-text done", "both name a moment"),
     ],
 )
@@ -154,14 +154,14 @@ def test_what_is_rendered_can_be_read_by_the_user_only_also_where_it_was_there(t
     modes = {}
     before = os.umask(0)
     try:
-        for suffix in (".md", ".svg", ".txt"):
+        for suffix in (".svg", ".txt"):
             output = tmp_path / f"a{suffix}"
             output.touch()
             assert run_render(tmp_path / "run.jsonl", output, View(size=(60, 20)), USER) == 0
             modes[suffix] = oct(stat.S_IMODE(output.stat().st_mode))
     finally:
         os.umask(before)
-    assert modes == dict.fromkeys([".md", ".svg", ".txt"], "0o600")
+    assert modes == dict.fromkeys([".svg", ".txt"], "0o600")
 
 
 def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
@@ -225,8 +225,8 @@ def test_a_scenario_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
-    assert run_render(tmp_path / "run.jsonl", tmp_path / "none" / "a.md", View(), USER) == 1
-    assert "none/a.md: No such file" in capsys.readouterr().err
+    assert run_render(tmp_path / "run.jsonl", tmp_path / "none" / "a.txt", View(), USER) == 1
+    assert "none/a.txt: No such file" in capsys.readouterr().err
 
 
 def test_a_replay_without_a_terminal_says_what_else_there_is(

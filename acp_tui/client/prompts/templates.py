@@ -40,7 +40,6 @@ class Template(NamedTuple):
 
     @property
     def offered(self) -> OfferedCommand:
-        """The template as a slash command."""
         return OfferedCommand(self.name, self.description, self.hint or None)
 
     def prompt(self, arguments: str) -> str:
@@ -68,7 +67,7 @@ def templates(cwd: Path) -> Mapping[str, Template]:
 
 def _in(folder: Path, *, is_projects: bool) -> Iterator[Template]:
     try:
-        files = sorted(file for file in folder.iterdir() if file.suffix == SUFFIX)
+        files = sorted(file for file in folder.iterdir() if file.suffix == SUFFIX and _is_a_word(file.stem))
     except OSError:
         return
     for file in files[:MAX_TEMPLATES]:
@@ -76,8 +75,13 @@ def _in(folder: Path, *, is_projects: bool) -> Iterator[Template]:
             content = read_project_file(file, MAX_BYTES)
         except SettingsError:
             continue
-        if content is not None:
-            yield _read(file, content.decode("utf-8", "replace"), is_projects=is_projects)
+        if content is not None and (text := content.decode("utf-8-sig", "replace")).strip():
+            yield _read(file, text, is_projects=is_projects)
+
+
+def _is_a_word(name: str) -> bool:
+    """Whether it can be typed as a command. Editors leave other files, whose names begin with a dot."""
+    return name.isprintable() and name.split() == [name] and not name.startswith(".")
 
 
 def _read(file: Path, content: str, *, is_projects: bool) -> Template:

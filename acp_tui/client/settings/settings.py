@@ -101,7 +101,7 @@ class Appearance:
         "What the status line shows on its right, in this order: work in the background, pages you"
         " opened for the agent, changed files, tokens and cost, what `status_command` prints, if a"
         " host keeps the session, that and who else is attached, and the agent's mode and model. If"
-        " there isn't room for all, the first are left out, but the mode last.",
+        " there is too little room, those on the left go first and the mode goes last.",
     )
     status_command: tuple[str, ...] = setting(
         (),

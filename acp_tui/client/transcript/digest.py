@@ -158,7 +158,6 @@ def says_nothing(line: bytes) -> bool:
 
 
 def digest_of(recording: Recording) -> Digest:
-    """The digest of what has been recorded so far."""
     digest = Digest(recording.header)
     for event, message in recording.with_messages(skip=says_nothing):
         digest.see(event, message)

@@ -140,8 +140,8 @@ class BaseApp(PatchedApp):
     """Delegates Textual's hooks to its parts. Has no tabs, and starts no agent."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (50, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - Textual has no ClassVar here either
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (50, "-wide")]  # noqa: RUF012 - Textual has no ClassVar here either
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="quit"),
         # Without priority, Textual ignores the app's bindings while a dialog is open.

@@ -199,7 +199,6 @@ class ChangesScreen(ModalScreen[None]):
             self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._prompt))
 
     def on_screen_resume(self) -> None:
-        """Show the effects of the review."""
         self._show_list(self._reviewed)
 
     # What the user changes

@@ -139,12 +139,10 @@ class Command:
         return self.screen_action if self.run is None else f"do({self.id!r})"
 
     def action_by(self, key: str) -> str:
-        """The action of the screen for one of its keys."""
         return f"do({self.id!r}, {key[-1]!r})" if self.is_numbered else self.action
 
     @property
     def widget_action(self) -> str:
-        """The action of the focused widget."""
         return f"screen.{self.action}" if self.where == "conversation" and self.run else self.own_action
 
     @property
@@ -153,7 +151,6 @@ class Command:
 
     @property
     def slashes(self) -> Mapping[str, str]:
-        """All slash commands for it, and what each does."""
         return dict(((self.slash, self.title), *self.shortcuts) if self.slash else self.shortcuts)
 
     @property

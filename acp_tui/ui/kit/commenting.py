@@ -99,7 +99,6 @@ class CommentView(StripView):
         return rows
 
     def _begin(self) -> None:
-        """Select the first changed line in view."""
         rows = [row for row in self.begins_in(self._in_view) if self._placed(row)]
         changed = (row for row in rows if any(line.sign != " " for line in self._placed(row)))
         self.select(next(changed, rows[0] if rows else None))

@@ -223,8 +223,8 @@ def _aside(row: PickerRow[Any], room: int) -> str:
 
 
 def _about(row: PickerRow[Any], room: int) -> str:
-    """The text after the label, with the gap before it."""
-    about = row.is_disabled_reason or row.description
+    """The text after the label, with the gap before it: of an `aside` that doesn't fit, the beginning."""
+    about = row.is_disabled_reason or " ".join(row.aside.split()) or row.description
     room -= len(GAP)
     return GAP + cut_at_word(make_visible_line(about), room) if about and room > 8 else ""
 

@@ -131,7 +131,6 @@ class ShownLine(NamedTuple):
     syntax: DiffSyntax | None
 
     def segments(self, part: TextRange, room: int, palette: Palette) -> list[Segment]:
-        """Return a part of the line, padded to `room` cells."""
         style, _ = line_styles(self.line.kind, palette)
         cells = width_cells(self.text[part.start : part.stop]) if self.folds_evenly else part.cells
         fill = Segment(" " * (room - cells), style)

@@ -347,7 +347,6 @@ class ReplayScreen(Screen[None]):
 
     @work(group="moving", exclusive=True)
     async def action_to_end(self) -> None:
-        """Go to the end, once it is read."""
         await self._is_read.wait()
         self._go_to(self.timeline.length)
 

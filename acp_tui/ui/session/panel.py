@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from anyio import to_thread
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key, Paste
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from acp_tui.client.line_comments import Comment
-    from acp_tui.client.sessions.folds import KeptFolds
     from acp_tui.client.sessions.session import Session, Unsubscribe
     from acp_tui.conversation.entries import Entry
     from acp_tui.ui.session.following import EditorFollower
@@ -103,14 +101,12 @@ class SessionPanel(Vertical):
         images: Wanted = "auto",
         agent: str = "",
         greeting: str = "",
-        kept_folds: KeptFolds | None = None,
         prompt: PromptInput | None = None,
         follow: tuple[str, ...] = (),
     ) -> None:
         """An empty session shows the `agent` with its version, and the `greeting` of its command.
 
-        Without `kept_folds`, what the user folds is forgotten with the panel. Text typed on the card goes to `prompt`.
-        `follow` is the command that shows where the agent works.
+        Text typed on the card goes to `prompt`. `follow` is the command that shows where the agent works.
         """
         super().__init__()
         self.prompt = prompt
@@ -123,8 +119,6 @@ class SessionPanel(Vertical):
         self._clock = clock
         self._main = self.VIEW(images=images, folds=folds)
         """The conversation's view. It can be used before it is mounted."""
-        self._kept_folds = kept_folds
-        self._keeping_folds = asyncio.Lock()
         self._opened: list[SubagentState] = []
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
@@ -212,8 +206,6 @@ class SessionPanel(Vertical):
         terminals = self.conversation.terminals
         self._at_work = {name for name, state in terminals.items() if not state.has_exited}
         self._main.show(self.conversation, self._cwd)
-        if self._kept_folds is not None and self.conversation.entries:
-            self.run_worker(self._fold_as_kept(self._kept_folds), group="folds")
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._note_change)
         self.show_facts()
@@ -228,7 +220,6 @@ class SessionPanel(Vertical):
 
     @property
     def view(self) -> ConversationView:
-        """The visible view: the conversation, or that of a subagent."""
         return self._subagent_view or self._main
 
     @property
@@ -297,19 +288,6 @@ class SessionPanel(Vertical):
             self._subagent_view.mark(inner)
         if change.facts:
             self._tell_subagent()
-
-    async def _fold_as_kept(self, kept: KeptFolds) -> None:
-        self._main.keep_folds(await to_thread.run_sync(kept.load))
-
-    def on_conversation_view_folded(self, message: ConversationView.Folded) -> None:
-        """Keep the folds for when the session is resumed. Those of a subagent aren't kept."""
-        message.stop()
-        if self._kept_folds is not None and message.view is self._main:
-            self.run_worker(self._keep_folds(self._kept_folds), group="folds")
-
-    async def _keep_folds(self, kept: KeptFolds) -> None:
-        async with self._keeping_folds:
-            await to_thread.run_sync(kept.save, self._main.column.folds)
 
     def on_conversation_view_subagent_chosen(self, message: ConversationView.SubagentChosen) -> None:
         message.stop()

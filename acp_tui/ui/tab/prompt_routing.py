@@ -157,6 +157,8 @@ class PromptController:
         if template is not None:
             message.text = template.prompt("".join(typed.split(maxsplit=1)[1:]))
             if template.is_projects:
+                if message.text.startswith(("!", "/")):
+                    message.text = f" {message.text}"  # a project's prompt runs nothing
                 self._prompt.take_back(message)
                 self._tab.say(f"This is what {template.file.name} asks, which came with the project: Enter sends it.")
                 return

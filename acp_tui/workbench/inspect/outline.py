@@ -167,7 +167,6 @@ def _children_of(node: Node) -> Iterator[Node]:
 
 
 def _text_lines(text: str) -> _Lines:
-    """The lines of a text, with long ones cut."""
     lines = _Lines()
     for line in text.split("\n"):
         lines += [line[at : at + LONG_TEXT] for at in range(0, len(line) or 1, LONG_TEXT)]

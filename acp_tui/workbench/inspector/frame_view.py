@@ -107,7 +107,6 @@ class FrameView(LineView, can_focus=True):
 
     @on(events.Resize)
     def redraw(self) -> None:
-        """Draw all lines for the width and the theme."""
         width, palette = self.scrollable_content_region.width - 1, palette_for(self.app.current_theme)
         self._rows = list(self._drawn(self._detail, width, palette)) if self._detail and width > 4 else []
         self._cursor = max(0, min(self._cursor, len(self._rows) - 1))

@@ -92,7 +92,6 @@ def decoded(literal: str) -> str:
 
 
 def encoded(text: str, like: str) -> str:
-    """Encode a text as a JSON string, escaped like `like`."""
     # Half of a surrogate pair can only be written as an escape, and was.
     return json.dumps(text, ensure_ascii=like.isascii() or "\\u" in like)
 

@@ -70,4 +70,12 @@ def test_what_is_no_plain_file_of_a_fitting_size_is_no_template(home: Path, tmp_
     link.symlink_to("/etc/passwd")
     link.with_name("folder.md").mkdir()
     link.with_name("notes.txt").write_text("no")
+    for name in (".hidden", "two words", "new\nline", "red\x1b[31m", "\u202eright"):
+        projects(tmp_path, name, "no")
+    projects(tmp_path, "empty", "\n")
     assert [*templates(tmp_path)] == ["good"]
+
+
+def test_a_byte_order_mark_is_not_of_the_head(home: Path, tmp_path: Path) -> None:
+    yours("review", "\ufeff---\ndescription: Look over a file\n---\nReview it.\n")
+    assert templates(tmp_path)["review"].offered.description == "Look over a file"

@@ -266,3 +266,24 @@ async def test_the_list_takes_half_of_a_high_screen(size: tuple[int, int], rows:
     async with page_with(size=size) as page:
         await page.press("/")
         assert page.pilot.app.screen.query_one(SuggestionList).content_size.height == rows
+
+
+@pytest.mark.parametrize("asks", ["!touch run", "/later 1s go on"])
+async def test_a_projects_template_is_a_prompt_whatever_it_begins_with(
+    open_desk: OpenDesk, tmp_path: Path, asks: str
+) -> None:
+    template(tmp_path / ".acp-tui" / "prompts" / "check.md", asks)
+    script = """
+        prompt = expect("session/prompt")
+        say("heard" + prompt["params"]["prompt"][0]["text"])
+        end(prompt)
+        serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.until(lambda: any(isinstance(one, Completion) for one in desk.prompt.key_helpers))
+        await desk.send("/check ")
+        assert desk.draft == f" {asks}"
+        await desk.press("enter")
+        await desk.shows(f"heard {asks}")
+    assert not (tmp_path / "run").exists()

@@ -71,6 +71,12 @@ async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:
         assert "The agent hasn't said when its limit resets" in page.words
 
 
+async def test_on_a_narrow_screen_a_notice_is_read_to_its_end() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await page.send("/later soon Go on")
+        assert "reset PROMPT once the agent's limit resets." in page.words.replace(" ▌", "")
+
+
 async def test_a_prompt_is_repeated_until_the_users_command_succeeds(open_desk: OpenDesk, tmp_path: Path) -> None:
     script = """
         import pathlib
@@ -96,8 +102,8 @@ async def test_while_the_users_command_runs_what_it_may_end_is_shown_and_removed
 ) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
-        await desk.send("/repeat 1s 9 Make the file. until cat fifo")
         os.mkfifo(tmp_path / "fifo")
+        await desk.send("/repeat 1s 9 Make the file. until cat fifo")
         await desk.shows("your command runs, 9 more: Make the file. until `cat fifo`")
         await desk.press("alt+down", "delete")
         assert "queued" not in desk.text

@@ -103,6 +103,19 @@ async def test_a_command_of_the_users_runs_in_each_worktree(
         assert second.aside.endswith("exit 1")
 
 
+async def test_a_narrow_screen_shows_what_changed_and_how_the_command_ended(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN) as desk:
+        await start_both(desk)
+        await desk.press("escape")
+        await desk.send("/compare true")
+        await desk.shows("exit 0")
+        await desk.pilot.resize_terminal(46, 24)
+        await desk.shows("scripted 2 files +2 exit 0", "other 2 files +2 -1 exit 0")
+
+
 async def test_the_command_waits_for_an_agent_that_still_works(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
