@@ -218,6 +218,12 @@ async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: 
     assert "\x1b" not in said
 
 
+async def test_a_title_that_is_cut_says_so(tmp_path: Path) -> None:
+    await record(tmp_path, "word " * 100)
+    (past,) = recorded_sessions(recordings_index(), None)
+    assert past.title.endswith(" word…")
+
+
 async def test_a_broken_index_is_made_anew(tmp_path: Path) -> None:
     await record(tmp_path, "Zebras?")
     recording_store(RecordingSettings()).index_file.write_bytes(b"no database")
