@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from acp_tui.client.line_comparison import LineChange, LineComparison
+from acp_tui.client.line_comparison import CONTEXT_LINES, LineChange, LineComparison
 from acp_tui.values import dataclass
 
 ChangeKind: TypeAlias = Literal["added", "modified", "deleted", "mode", "type"]
@@ -122,6 +122,8 @@ class ChangedMeanwhile(ChangesError):
         super().__init__(path, f"{path!r} has changed since you saw it. Look again, then decide.")
         self.shown = shown
         self.now = now
+        self.reverted: Review | None = None
+        """What the revert took away that can't be undone now, as changes to the state that it left."""
 
 
 class CannotRevert(ChangesError):
@@ -167,6 +169,29 @@ def without_hunk(review: Review, hunk: LineChange) -> FileState | None:
     )
     data = b"".join(lines)
     return replace(review.after, data=data, size=len(data))
+
+
+def put_back(swapped: Swapped, now: FileState | None) -> FileState | None:
+    """The state now, with what a revert changed as it was before; None if lines at or near it have changed since."""
+    left, found = swapped.left, swapped.found
+    if left is None or found is None or now is None or not all(map(_has_lines, (left, found, now))):
+        return None
+    if now == found or now.mode not in (left.mode, found.mode):
+        return found if now == found else None
+    left_lines, found_lines, lines = _lines(left), _lines(found), [*_lines(now)]
+    since = compare(left_lines, lines)[0]
+    for old_from, old_to, new_from, new_to in reversed(compare(left_lines, found_lines)[0]):
+        near = (old_from - CONTEXT_LINES, old_to + CONTEXT_LINES)
+        if any(change.old_from < near[1] and change.old_to > near[0] for change in since):
+            return None
+        moved = next((each.new_to - each.old_to for each in reversed(since) if each.old_to <= old_from), 0)
+        lines[old_from + moved : old_to + moved] = found_lines[new_from:new_to]
+    data = b"".join(lines)
+    return replace(now, mode=found.mode, data=data, size=len(data))
+
+
+def _has_lines(state: FileState) -> bool:
+    return state.is_file and state.data is not None and not _is_binary(state)
 
 
 def _by_lines(change: FileChange, before: FileState | None, after: FileState | None) -> Review:

@@ -20,7 +20,17 @@ from anyio.abc import TaskStatus
 from acp_tui.client.changes.baseline import Baseline
 from acp_tui.client.changes.branches import MANY
 from acp_tui.client.changes.capture import capture, open_area
-from acp_tui.client.changes.model import ChangeLimits, FileChange, FileState, Review, Swapped, review, without_hunk
+from acp_tui.client.changes.model import (
+    ChangedMeanwhile,
+    ChangeLimits,
+    FileChange,
+    FileState,
+    Review,
+    Swapped,
+    put_back,
+    review,
+    without_hunk,
+)
 from acp_tui.client.changes.pace import Pace
 from acp_tui.client.changes.records import Entry
 from acp_tui.client.changes.survey import possibly_changed
@@ -176,11 +186,24 @@ class ChangeTracker:
         return await self._swap(shown.path, shown.after, without_hunk(shown, hunk))
 
     async def undo(self, swapped: Swapped) -> Swapped:
-        """Undo a revert. The result can be undone in turn.
+        """Undo a revert, also if the file has changed elsewhere since. The result can be undone in turn.
 
-        Raises: ChangedMeanwhile if the file is no longer as the revert left it, CannotRevert.
+        Raises: ChangedMeanwhile, with what was reverted, if the file has changed where the revert was; CannotRevert.
         """
-        return await self._swap(swapped.path, swapped.left, swapped.found)
+        try:
+            return await self._swap(swapped.path, swapped.left, swapped.found)
+        except ChangedMeanwhile as error:
+            now = error.now
+            wanted = await to_thread.run_sync(put_back, swapped, now)
+            error.reverted = await to_thread.run_sync(review, swapped.path, swapped.left, swapped.found)
+            if wanted is None:
+                raise
+            reverted = error.reverted
+        try:
+            return await self._swap(swapped.path, now, wanted)
+        except ChangedMeanwhile as error:
+            error.reverted = reverted
+            raise
 
     async def remember(self) -> Moment:
         """Keep the current state of the changed files, to distinguish later changes from earlier ones.

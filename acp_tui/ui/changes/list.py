@@ -319,7 +319,8 @@ class ChangesScreen(ModalScreen[None]):
         try:
             path = await self._folder.undo()
         except ChangedMeanwhile as error:
-            self.app.push_screen(ReviewScreen(self._folder, error.path, self._prompt, note=NOT_UNDONE))
+            review = ReviewScreen(self._folder, error.path, self._prompt, earlier=error.reverted, note=NOT_UNDONE)
+            self.app.push_screen(review)
             return ""
         return f"{make_visible_path(path)} has its changes back" if path else "Nothing to undo."
 

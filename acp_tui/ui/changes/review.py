@@ -17,6 +17,7 @@ from anyio import to_thread
 from rich.segment import Segment
 from rich.style import Style
 from textual import events, on, work
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -35,6 +36,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.commenting import CommentView
+from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.frame import CLOSING
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
@@ -277,11 +279,13 @@ class _BarredLines(Lines):
 
 
 NOT_REVERTED: Final = "The file has changed in the meantime, so nothing was reverted. This is its current state."
-NOT_UNDONE: Final = "The file has changed since the revert, which wasn't undone. This is its current state."
+NOT_UNDONE: Final = (
+    "The file has changed since the revert, also near its lines, so it wasn't undone. This is its current state."
+)
 NOT_SHOWN: Final = "Ignored: the file was shown only after you pressed the key. Press it again."
 OUTDATED: Final = "The file has changed since it was shown. Press {diff_reload} to see its current state."
 WAY_TO_EARLIER: Final = "Press {diff_earlier} to see what was there before."
-EARLIER: Final = "This is what was shown before the file changed. Press {diff_earlier} to see its current state."
+EARLIER: Final = "This is what was there before. Press {diff_earlier} to see the current state."
 
 
 def put_comments_into(prompt: PromptInput) -> None:
@@ -460,6 +464,8 @@ class ReviewScreen(ModalScreen[None]):
             "{diff_revert_hunk}: revert hunk",
             "{diff_revert_file}: file" if is_brief else "{diff_revert_file}: revert file",
             "{diff_undo}: undo",
+            *["{diff_earlier}: current state" if self._sees_earlier else "{diff_earlier}: before"]
+            * bool(self._earlier),
             "{diff_reload}: refresh",
             "{diff_edit}: edit",
             "{dialog_close}: back",
@@ -536,6 +542,12 @@ class ReviewScreen(ModalScreen[None]):
     def action_reload(self) -> None:
         self._load(self._path, hunk=self._view.hunk)
 
+    def action_copy_text(self) -> None:
+        """Copy the selected lines."""
+        if not self._view.selected_text:
+            raise SkipAction
+        self.run_worker(copy(self, self._view.selected_text))
+
     def action_edit(self) -> None:
         if self._now is None or self._now.review.after is None:
             self._say("There is no file to open.")
@@ -605,8 +617,10 @@ class ReviewScreen(ModalScreen[None]):
         self.workers.cancel_group(self, "load")  # otherwise another file could replace this one
         try:
             note, earlier = await change() or done, None
-        except ChangedMeanwhile:
+        except ChangedMeanwhile as error:
             note, earlier = refusal, self._now
+            if error.reverted is not None:
+                earlier = await to_thread.run_sync(ReviewDrawing, error.reverted)
         except ChangesError as error:
             note, earlier = str(error), self._earlier
         try:

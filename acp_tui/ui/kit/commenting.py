@@ -85,6 +85,12 @@ class CommentView(StripView):
         """The lines of diffs in this row: two if they are side by side."""
         return [each.placed for each in self._strips[row] if isinstance(each, LineSign)]
 
+    @property
+    def selected_text(self) -> str:
+        """The selected lines without their signs."""
+        lines = (line for row in self._selection for line in self._placed(row))
+        return "\n".join(line.text for line in dict.fromkeys(lines))  # a long line has several rows
+
     def select(self, row: int | None, *, extends: bool = False) -> None:
         """Select this row alone, or all from where the selection began to it; None selects nothing."""
         self._cursor = row

@@ -1,6 +1,7 @@
 """What is on the disk after a revert, or after a refused one."""
 
 import os
+import random
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -236,3 +237,78 @@ async def test_a_failed_revert_leaves_no_temporary_file(
         with pytest.raises(CannotRevert, match="No space left"):
             await tracker.revert_file(shown)
         assert snapshot(workspace) == after
+
+
+NUMBERED = b"".join(b"%d\n" % number for number in range(40))
+
+
+async def test_an_undo_puts_lines_back_into_a_file_that_has_changed_elsewhere(root: Path, track: Track) -> None:
+    (root / "file").write_bytes(NUMBERED)
+    async with track(root) as tracker:
+        (root / "file").write_bytes(NUMBERED.replace(b"\n20\n", b"\ntwenty\nand more\n"))
+        shown = await tracker.review("file")
+        swapped = await tracker.revert_hunk(shown, shown.hunks[0])
+        (root / "file").write_bytes(b"above\n" + NUMBERED.replace(b"\n35\n", b"\n"))
+
+        again = await tracker.undo(swapped)
+        merged = NUMBERED.replace(b"\n20\n", b"\ntwenty\nand more\n").replace(b"\n35\n", b"\n")
+        assert (root / "file").read_bytes() == b"above\n" + merged
+
+        await tracker.undo(again)
+        assert (root / "file").read_bytes() == b"above\n" + NUMBERED.replace(b"\n35\n", b"\n")
+
+
+@pytest.mark.parametrize("number", [17, 20, 23])
+async def test_an_undo_is_refused_near_changed_lines_and_tells_what_was_reverted(
+    root: Path, track: Track, number: int
+) -> None:
+    (root / "file").write_bytes(NUMBERED)
+    async with track(root) as tracker:
+        (root / "file").write_bytes(NUMBERED.replace(b"\n20\n", b"\ntwenty\n"))
+        swapped = await tracker.revert_file(await tracker.review("file"))
+        changed = NUMBERED.replace(b"\n%d\n" % number, b"\nchanged\n")
+        (root / "file").write_bytes(changed)
+
+        with pytest.raises(ChangedMeanwhile) as refusal:
+            await tracker.undo(swapped)
+        assert (root / "file").read_bytes() == changed
+        assert refusal.value.reverted is not None
+        assert refusal.value.reverted.after == swapped.found
+
+
+SEEDS = int(os.environ.get("ACP_TUI_EXAMPLES", "25"))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+async def test_whatever_is_reverted_is_back_or_shown_in_any_order(root: Path, track: Track, seed: int) -> None:
+    """Each line that the user had is in the file, or among those that a refused undo shows."""
+    chance = random.Random(seed)
+    (root / "file").write_bytes(NUMBERED)
+    async with track(root) as tracker:
+        lines = NUMBERED.splitlines(keepends=True)
+        mine = [b"mine %d\n" % number for number in range(5)]
+        for at, line in zip(sorted(chance.sample(range(40), 5), reverse=True), mine, strict=True):
+            lines[at : at + chance.randrange(2)] = [line]
+        (root / "file").write_bytes(b"".join(lines))
+        reverts, elsewhere = [], []
+        for step in range(12):
+            now = (root / "file").read_bytes().splitlines(keepends=True)
+            shown = await tracker.review("file")
+            match chance.choice(["revert", "undo", "edit"]):
+                case "revert" if shown.hunks:
+                    reverts.append(await tracker.revert_hunk(shown, chance.choice(shown.hunks)))
+                case "undo" if reverts:
+                    swapped = reverts.pop(chance.randrange(len(reverts)))
+                    try:
+                        await tracker.undo(swapped)
+                    except ChangedMeanwhile:
+                        reverts.insert(0, swapped)
+                case _:
+                    elsewhere.append(b"theirs %d\n" % step)
+                    now.insert(chance.randrange(len(now) + 1), elsewhere[-1])
+                    (root / "file").write_bytes(b"".join(now))
+
+            there = {*(root / "file").read_bytes().splitlines(keepends=True)}
+            reachable = {line for each in reverts for line in (each.found.data if each.found else b"").splitlines(True)}
+            assert {*mine} <= there | reachable
+            assert {*elsewhere} <= there | reachable

@@ -252,6 +252,8 @@ async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> N
         write(root, {"a.py": b"later\n"})
         await page.press_until("The file has changed since the revert", "u")
         assert (root / "a.py").read_bytes() == b"later\n"
+        await page.press("o")
+        assert "+ x" in page.text
 
 
 async def test_a_rescan_finds_what_changed(root: Path) -> None:

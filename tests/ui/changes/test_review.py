@@ -202,7 +202,7 @@ async def test_a_file_that_changed_meanwhile_is_left_alone_and_both_states_are_s
         await page.settled()
         assert "The file has changed since it was shown" not in page.words
         await page.press("o")
-        assert "This is what was shown before" in page.words
+        assert "This is what was there before" in page.words
         assert "+ first" in page.text
         await page.press(key)
         assert (root / "a.py").read_bytes() == OLD + b"later\n"
@@ -219,10 +219,29 @@ async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> N
         (root / "b.py").write_bytes(b"later\n")
         await page.press_until("The file has changed since the revert", "u")
         assert "+ later" in page.text
+        assert "o: before" in page.words
         assert (root / "b.py").read_bytes() == b"later\n"
+        await page.press("o")
+        assert "+ c" in page.text
+        assert "o: current state" in page.words
+        await page.press("m", "down", "ctrl+c")
+        await page.until(lambda: page.app.clipboard == "c")
+        assert _is_open(page)
+        await page.press("o")
         (root / "b.py").write_bytes(b"b\n")
         await page.press_until("Undid the revert.", "u")
         assert (root / "b.py").read_bytes() == b"c\n"
+
+
+async def test_a_revert_is_undone_in_a_file_that_has_changed_elsewhere(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        await page.press_until("Reverted the hunk", "x")
+        now = NEW.replace(b"first\n", b"line 1\n")
+        (root / "a.py").write_bytes(now.replace(b"line 70\n", b"seventy\n"))
+        await page.press_until("Undid the revert.", "u")
+        assert (root / "a.py").read_bytes() == NEW.replace(b"line 70\n", b"seventy\n")
 
 
 async def test_what_changes_while_it_is_read_is_said_and_shown_on_demand(root: Path) -> None:
@@ -374,7 +393,7 @@ async def test_a_comment_on_what_was_there_before_is_stale_from_the_beginning(ro
         await page.open_review()
         write(root, {"a.py": NEW.replace(b"line 60\n", b"sixty\n")})
         await page.press_until("nothing was reverted", "x")
-        await page.press_until("This is what was shown", "o")
+        await page.press_until("This is what was there", "o")
         await page.press("m", "m", *"Why?", "enter", "M")
         assert "(the file has changed since)" in page.prompt.text
 
