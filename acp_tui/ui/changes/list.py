@@ -134,6 +134,8 @@ class ChangesScreen(ModalScreen[None]):
         """Armed when the user is asked to press a key again."""
         self._doomed: Review | None = None
         """The file to revert when the user presses the key again, as it was when asked."""
+        self._is_asking = False
+        """Whether a file is being read to ask about it."""
         self._all_doomed = False
         """Whether pressing the key again reverts all files."""
         self._reviewed = ""
@@ -210,7 +212,7 @@ class ChangesScreen(ModalScreen[None]):
         for binding in bindings_of_key(self, event.key):
             if binding.action in ("revert", "revert_all"):
                 event.stop()
-                is_asked = self._doomed is not None or self._all_doomed
+                is_asked = self._doomed is not None or self._all_doomed or self._is_asking
                 if is_answer or not is_asked:
                     await self.run_action(binding.action)
                 else:
@@ -224,6 +226,7 @@ class ChangesScreen(ModalScreen[None]):
             doomed, self._doomed = self._doomed, None
             self._write(lambda: self._revert(doomed))
         elif self._list.change is not None:
+            self._is_asking = self._list.change.before_unknown is None
             self._ask(self._list.change)
 
     @work(exclusive=True, group="ask")
@@ -237,6 +240,8 @@ class ChangesScreen(ModalScreen[None]):
         except ChangesError as error:
             self._say(str(error), "$text-error")
             return
+        finally:
+            self._is_asking = False
         if review.change is None or self._list.change is None or self._list.change.path != change.path:
             return  # it's unchanged, or the user has moved on
         self._doomed = review

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 from textual.widget import Widget
 
 from acp_tui.client.changes import ChangeLimits, FileChange
@@ -13,6 +14,7 @@ from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.ui.changes.changed_files import change_segments, cut_left
 from acp_tui.ui.changes.list import ChangeList, ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
+from acp_tui.ui.kit.answer_guard import TOO_SOON
 from acp_tui.ui.rendering.palette import PLAIN
 from support.changes import LOOKS, ChangesPage, looks_as_it_did, make_repository, open_changes, write
 
@@ -215,6 +217,19 @@ async def test_a_file_is_reverted_when_the_key_is_pressed_twice_and_undo_brings_
         await page.press_until("a.py has its changes back", "u")
         assert (root / "a.py").read_bytes() == b"one\n2\n3\n"
         await page.press_until("Nothing to undo.", "u")
+
+
+async def test_a_second_key_right_behind_the_first_says_that_it_came_too_soon(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n"})
+        await page.open_list()
+        for _ in range(2):
+            page.app.post_message(Key("x", "x"))
+        await page.until_shown("press x again to revert a.py")
+        await page.until(
+            lambda: [notice.message for notice in page.app._notifications] == [TOO_SOON.format(again="press x again")]
+        )
+        assert (root / "a.py").read_bytes() == b"x\n"
 
 
 @pytest.mark.parametrize("key", ["down", "escape"])
