@@ -40,7 +40,7 @@ class Grant(Enum):
 
     ON = "on"
     """Served inside the workspace; the user is asked about anything outside it."""
-    UNASKED = "unasked"
+    UNASKED = "ask-if-unasked"
     """The same for what the user allowed when the agent asked; the user is asked about anything else."""
     ASK = "ask"
     """The user is asked every time."""

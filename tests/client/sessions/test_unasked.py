@@ -115,7 +115,7 @@ def options(request: PermissionRequest) -> tuple[str, ...]:
 
 def test_it_is_the_default() -> None:
     assert (Policy().write, Policy().terminals) == (Grant.UNASKED, Grant.UNASKED)
-    assert (Settings().workspace.write, Settings().workspace.terminals) == ("unasked", "unasked")
+    assert (Settings().workspace.write, Settings().workspace.terminals) == ("ask-if-unasked", "ask-if-unasked")
 
 
 # Without a permission
