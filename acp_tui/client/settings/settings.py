@@ -211,10 +211,18 @@ class WorkspaceSettings:
         "on", "Files an agent reads through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
     write: UpToUnasked = setting(
-        "ask-if-unasked", "Files an agent writes through acp-tui.", fallback="ask", project="narrow", applies="next agent"
+        "ask-if-unasked",
+        "Files an agent writes through acp-tui.",
+        fallback="ask",
+        project="narrow",
+        applies="next agent",
     )
     terminals: UpToUnasked = setting(
-        "ask-if-unasked", "Commands an agent runs through acp-tui.", fallback="ask", project="narrow", applies="next agent"
+        "ask-if-unasked",
+        "Commands an agent runs through acp-tui.",
+        fallback="ask",
+        project="narrow",
+        applies="next agent",
     )
     additional_directories: tuple[Path, ...] = setting(
         (),

@@ -72,7 +72,14 @@ def test_a_project_can_make_access_stricter(mine: str, theirs: str, holds: str, 
 
 @pytest.mark.parametrize(
     ("mine", "theirs"),
-    [("ask-if-unasked", "on"), ("ask", "on"), ("ask", "ask-if-unasked"), ("off", "on"), ("off", "ask-if-unasked"), ("off", "ask")],
+    [
+        ("ask-if-unasked", "on"),
+        ("ask", "on"),
+        ("ask", "ask-if-unasked"),
+        ("off", "on"),
+        ("off", "ask-if-unasked"),
+        ("off", "ask"),
+    ],
 )
 def test_a_project_cannot_make_access_wider(mine: str, theirs: str, project: Path) -> None:
     laid = layered(user(f"workspace.write = '{mine}'"), read(project, f"workspace.write = '{theirs}'"))
