@@ -19,8 +19,6 @@ from acp_tui.client.files import make_private, replacing
 from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.client.transcript.replay import replayed
-from acp_tui.conversation.conversation import Conversation
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.workbench.testing.agent import AcpAgent
 from acp_tui.workbench.testing.failures import AgentFailure, AgentNotStarted, failure_of
@@ -185,11 +183,3 @@ class AcpRecording:
         with self.path.open("rb") as recording, replacing(target) as copy:
             shutil.copyfileobj(recording, copy)
         return target
-
-    def conversations(self, source: str | Path | None = None) -> dict[str, Conversation]:
-        """The conversations by session ID, replayed from this file or from the recording up to now.
-
-        Raises RecordingUnreadable.
-        """
-        file = self.path if source is None else Path(source)
-        return {str(session_id): each for session_id, each in replayed(file).items()}

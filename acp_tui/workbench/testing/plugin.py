@@ -40,7 +40,7 @@ def acp_agent(_acp_bench: StartAgent) -> StartAgent:
 
 @pytest.fixture
 def acp_recording(_acp_bench: StartAgent) -> AcpRecording:
-    """What passes between the test's agent and its client: to `save`, or to replay into conversations."""
+    """What passes between the test's agent and its client, to `save`."""
     return _acp_bench.recording
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.entries import Message
 from acp_tui.testing import AcpRecording, StartAgent
 
@@ -15,10 +16,10 @@ def test_a_replay_gives_the_conversation_of_the_test(acp_agent: StartAgent, acp_
     agent.on_permission("allow_once")
     agent.prompt("go")
 
-    (replayed,) = acp_recording.conversations().values()
+    (shown,) = replayed(acp_recording.path).values()
 
-    assert [type(entry) for entry in replayed.entries] == [type(entry) for entry in agent.session.conversation.entries]
-    assert replayed.last_stop_reason == "end_turn"
+    assert [type(entry) for entry in shown.entries] == [type(entry) for entry in agent.session.conversation.entries]
+    assert shown.last_stop_reason == "end_turn"
 
 
 def test_what_was_saved_holds_what_had_happened_by_then(
@@ -31,8 +32,8 @@ def test_what_was_saved_holds_what_had_happened_by_then(
     saved = acp_recording.save(tmp_path / "kept" / "one.jsonl")
     agent.prompt("two")
 
-    assert _prompts(acp_recording, saved) == ["one"]
-    assert _prompts(acp_recording) == ["one", "two"]
+    assert _prompts(saved) == ["one"]
+    assert _prompts(acp_recording.path) == ["one", "two"]
 
 
 def test_a_recording_is_whole_when_its_agent_has_ended(
@@ -49,6 +50,6 @@ def test_without_an_agent_there_is_none(acp_recording: AcpRecording) -> None:
         _ = acp_recording.path
 
 
-def _prompts(recording: AcpRecording, source: Path | None = None) -> list[str]:
-    (conversation,) = recording.conversations(source).values()
+def _prompts(source: Path) -> list[str]:
+    (conversation,) = replayed(source).values()
     return [entry.text for entry in conversation.entries if isinstance(entry, Message) and entry.role == "user"]
