@@ -18,13 +18,13 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from http import HTTPStatus
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
 
+from acp_tui.client.agents.address import is_loopback
 from acp_tui.client.extras import command_to_add
 from acp_tui.client.files import replace_file
 from acp_tui.client.hosting import extension_methods
@@ -63,15 +63,6 @@ class Listening:
     certificate: Path | None = None
     key: Path | None = None
 
-    @property
-    def is_loopback(self) -> bool:
-        if self.host == "localhost":
-            return True
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return False
-
 
 def read_listening(text: str, certificate: Path | None = None, key: Path | None = None) -> Listening:
     """HOST:PORT, with TLS files unless it's loopback. Raises HostNotStarted."""
@@ -81,7 +72,7 @@ def read_listening(text: str, certificate: Path | None = None, key: Path | None 
     listening = Listening(host.strip("[]") or "127.0.0.1", int(port), certificate, key)
     if (certificate is None) != (key is None):
         raise HostNotStarted("TLS needs both files", hint="--tls-cert FILE --tls-key FILE")
-    if certificate is None and not listening.is_loopback:
+    if certificate is None and not is_loopback(listening.host):
         raise HostNotStarted(
             f"{listening.host} is reachable from other machines, so it needs TLS",
             hint="use --tls-cert FILE --tls-key FILE, or listen on 127.0.0.1 and connect through ssh",
