@@ -160,8 +160,6 @@ class Agreement:
     identity: AgentIdentity | None
     capabilities: AgentCapabilities
     auth_methods: tuple[AuthMethod, ...]
-    modes: tuple[SessionUpdate, ...] = ()
-    """The modes of a new session, if the agent says them before there is one."""
 
 
 class StdioServer(Protocol):
