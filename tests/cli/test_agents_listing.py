@@ -93,8 +93,8 @@ def test_the_columns_stand_one_below_the_other_beside_a_long_name_too(
     assert any("x" * 60 in line for line in lines)
 
 
-def test_texts_of_others_are_made_visible(capfd: pytest.CaptureFixture[str]):
-    fetched(npx("some", env={"A": "\x1b[31mred\u202e"}))
+def test_texts_are_made_visible(agents_file: Path, capfd: pytest.CaptureFixture[str]):
+    agents_file.write_text('[agents.mine]\ncommand = ["\\u001b[31mred\\u202e"]\n')
     assert main(["agents"]) == 0
     out = capfd.readouterr().out
     assert "red" in out
