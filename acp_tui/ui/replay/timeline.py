@@ -91,8 +91,6 @@ class Timeline:
     recording: Recording
     edit: Callable[[Event], Event] | None = None
     """Replaces an event with another, at the same time."""
-    is_followed: bool = False
-    """Whether what is recorded later is read, too."""
     front: Front = field(default_factory=Front)
     """At the end."""
     events: RecordedEvents = field(init=False)
@@ -132,7 +130,7 @@ class Timeline:
     @property
     def at_end(self) -> Replay | None:
         """The recording played to its end; None if that isn't what is shown, or will change."""
-        is_final = not self.is_being_read and not self.is_followed and self.edit is None
+        is_final = not self.is_being_read and self.edit is None
         return self._scan if is_final else None
 
     @property
