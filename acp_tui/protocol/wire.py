@@ -17,6 +17,7 @@ from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.visible.cutting import MAX_ITEMS, MAX_LINE, MAX_PASSAGE, cut_text, cut_value, mark_of
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.schemas import Changed, Model, OrEmptyObject, before, bounds, default_on_error, reader_of
+from acp_tui.rpc.messages import encode
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ def cut_items(marked: Callable[[str], Any] | None = None) -> Changed:
         if not isinstance(value, list) or len(value) <= MAX_ITEMS:
             return value
         kept = value[:MAX_ITEMS]
-        return kept if marked is None else [*kept, marked(mark_of(len(str(value[MAX_ITEMS:]))))]
+        return kept if marked is None else [*kept, marked(mark_of(len(encode(value[MAX_ITEMS:]))))]
 
     return before(cut, ours=True)
 
