@@ -268,9 +268,10 @@ def test_commands_are_read_with_their_hints() -> None:
     assert read("available_commands_update", availableCommands=commands) == CommandsReplaced(expected)
 
 
-def test_a_mode_changes_the_option_that_stands_for_the_modes() -> None:
+@pytest.mark.parametrize("key", ["currentModeId", "modeId"])
+def test_a_mode_changes_the_option_that_stands_for_the_modes(key: str) -> None:
     """R-MODE-3"""
-    assert read("current_mode_update", currentModeId="plan") == OptionChanged("mode", "plan", "mode")
+    assert read("current_mode_update", **{key: "plan"}) == OptionChanged("mode", "plan", "mode")
 
 
 def test_flat_grouped_and_boolean_options_are_read_and_unknown_ones_left_out() -> None:

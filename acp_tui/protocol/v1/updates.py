@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
 from acp_tui.protocol.schemas import OpenUnion
@@ -138,6 +138,9 @@ class AvailableCommandsUpdate(WireModel):
 
 class CurrentModeUpdate(WireModel):
     session_update: Literal["current_mode_update"] = "current_mode_update"
+    # An example in the documentation uses `modeId` (R-MODE-3).
+    also_read: ClassVar = {"current_mode_id": "modeId"}
+
     current_mode_id: Short
 
 
