@@ -92,6 +92,8 @@ class Connection(ABC):
     withdraws_questions: ClassVar[bool] = False
     """Whether the agent withdraws its own questions when a turn is canceled. Remaining ones belong to other work."""
     peer: Peer
+    early_modes: tuple[SessionUpdate, ...] = ()
+    """What the agent said of modes in its answer to `initialize`, where older texts have them (R-DOC-1)."""
 
     def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
         self.client = client
@@ -234,7 +236,7 @@ class Connection(ABC):
         """
 
         def read(result: Any) -> T:
-            return register(*self.inbound.read_new_session(result))
+            return register(*self.read_new_session(result, is_fork=forked_from is not None))
 
         params = self._workplace(workplace)
         if forked_from is None:
@@ -363,6 +365,11 @@ class Connection(ABC):
         """Set an option. The agent's result is applied inside the read loop, in wire order (R-CFG-9)."""
 
     # Also used for recordings
+
+    def read_new_session(self, result: Any, *, is_fork: bool = False) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
+        """Return a new session's ID and its options, which may be those that the handshake said."""
+        session_id, state = self.inbound.read_new_session(result)
+        return session_id, state or (() if is_fork else self.early_modes)
 
     def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
         """Return what happens to a prompt that was answered with an error."""

@@ -31,7 +31,7 @@ async def initialize(connection: Connection, wanted: Version, choose: Callable[[
     def read(result: Any) -> Agreement:
         kind, agreement = read_agreement(result, wanted)
         chosen = kind(connection.client, connection.offer)
-        chosen.peer = connection.peer
+        chosen.peer, chosen.early_modes = connection.peer, agreement.modes
         connection.peer.handler = chosen
         choose(chosen)
         return agreement

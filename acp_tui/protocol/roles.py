@@ -160,6 +160,8 @@ class Agreement:
     identity: AgentIdentity | None
     capabilities: AgentCapabilities
     auth_methods: tuple[AuthMethod, ...]
+    modes: tuple[SessionUpdate, ...] = ()
+    """The modes of a new session, if the agent says them before there is one."""
 
 
 class StdioServer(Protocol):

@@ -122,6 +122,15 @@ def test_modes_and_models_become_options_where_there_are_no_config_options(confi
     assert inbound.read_new_session(result)[1] == (OptionsReplaced((MODE_OPTION, MODEL_OPTION)),)
 
 
+@pytest.mark.parametrize(
+    ("said", "option"), [(MODES, MODE_OPTION), (None, None), (5, None), ({"availableModes": []}, None)]
+)
+def test_modes_in_the_handshake_are_read_where_they_are_well_formed(said: Any, option: SelectOption | None) -> None:
+    """R-DOC-1, R-LEN-1"""
+    agreed = inbound.read_initialize_response({"protocolVersion": 1, "modes": said})
+    assert agreed.modes == (() if option is None else (OptionsReplaced((option,)),))
+
+
 def test_a_session_without_options_says_nothing_of_options() -> None:
     assert inbound.read_new_session({"sessionId": "s", "modes": None}) == ("s", ())
 

@@ -217,7 +217,7 @@ class Conduct:
         return f"the agent takes no {refused[0]} in a prompt (R-PROMPT-4)" if refused else None
 
     def _check_choice(self, params: dict[str, Any], source: str) -> str | None:
-        known = self._choices[params["sessionId"]].get(source, set())
+        known = self._choices[params["sessionId"]].get(source) or self._choices[""].get(source, set())
         return None if params[f"{source}Id"] in known else "the agent didn't give it to choose (R-MODE-2)"
 
     def _check_setup(self, params: dict[str, Any]) -> str | None:
@@ -293,6 +293,7 @@ class Conduct:
             self._agent = capabilities if isinstance(capabilities, dict) else {}
             entries = [m for m in methods if isinstance(m, dict)] if isinstance(methods, list) else []
             self._auth_methods = {entry["id"]: entry for entry in entries if isinstance(entry.get("id"), str)}
+            self._learn_choices("", result)  # of all sessions that say nothing of their own (R-DOC-1)
         elif method.startswith("session/"):
             self._learn_choices(params.get("sessionId") or result.get("sessionId"), result)
 

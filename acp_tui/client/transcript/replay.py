@@ -226,7 +226,8 @@ class Replay:
             self._sessions.on_auth_status(status)
 
     def _new(self, answer: _Answer, forked_from: ReplayedSession | None = None) -> None:
-        read = _result(answer, self._speaking.inbound.read_new_session)
+        is_fork = forked_from is not None
+        read = _result(answer, lambda result: self._speaking.read_new_session(result, is_fork=is_fork))
         if read is not None:
             self._sessions.add(*read, forked_from)
         self._sessions.early.end_awaiting()
@@ -247,6 +248,7 @@ class Replay:
         if agreed is not None:
             speaking, agreement = agreed
             self._speaking = speaking(self._sessions, offer)
+            self._speaking.early_modes = agreement.modes
             if agreement.identity is not None:
                 self._sessions.quirks = agreement.identity.quirks
 

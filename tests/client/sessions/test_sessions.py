@@ -10,6 +10,8 @@ import pytest
 
 from acp_tui.client.errors import AgentLost, AgentRefused, PromptInProgress
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.entries import Failure, TurnEnd
 from acp_tui.conversation.facts import SessionId, Turn
 from support.agents import (
@@ -279,6 +281,26 @@ async def test_a_mode_is_set_by_the_success_and_a_later_update_wins(tmp_path: Pa
         await wire.send(notification("session/update", {"sessionId": "s1", "update": back}))
         await settle()
         assert values(session) == ["ask"]
+
+
+async def test_modes_that_the_handshake_says_are_those_of_a_session_that_says_none(tmp_path: Path):
+    """R-DOC-1: older texts have them there, the schema in the session."""
+    plan = RecordingPlan(tmp_path, file=tmp_path / "run.jsonl")
+    async with in_memory(recordings=plan) as (agent, wire):
+        await shake_hands(agent, wire, answer={"protocolVersion": 1, "modes": MODES})
+        session = await open_session(agent, wire, tmp_path)
+        other = await open_session(agent, wire, tmp_path, "s2", modes={**MODES, "currentModeId": "do"})
+        assert (values(session), values(other)) == (["ask"], ["do"])
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.set_option, "mode", "do")
+            setting = await wire.expect("session/set_mode")
+            assert setting["params"] == {"sessionId": "s1", "modeId": "do"}
+            await wire.answer(setting, {})
+        assert values(session) == ["do"]
+    again = replayed(tmp_path / "run.jsonl")
+    assert [again[each.session_id].options for each in (session, other)] == [
+        each.conversation.options for each in (session, other)
+    ]
 
 
 async def test_a_refused_option_stays_as_it_was(tmp_path: Path):
