@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
@@ -166,16 +167,17 @@ def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") ->
     except OSError as error:
         raise HistoryUnreadable(f"the recordings can't be read: {error}") from error
     seen: set[tuple[str, SessionId]] = set()
+    is_folder = cache(os.path.isdir)  # thousands of sessions are in few folders
     past = []
     for one in found:
         name = (one.agent, one.session_id)
-        session = past_session(one)
+        session = past_session(one, is_folder)
         past.append(replace(session, is_latest=False) if name in seen else session)
         seen.add(name)
     return past
 
 
-def past_session(recorded: RecordedSession) -> PastSession:
+def past_session(recorded: RecordedSession, is_folder: Callable[[Path], bool] = os.path.isdir) -> PastSession:
     """The latest session with its ID. Checks whether its folder exists."""
     return PastSession(
         recorded.agent,
@@ -184,7 +186,7 @@ def past_session(recorded: RecordedSession) -> PastSession:
         recorded.title,
         recorded.last_at,
         recorded=recorded,
-        has_folder=os.path.isdir(recorded.cwd),  # noqa: PTH112 - Path.is_dir raises for a name that is too long
+        has_folder=is_folder(recorded.cwd),  # not Path.is_dir, which raises for a name that is too long
     )
 
 

@@ -439,7 +439,6 @@ class AcpTuiApp(BaseApp):
         if self._settings_file is not None:
             live = await self._made_live_settings()
             await live.open()
-            self.run_worker(live.follow_themes(self.looks.user_themes, partial(self.say, is_wrong=True)))
             await live.follow()
 
     async def settings_in_force(self) -> Settings:
@@ -483,7 +482,7 @@ class AcpTuiApp(BaseApp):
             self.keymap = keymap_of(settings.keys)
         for tab in self.tabs:
             tab.use_settings(self.settings)
-        return (*theme_notes(settings.appearance.theme, self.available_themes), *self.keymap.notes)
+        return (*theme_notes(settings.appearance.theme), *self.keymap.notes)
 
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None
