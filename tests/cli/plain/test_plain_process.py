@@ -389,3 +389,13 @@ def test_another_agent_goes_on_with_a_summary(tmp_path: Path) -> None:
         terminal.shows("What is it to do now? (Enter: it gets nothing) ")
         terminal.type("Fix the tests" + ENTER)
         terminal.shows("Permission needed: Edit durations.py")
+
+
+def test_a_command_that_no_one_has_is_sent_once_it_is_typed_again(tmp_path: Path) -> None:
+    with line_terminal("demo", "markdown", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("you: ")
+        terminal.type("/nosuch" + ENTER)
+        terminal.shows("neither Demo nor acp-tui has /nosuch; to send it, type it again")
+        terminal.shows("\nyou: ")
+        terminal.type("/nosuch" + ENTER)
+        terminal.shows("Demo is done")
