@@ -218,6 +218,12 @@ async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: 
     assert "\x1b" not in said
 
 
+async def test_a_title_that_is_cut_says_so(tmp_path: Path) -> None:
+    await record(tmp_path, "word " * 100)
+    (past,) = recorded_sessions(recordings_index(), None)
+    assert past.title.endswith(" word…")
+
+
 async def test_a_broken_index_is_made_anew(tmp_path: Path) -> None:
     await record(tmp_path, "Zebras?")
     recording_store(RecordingSettings()).index_file.write_bytes(b"no database")
@@ -230,7 +236,7 @@ async def test_a_recorded_session_is_rendered_and_redacted_by_its_id(
     session_id = await record(tmp_path, "Zebras?")
     page, public = tmp_path / "zebras.txt", tmp_path / "public.jsonl"
     assert await to_thread.run_sync(main, ["render", session_id[:-1], "-o", str(page)]) == 0
-    assert "Zebras?" in page.read_text()
+    assert "● Demo" in page.read_text()
     assert main(["redact", session_id, "-o", str(public)]) == 0
     assert "Zebras?" in public.read_text()
 

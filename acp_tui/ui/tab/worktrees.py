@@ -95,7 +95,8 @@ class WorktreesController:
 
     async def _may_leave(self, worktree: Worktree) -> bool:
         changes = await changes_in(worktree)
-        fate = await self._tab.ask(Picker(f"Worktree {worktree.name}", _rows(worktree, changes), search=False))
+        asked = f"Worktree {worktree.name}, whose tab closes: keep it?"
+        fate = await self._tab.ask(Picker(asked, _rows(worktree, changes), search=False))
         if fate is None:
             return False
         # Before anything is copied: it may be impossible to delete the worktree without losing commits.

@@ -114,14 +114,6 @@ async def test_where_nothing_is_left_to_write_enter_sends(open_project: OpenPage
         await page.until(lambda: page.connection.prompts == ["@README.md"])
 
 
-async def test_where_nothing_fits_there_is_no_list(open_project: OpenPage) -> None:
-    async with open_project() as page:
-        await type_mention(page, "@rea", "README.md")
-        await type_mention(page, "zzz", "")
-        await page.press("enter")
-        await page.until(lambda: page.connection.prompts == ["@reazzz"])
-
-
 async def test_what_is_recalled_or_put_there_opens_no_list(open_project: OpenPage) -> None:
     async with open_project() as page:
         await page.write("@README")
