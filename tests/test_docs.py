@@ -46,6 +46,13 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
     assert [file for file in files if not (page.parent / file).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_link_into_a_page_leads_to_a_heading(page: Path) -> None:
+    for name, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):
+        headings = re.findall(r"^#+ (.+)$", (page.parent / name if name else page).read_text(), re.MULTILINE)
+        assert anchor in [re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings]
+
+
 def test_every_place_on_the_map_exists() -> None:
     text = (ROOT / "acp_tui/README.md").read_text()
     named = {each for each in re.findall(r"`([\w./]+(?:/|\.(?:py|tcss|md|toml)))`", text) if "NAME" not in each}

@@ -63,7 +63,6 @@ ALLOWED: Final = {
     "ui/base/app.py": {"rich.console": "writes to sys.stderr"},
     "ui/textual_gaps/driver.py": {"os.write": "what Textual draws: drawings are made of visible text"},
     "ui/textual_gaps/shown_rows.py": {"rich.console": "Textual's, for the text of its strips"},
-    "ui/replay/formats.py": {"rich.console": "draws into a string"},
     "ui/kit/themes.py": {"rich.console": "asked for colors"},
     "ui/kit/terminal_colors.py": {"os.write": "a constant asks the terminal"},
 }

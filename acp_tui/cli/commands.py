@@ -283,7 +283,6 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             SPEED,
             _MAX_WAIT,
             Option(("--until",), "where to pause", Value("MOMENT")),
-            Option(("--follow",), "start at the end and show what is being recorded"),
         ),
         examples=("acp-tui replay demo:coding", "acp-tui replay run.jsonl --speed 4 --until question"),
         notes=SOURCE_NOTE + _MOMENTS,
@@ -298,7 +297,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             Option(
                 ("--output", "-o"),
-                "write a .svg, .txt, .png, or .md file",
+                "write a .svg or .txt file",
                 Value("FILE", ValueKind.FILE),
                 is_required=True,
             ),
@@ -309,13 +308,6 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
                 ("--size",), "columns and rows of the screen (default: 120x40)", Value("CxR", ValueKind.SIZE), (120, 40)
             ),
             Option(("--theme",), "acp-dark, acp-light, ... (default: acp-dark)", Value("THEME"), ""),
-            Option(("--scroll",), "which end is in view", Value("END", choices=("top", "bottom")), "bottom"),
-            Option(
-                ("--answer",),
-                "what the demo's user chooses",
-                Value("KIND", choices=("allow_once", "reject_once")),
-                "allow_once",
-            ),
             Option(("--prompt",), "what the demo's user asks for", Value("TEXT")),
             Option(("--speed",), "times as fast, for an animation (default: 1)", Value("X", ValueKind.NUMBER), 1.0),
             _MAX_WAIT,

@@ -103,7 +103,6 @@ SCRIPTS: Final = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
 def run(args: Args) -> int:
-    """Print the script for a shell."""
     if args.word not in SCRIPTS:
         raise UsageError(f"no completion for {args.word}: choose bash, zsh, or fish")
     print(SCRIPTS[args.word])
@@ -111,7 +110,6 @@ def run(args: Args) -> int:
 
 
 def complete(shell: str, words: Sequence[str]) -> int:
-    """Print what a shell offers for the last word, or how it finds that."""
     between = _BEFORE_ABOUT.get(shell)
     for value, about in offers(shell, words):
         print(f"{value}{between}{about}" if between and about else value)

@@ -96,7 +96,7 @@ def man_page() -> str:
         ".SH NAME",
         r"acp\-tui \- a terminal client for coding agents that speak the Agent Client Protocol",
         ".SH SYNOPSIS",
-        ".B acp\\-tui\n[\\fIAGENT\\fR] [\\fIOPTIONS\\fR]\n.br",
+        ".B acp\\-tui\n[\\fIAGENT\\fR] [\\fIPROMPT\\fR] [\\fIOPTIONS\\fR]\n.br",
         ".B acp\\-tui\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR]",
         ".SH DESCRIPTION",
         _roff(AGENT),

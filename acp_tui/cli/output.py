@@ -49,7 +49,6 @@ def say_error(error: ClientError) -> None:
 
 
 def print_json(name: str, data: object, problems: Sequence[str] = ()) -> None:
-    """Print data in the envelope of the schema with this name."""
     print(acp_tui.cli.schemas.json_text(name, data, problems))
 
 

@@ -143,7 +143,6 @@ class LineTerminal:
         self._descriptor = descriptor
 
     def show(self, text: str) -> None:
-        """Write `text` in its visible form."""
         with suppress(OSError):
             encoding = locale.getpreferredencoding(do_setlocale=False)
             os.write(self._descriptor, make_visible(text).encode(encoding, "replace"))

@@ -49,7 +49,6 @@ class Comment(NamedTuple):
         return f"{path}:{numbers[0]}{last}{'' if new else ' before the change'}"
 
     def prompt(self) -> str:
-        """The place, the lines, and the comment."""
         note = "" if version_of(self.file) == self.version else " (the file has changed since)"
         lines = "\n".join(_snippet(self.lines))
         fence = "`" * max(3, *(len(run) + 1 for run in _FENCE.findall(lines)), 0)

@@ -94,7 +94,6 @@ class ByteRing:
         return self._end - self.dropped
 
     def shrink(self, limit_bytes: int) -> None:
-        """Lower the limit to `limit_bytes` from now on."""
         self.limit_bytes = min(self.limit_bytes, limit_bytes)
         self._drop()
 

@@ -33,4 +33,7 @@ _RELATIVE: Final = re.compile(r"\[([^\]]+)\]\(([^):]+)\)")
 def _without_link(link: re.Match[str]) -> str:
     target = Path(link[2].partition("#")[0])
     is_page = target.parent == Path() and target.stem in topics()
-    return f"{link[1]} (`acp-tui help {target.stem}`)" if is_page else link[1]
+    reading_it = f"`acp-tui help {target.stem}`"
+    if is_page and link[1] == target.stem:
+        return reading_it
+    return f"{link[1]} ({reading_it})" if is_page else link[1]

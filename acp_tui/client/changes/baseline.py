@@ -7,6 +7,7 @@ import re
 import stat
 import time
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -21,6 +22,7 @@ from acp_tui.client.changes.records import IN_INDEX, NOTHING, Copied, Entry, Rec
 from acp_tui.client.changes.tree import FolderListing, Tree, is_within, join, signature, too_large
 from acp_tui.client.safe_git import GitFailed
 from acp_tui.client.spill import Copies
+from acp_tui.values import dataclass
 
 # File system clocks are coarse: a write soon after another may leave the timestamps unchanged.
 _SETTLED_NS: Final = 100_000_000
@@ -128,6 +130,8 @@ class Baseline:
         self.entries.put(path, self._examined(path, status, tracked))
 
     def _examined(self, path: str, status: os.stat_result | None, tracked: IndexEntry | None) -> Entry:
+        if self._released_ns is not None and status is not None and status.st_ctime_ns >= self._released_ns:
+            return Entry(0, 0, 0, CHANGED_EARLY)
         entry = NOTHING if status is None else self._look(path, status, tracked)
         if self._released_ns is None:
             return entry
@@ -205,9 +209,16 @@ class Baseline:
         yield from self.entries.under(path)
         yield from self.areas.tracked_under(path)
 
+    def is_left_to_git(self, path: str) -> bool:
+        """Whether nothing is known of a path but what git knows."""
+        kept = self.entries.get(path)
+        return kept is None or kept.source in (IN_INDEX, CHANGED_EARLY)
+
     def is_untouched(self, path: str) -> bool:
-        """Whether the file is certainly unchanged. A quick check: False may mean nothing."""
+        """Whether the file is certainly unchanged, or came with a branch. A quick check: False may mean nothing."""
         status = self.tree.status(path)
+        if self.areas.checkouts and self._came_with_branch(path, status):
+            return True
         if status is None:
             return False
         if not self.is_complete and self.is_released and self.is_settled(path, status):
@@ -219,6 +230,23 @@ class Baseline:
         if tracked is not None:
             return tracked.is_still(status) and self._modes.get(tracked.mode) == status.st_mode
         return self._doubt_about(path) != "" and status.st_ctime_ns < self.began_ns
+
+    def _came_with_branch(self, path: str, status: os.stat_result | None) -> bool:
+        area = self.areas.area_of(path)
+        checkout, inside = self.areas.checkouts.get(area), below(area, path)
+        if checkout is None or inside in checkout.others or not self.is_left_to_git(path):
+            return False
+        entry = checkout.index.find(inside)
+        if entry is None or status is None:
+            return entry is None and status is None
+        return self.is_as_written(path, status, entry)
+
+    def is_as_written(self, path: str, status: os.stat_result, entry: IndexEntry) -> bool:
+        """Whether a file is as git has just written it. One as recent as the index is read."""
+        if entry.mtime_ns or status.st_size != entry.size:
+            return entry.is_still(status)
+        state = self.tree.read(path, self.limits.max_file_bytes)
+        return state is not None and entry.is_plain and _is_blob(state, entry.blob)
 
     async def states(self, paths: Iterable[str]) -> dict[str, FileState | None]:
         """The states at these paths; None if nothing existed there."""
@@ -318,6 +346,16 @@ async def _from_git(git: Git, entries: dict[str, Entry]) -> dict[str, FileState 
 _LONE_LINE_FEED: Final = re.compile(rb"(?<!\r)\n")
 
 
+@dataclass(slots=True)
+class Checkout:
+    """What git had written, in a repository, when many files came with another branch."""
+
+    index: GitIndex
+    others: set[str] = field(default_factory=set)
+    """Paths at which the index isn't as a commit from before the session."""
+    sentence: str = ""
+
+
 class Areas:
     """The parts of a workspace: the root and every repository inside, each identified by its path."""
 
@@ -328,19 +366,28 @@ class Areas:
         """By path, "" for the root; None if there is no git."""
         self.indexes: dict[str, GitIndex] = {}
         """The indexes of repositories at the start."""
+        self.checkouts: dict[str, Checkout] = {}
         self.examined: set[str] = set()
         """The repositories of which all differences from their index are known."""
         self.shortfall = ""
         """Why the list is incomplete; "" if it isn't."""
 
     def close(self) -> None:
-        for index in self.indexes.values():
+        for index in (*self.indexes.values(), *(checkout.index for checkout in self.checkouts.values())):
             index.close()
 
     def forget_git(self, area: str) -> None:
         """Treat a repository as a part without git, because git's answers can't be had."""
         self.gits[area] = None
         self.indexes.pop(area).close()
+
+    def forget_checkout(self, area: str) -> None:
+        if area in self.checkouts:
+            self.checkouts.pop(area).index.close()
+
+    def is_git_writing(self) -> bool:
+        """Whether git is about to replace an index, as at the end of a checkout. Blocks."""
+        return any(git is not None and git.is_writing() for git in self.gits.values())
 
     def area_of(self, path: str) -> str:
         """The innermost part that a path belongs to."""
@@ -458,5 +505,4 @@ async def _ignored(git: Git, under: Sequence[str] = ()) -> set[str]:
 
 
 def below(area: str, path: str) -> str:
-    """The path relative to its area."""
     return path.removeprefix(area).removeprefix("/")

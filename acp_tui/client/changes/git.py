@@ -6,6 +6,7 @@ No answer is trusted as a path: anything that leads out of the directory is drop
 import hashlib
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Self
@@ -19,6 +20,9 @@ from acp_tui.values import dataclass
 
 MAX_PATH_ARGUMENTS: Final = 500
 """With more paths than this, ask about the whole directory, because command lines have a length limit."""
+MAX_COMMITS: Final = 50
+"""How many commits of a session are passed over to find an earlier one."""
+MAX_WRITING_S: Final = 60
 
 # Git before version 2.25 knows only one kind of ID, and repeats the question.
 _ID_BYTES: Final = {b"sha1": 20, b"sha256": 32, b"--show-object-format": 20}
@@ -126,7 +130,26 @@ class Git:
         """The blobs that exist, as they are stored."""
         question = b"".join(blob.hex().encode() + b"\n" for blob in ids)
         answer = await self._run("cat-file", "--batch", question=question)
-        return dict(_parse_blobs(answer))
+        return dict(_parse_objects(answer, b"blob"))
+
+    async def listed_before(self, at_ns: int) -> Iterator[tuple[str, bytes]]:
+        """Paths and blobs of the last commit of this branch before a time; none if that is long ago."""
+        question = b"".join(b"HEAD~%d\n" % back for back in range(MAX_COMMITS))
+        answer = await self._run("cat-file", "--batch", question=question)
+        for commit, content in _parse_objects(answer, b"commit"):
+            made = _COMMITTED.search(content.partition(b"\n\n")[0])
+            if made is not None and int(made[1]) * 1_000_000_000 < at_ns:
+                listed = await self._run("ls-tree", "-r", "-z", "--full-tree", commit.hex())
+                return _parse_tree(listed, os.fsencode(self.prefix))
+        return iter(())
+
+    def is_writing(self) -> bool:
+        """Whether git is about to replace the index. A lock that's old was left behind. Blocks."""
+        try:
+            lock = os.lstat(f"{self.index_file}.lock")
+        except OSError:
+            return False
+        return time.time() - lock.st_mtime < MAX_WRITING_S
 
     async def _listed(self, *options: str, under: Sequence[str] = ()) -> list[str]:
         few = under if len(under) <= MAX_PATH_ARGUMENTS else ()
@@ -202,15 +225,24 @@ def _parse_attributes(answer: bytes) -> set[str]:
     return {os.fsdecode(path) for path, value in values if value not in (b"unspecified", b"unset")}
 
 
-_HEADER: Final = re.compile(rb"([0-9a-f]+) (?:blob (\d+)|\S.*)\n")
+_HEADER: Final = re.compile(rb"([0-9a-f]+) (?:(\w+) (\d+)|\S.*)\n")
+_COMMITTED: Final = re.compile(rb"^committer .* (\d+) \S+$", re.MULTILINE)
 
 
-def _parse_blobs(answer: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """From `id blob size LF content LF`, without missing objects and those that aren't blobs."""
+def _parse_objects(answer: bytes, kind: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """From `id kind size LF content LF`, without missing objects and those of another kind."""
     position = 0
     while header := _HEADER.match(answer, position):
         position = header.end()
         if header[2] is not None:
-            end = position + int(header[2])
-            yield bytes.fromhex(header[1].decode()), answer[position:end]
+            end = position + int(header[3])
+            if header[2] == kind:
+                yield bytes.fromhex(header[1].decode()), answer[position:end]
             position = end + 1
+
+
+def _parse_tree(listed: bytes, prefix: bytes) -> Iterator[tuple[str, bytes]]:
+    """From `mode kind id TAB path NUL`, the paths below the prefix, and the IDs."""
+    for found in re.finditer(rb"\d+ \w+ ([0-9a-f]+)\t([^\0]*)\0", listed):
+        if found[2].startswith(prefix):
+            yield os.fsdecode(found[2][len(prefix) :]), bytes.fromhex(found[1].decode())

@@ -11,6 +11,7 @@ from typing import Final
 from anyio import to_thread
 
 from acp_tui.client.changes.baseline import Areas, Baseline
+from acp_tui.client.changes.branches import worth_comparing
 from acp_tui.client.changes.git import Git
 from acp_tui.client.changes.git_index import GitIndex
 from acp_tui.client.changes.pace import Pace
@@ -30,6 +31,7 @@ async def possibly_changed(baseline: Baseline, pace: Pace) -> set[str]:
         if git is not None:
             found |= await to_thread.run_sync(_tracked, baseline, area, pace, abandon_on_cancel=True)
             found |= await _new_in_repository(areas, area, git, pace)
+            found = await worth_comparing(baseline, area, git, found, pace)
         else:
             found |= await to_thread.run_sync(_new_in, baseline, area, pace, abandon_on_cancel=True)
     return found

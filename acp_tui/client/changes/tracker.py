@@ -18,6 +18,7 @@ from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
 from acp_tui.client.changes.baseline import Baseline
+from acp_tui.client.changes.branches import MANY
 from acp_tui.client.changes.capture import capture, open_area
 from acp_tui.client.changes.model import ChangeLimits, FileChange, FileState, Review, Swapped, review, without_hunk
 from acp_tui.client.changes.pace import Pace
@@ -42,6 +43,8 @@ _BATCH_BYTES: Final = 16 << 20
 # After examining the disk, pause for twice as long as that took.
 _REST_RATIO: Final = 2
 _MIN_REST_S: Final = 0.05
+_GIT_ENDS_S: Final = 0.5
+"""While git replaces an index, wait this long, so that the last files of a checkout come with the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class ChangeTracker:
         self._has_compared_all = False
         self._one_at_a_time = anyio.Lock()
         self._marked: set[str] | None = set()  # None means everything
-        self._added: set[str] = set()
+        self._new_directories: set[str] = set()
         self._anything_marked = anyio.Event()
         self._watching = anyio.CancelScope()
         self._moments: list[Moment] = []
@@ -91,8 +94,10 @@ class ChangeTracker:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the list can't know, in sentences for the user."""
-        return tuple(self._notes) if self._has_compared_all else (*self._notes, STILL_READING)
+        """What the list doesn't have, in sentences for the user."""
+        checkouts = () if self._baseline is None else self._baseline.areas.checkouts.values()
+        notes = (*self._notes, *(checkout.sentence for checkout in checkouts))
+        return notes if self._has_compared_all else (*notes, STILL_READING)
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Remember the current workspace, then follow its changes until cancelled.
@@ -237,7 +242,6 @@ class ChangeTracker:
         return Swapped(path, expected, wanted)
 
     async def _held(self) -> Baseline:
-        """Wait for the baseline."""
         await self._ready.wait()
         if self._baseline is None:
             raise RuntimeError("the tracker is no longer running")
@@ -252,19 +256,34 @@ class ChangeTracker:
 
     async def _keep_current(self) -> None:
         """Examine what is marked. Paths that are marked during that come next, all together."""
+        baseline = await self._held()
         while True:
             await self._anything_marked.wait()
+            while await to_thread.run_sync(baseline.areas.is_git_writing, abandon_on_cancel=True):
+                await anyio.sleep(_GIT_ENDS_S)
             self._anything_marked = anyio.Event()
             marked, self._marked = self._marked, set()
-            added, self._added = self._added, set()
+            directories, self._new_directories = self._new_directories, set()
             began = anyio.current_time()
-            await self._refresh(marked)
-            await self._watch_new_directories(added)
+            if self._has_many(marked):
+                with self._pace.awaited():
+                    await self._refresh(None)
+            else:
+                await self._refresh(marked)
+            await self._watch_new_directories(directories)
             await anyio.sleep(max(_MIN_REST_S, _REST_RATIO * (anyio.current_time() - began)))
 
     def _mark(self, paths: Iterable[str] | None) -> None:
-        self._marked = None if paths is None or self._marked is None else self._marked.union(paths)
+        if paths is None:
+            self._marked = None
+        elif self._marked is not None and not self._has_many(self._marked):
+            self._marked.update(paths)
         self._anything_marked.set()
+
+    def _has_many(self, marked: set[str] | None) -> bool:
+        """Whether one walk through git's index costs less than to find each path in it."""
+        has_index = self._baseline is not None and self._baseline.areas.indexes
+        return bool(has_index) and marked is not None and len(marked) > MANY
 
     async def _keep_watching(self) -> None:
         """Read all files. Then watch, again whenever there are new directories or the watch fails.
@@ -305,7 +324,7 @@ class ChangeTracker:
 
     def _happened(self, events: PathEvents) -> None:
         paths = self._below_root(events.paths)
-        self._added |= self._below_root(events.added)
+        self._new_directories |= self._below_root(events.directories)
         self._mark(paths)
         is_root_gone = str(self.root) in events.paths  # deleted or moved; a watch doesn't follow what replaces it
         if is_root_gone or any(name_of(path) == ".gitignore" for path in paths):
@@ -317,10 +336,9 @@ class ChangeTracker:
         inside = (path.removeprefix(prefix) for path in paths if path.startswith(prefix))
         return {path for path in inside if SKIPPED_DIRECTORIES.isdisjoint(path.split("/"))}
 
-    async def _watch_new_directories(self, added: Iterable[str]) -> None:
+    async def _watch_new_directories(self, new: set[str]) -> None:
         baseline = await self._held()
-        new = [path for path in added if _is_directory(baseline.tree, path)]
-        if new and await baseline.areas.without_ignored(new):
+        if new and await baseline.areas.without_ignored(sorted(new)):
             self._watching.cancel()
 
     # Comparing
@@ -409,6 +427,13 @@ def _is_directory(tree: Tree, path: str) -> bool:
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 
+def _is_real_directory(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
 def _absolute(root: Path, path: str) -> str:
     return os.path.join(root, path) if path else str(root)  # noqa: PTH118 - creating path objects would be slow
 
@@ -432,8 +457,8 @@ class PathEvents:
     """What happened within a fraction of a second. The paths are absolute, as given to `watch`."""
 
     paths: frozenset[str]
-    added: frozenset[str]
-    """Those of them that are new under this name."""
+    directories: frozenset[str]
+    """Those of them that are directories, new under this name."""
 
 
 async def watch(
@@ -489,5 +514,6 @@ def _follow(
             started = True
             from_thread.run_sync(on_started)
         if events:
-            added = frozenset(path for change, path in events if change is watchfiles.Change.added)
-            from_thread.run_sync(on_events, PathEvents(frozenset(path for _, path in events), added))
+            added = (path for change, path in events if change is watchfiles.Change.added)
+            new = frozenset(path for path in added if _is_real_directory(path))
+            from_thread.run_sync(on_events, PathEvents(frozenset(path for _, path in events), new))

@@ -67,7 +67,6 @@ class ExportFacts:
 
     @property
     def agent(self) -> str:
-        """The agent's name and version."""
         return f"{self.agent_title} {self.agent_version}" if self.agent_version else self.agent_title
 
 

@@ -215,7 +215,6 @@ class PromptHistory:
         return list(dict.fromkeys(p.text for p in reversed(self._prompts) if p.folder == folder))
 
     def pasted_in(self, text: str) -> Sequence[str]:
-        """The parts of a past prompt that were pasted."""
         return next((prompt.pasted for prompt in reversed(self._prompts) if prompt.text == text), ())
 
     def find(self, query: Query, folder: str | None, limit: int) -> list[PastPrompt]:

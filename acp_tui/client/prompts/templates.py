@@ -40,7 +40,6 @@ class Template(NamedTuple):
 
     @property
     def offered(self) -> OfferedCommand:
-        """The template as a slash command."""
         return OfferedCommand(self.name, self.description, self.hint or None)
 
     def prompt(self, arguments: str) -> str:

@@ -245,7 +245,6 @@ def _hide(places: dict[Path, Access], path: Path, but: Collection[Path] = ()) ->
 
 
 def _above(places: Mapping[Path, Access], path: Path) -> Access:
-    """The access at a path."""
     return next(places[each] for each in (path, *path.parents) if each in places)
 
 

@@ -38,7 +38,6 @@ class Sandbox:
 
     @property
     def named(self) -> str:
-        """Its name, and what enforces it."""
         return f"{self.name}, enforced by {self.engine.name}"
 
     @property

@@ -459,7 +459,6 @@ class ClientTools:
     # Directories and closing
 
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
-        """Serve other directories from now on."""
         self._roots = (cwd, *additional_directories)
         self._files = self._serve(self._roots)
 

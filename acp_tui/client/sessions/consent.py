@@ -101,7 +101,6 @@ class Rules:
         self.roots = tuple(roots)
 
     async def against_call(self, call: tool_calls.ToolCall) -> RefusalRule | None:
-        """The rule against a tool call as the agent describes it."""
         return None
 
     async def against_read(self, path: str, place: Path) -> RefusalRule | None:
@@ -122,7 +121,7 @@ class Rules:
         return None, ""
 
 
-ALLOW: Final = PermissionOption("allow", "Allow this once", "allow_once")
+ALLOW: Final = PermissionOption("allow", "Allow once", "allow_once")
 IN_SESSION: Final = PermissionOption("allow_in_session", "Allow in this session", "allow_always")
 REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
 NEVER: Final = PermissionOption("never_in_session", "Never in this session", "reject_always")

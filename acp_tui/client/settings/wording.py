@@ -109,13 +109,11 @@ def _limits(one: DeclaredSetting) -> Iterator[str]:
 
 
 def either(words: Sequence[str]) -> str:
-    """The words as a, b or c."""
     *others, last = words
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def near(name: str, known: Sequence[str]) -> str | None:
-    """The known name that may have been meant."""
     return next(iter(get_close_matches(name.lower(), known, n=1)), None)
 
 

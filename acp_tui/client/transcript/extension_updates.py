@@ -131,7 +131,6 @@ def from_text(fields: Mapping[str, Any]) -> bytes:
 
 
 def _prompt(fields: Mapping[str, Any]) -> tuple[tuple[ContentBlock, ...], tuple[str, ...]]:
-    """The blocks and the notes."""
     unsent = decode(PromptRequest, {"sessionId": "", "prompt": fields.get("prompt") or []})
     return tuple(map(read_block, unsent.prompt)), tuple(map(str, fields.get("notes") or ()))
 

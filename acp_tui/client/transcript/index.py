@@ -287,7 +287,6 @@ class IndexedRecording:
             self._put([self._digest.parts[session_id] for session_id in changed])
 
     def close(self) -> None:
-        """The whole recording has been indexed."""
         with suppress(OSError):
             self._put(list(self._digest.parts.values()), self._path.stat().st_size)
 

@@ -23,11 +23,12 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.changed_files import UNKNOWN, change_segments, count_words, in_full
-from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen
+from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen, put_comments_into
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.commenting import counted
 from acp_tui.ui.kit.frame import shown
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
@@ -38,10 +39,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
     from acp_tui.ui.prompt import PromptInput
 
-KEYS: Final = (
-    "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · {changes_undo} undo"
-    " · {changes_reload} refresh · {dialog_close} back"
-)
+KEYS: Final = "{changes_undo} undo · {changes_reload} refresh · {dialog_close} back"
+KEYS_OF_CHANGES: Final = "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · "
+NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
 RELOAD: Final = " · {changes_reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
@@ -115,7 +115,7 @@ class ChangesScreen(ModalScreen[None]):
 
     PLACE: ClassVar[Place] = "changes"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("dialog_close", place=PLACE),
+        *bindings_of("dialog_close", "send_comments", place=PLACE),
     ]
 
     def __init__(self, folder: FolderChanges | ChangesSince, prompt: PromptInput) -> None:
@@ -128,6 +128,7 @@ class ChangesScreen(ModalScreen[None]):
         self._since = Static(classes="changes-since", markup=False)
         self._notes = Static(classes="changes-notes", markup=False)
         self._about = Static(classes="changes-about", markup=False)
+        self._keys = Static(classes="changes-keys", markup=False)
         self._guard = AnswerGuard(QuestionScreen.clock, self)
         """Armed when the user is asked to press a key again."""
         self._doomed: Review | None = None
@@ -140,10 +141,8 @@ class ChangesScreen(ModalScreen[None]):
         self._is_writing = False
 
     def compose(self) -> ComposeResult:
-        told = KEYS.replace(RELOAD, COPY + RELOAD) if self._is_in_worktree else KEYS
-        keys = Static(keys_in_force(self).hint(told), classes="changes-keys", markup=False)
         with Vertical(id="changes"):
-            yield from (self._title, self._since, self._list, self._notes, self._about, keys)
+            yield from (self._title, self._since, self._list, self._notes, self._about, self._keys)
 
     @property
     def _is_in_worktree(self) -> bool:
@@ -168,6 +167,12 @@ class ChangesScreen(ModalScreen[None]):
         self._since.update(who if changes else nothing)
         self._notes.update(make_visible("\n".join(notes)))
         self._notes.display = bool(notes)
+        told = KEYS_OF_CHANGES * bool(changes) + KEYS
+        if changes and self._is_in_worktree:
+            told = told.replace(RELOAD, COPY + RELOAD)
+        if comments := self._prompt.comments:
+            told = f"{{send_comments}} {counted(comments)} to the prompt · {told}"
+        self._keys.update(keys_in_force(self).hint(told))
         if not self._is_saying:
             self._show_about()
 
@@ -194,7 +199,6 @@ class ChangesScreen(ModalScreen[None]):
             self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._prompt))
 
     def on_screen_resume(self) -> None:
-        """Show the effects of the review."""
         self._show_list(self._reviewed)
 
     # What the user changes
@@ -298,6 +302,13 @@ class ChangesScreen(ModalScreen[None]):
         if not wanted:
             raise ChangesError(path, f"{name} isn't copied: it's as in the last commit, or git ignores it.")
         return f"{name} is copied to {origin}" if brought.written else f"{name} is the same in {origin}"
+
+    def action_send_comments(self) -> None:
+        """Go back to the prompt, which begins with the comments."""
+        if self._prompt.comments:
+            put_comments_into(self._prompt)
+        else:
+            self._say(keys_in_force(self).hint(NO_COMMENTS))
 
     def action_undo(self) -> None:
         self._doomed = None

@@ -283,6 +283,13 @@ WAY_TO_EARLIER: Final = "Press {diff_earlier} to see what was there before."
 EARLIER: Final = "This is what was shown before the file changed. Press {diff_earlier} to see its current state."
 
 
+def put_comments_into(prompt: PromptInput) -> None:
+    """Close what covers the prompt, which begins with its comments then."""
+    for screen in reversed(prompt.app.screen_stack[1:]):
+        screen.dismiss()
+    prompt.take_before(take_comments(prompt.comments))
+
+
 class ReviewScreen(ModalScreen[None]):
     """Reviews one file at a time."""
 
@@ -543,9 +550,7 @@ class ReviewScreen(ModalScreen[None]):
     def action_send_comments(self) -> None:
         """Go back to the prompt, which begins with the comments."""
         if self._prompt.comments and not self._is_writing:
-            for screen in reversed(self.app.screen_stack[1:]):
-                screen.dismiss()
-            self._prompt.take_before(take_comments(self._prompt.comments))
+            put_comments_into(self._prompt)
 
     # What the user changes
 

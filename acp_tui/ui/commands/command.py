@@ -47,7 +47,6 @@ Place: TypeAlias = Literal[
     "inspector",
     "query",
     "frames",
-    "frame",
     "replay",
     "reading",
     "moving",
@@ -85,7 +84,6 @@ PLACES: Final[dict[Place, str]] = {
     "inspector": "In the inspector",
     "query": "While you search in it",
     "frames": "In its list of frames",
-    "frame": "In a frame",
     "replay": "In a replay",
     "reading": "In a diff or a text",
     "moving": "In every list and text",
@@ -122,6 +120,8 @@ class Command:
     """The slash command for it, without the slash, and what may follow that."""
     shortcuts: tuple[tuple[str, str], ...] = ()
     """Other slash commands for it, each with what it does. `run` gets its name."""
+    aliases: str = ""
+    """What slash commands for it are called elsewhere, separated by spaces. They work, but aren't listed."""
     fixed_characters: str = ""
     """Fixed characters to type for it. They aren't keys, so the user can't change them."""
     works_above_questions: bool = False
@@ -137,12 +137,10 @@ class Command:
         return self.screen_action if self.run is None else f"do({self.id!r})"
 
     def action_by(self, key: str) -> str:
-        """The action of the screen for one of its keys."""
         return f"do({self.id!r}, {key[-1]!r})" if self.is_numbered else self.action
 
     @property
     def widget_action(self) -> str:
-        """The action of the focused widget."""
         return f"screen.{self.action}" if self.where == "conversation" and self.run else self.own_action
 
     @property
@@ -151,7 +149,6 @@ class Command:
 
     @property
     def slashes(self) -> Mapping[str, str]:
-        """All slash commands for it, and what each does."""
         return dict(((self.slash, self.title), *self.shortcuts) if self.slash else self.shortcuts)
 
     @property

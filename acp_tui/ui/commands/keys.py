@@ -174,7 +174,6 @@ def _keys_of(widget: Widget) -> Keys | None:
 
 
 def keys_in_force(widget: Widget) -> Keymap:
-    """The keymap of the widget's app."""
     return _keymap_of(widget.app)
 
 

@@ -40,7 +40,7 @@ REPLAY_COMMANDS: Final = (
     _replay("end", "end", "to_end", "To the end"),
     _replay("next_session", "tab", "next_session(1)", "Next session", "of the recording"),
     _replay("previous_session", "shift+tab", "next_session(-1)", "Previous session"),
-    _replay("find", "slash,f9,ctrl+shift+f", "find", "Find in the conversation", "as far as it is played",
+    _replay("find", "slash,f9,ctrl+shift+f", "find", "Find in the conversation", "in what was played",
             follows="find"),
     _replay("follow", "ctrl+end", "follow", "To the end of the conversation", "and follow it", follows="follow"),
     _replay("toggle_all", "ctrl+o", "toggle_all", "Unfold or fold everything", follows="toggle_all"),
@@ -93,7 +93,7 @@ def _of_a_tab() -> tuple[Command, ...]:
                 "if the agent has modes", typed="mode", when=lambda do: do.offers("mode")),
         _anywhere("choose_session", "f3,f10", lambda do, _: do.history.choose(), "Sessions",
                   "that need you, work, are open, hosted, or earlier: answer, open, rename, pin, archive, delete one",
-                  typed="sessions"),
+                  typed="sessions", aliases="resume"),
         Command("rename_session", "", lambda do, name: do.rename_session(name), "Rename the session",
                 "in the agent too, if it supports titles", typed="rename name",
                 when=lambda do: do.tab.session is not None),
@@ -108,9 +108,9 @@ def _of_a_tab() -> tuple[Command, ...]:
                 "and which were skipped, and why", typed="mcp", when=lambda do: not do.tab.link.is_lost),
         _anywhere("show_changes", "f5", lambda do, _: do.show_changes(), "Show what has changed in the workspace",
                   "since the start, by any program; review and revert", typed="changes",
-                  when=lambda do: do.tab.changes is not None),
+                  aliases="diff", when=lambda do: do.tab.changes is not None),
         _anywhere("begin_session", "ctrl+n", lambda do, _: do.begin_session(), "Start another session",
-                  "with this agent, in a new tab", typed="new", when=lambda do: do.tab.link.can_start),
+                  "with this agent, in a new tab", typed="new", aliases="clear", when=lambda do: do.tab.link.can_start),
         Command("go_back", "", lambda do, shortcut: do.go_back(shortcut), "Go back to a prompt",
                 "edit, fork, hand over, undo; Esc Esc, too",
                 shortcuts=(
@@ -147,7 +147,7 @@ def _of_a_tab() -> tuple[Command, ...]:
         Command("move_into_host", "", lambda do, _: do.tab.app.move_into_host(), "Move the sessions into a host",
                 "and attach to this one", typed="host", when=lambda do: do.can_move),
         _above("restart", "alt+r", lambda do, _: do.restart(), "Restart the agent",
-               "and continue the session, as far as the agent remembers it", typed="restart",
+               "and continue the session from what it remembers", typed="restart",
                when=lambda do: do.tab.link.can_start),
         _anywhere("take_over", "f6", lambda do, _: do.terminals.take_over(), "Type into a running command",
                   "passwords, questions, a pager", when=lambda do: do.runs_command),
@@ -174,7 +174,7 @@ def _of_a_tab() -> tuple[Command, ...]:
                "Copy, clear the draft, cancel the turn, or stop your command", "the first that applies",
                when=lambda do: do.was_said),
         _anywhere("settings", "f12,ctrl+comma", lambda do, _: do.tab.app.show_settings(), "Change the settings",
-                  "and see problems in them", typed="settings"),
+                  "and see problems in them", typed="settings", aliases="config"),
         _anywhere("help", "f1,question_mark", lambda do, _: do.help(), "Help for where you are", "? outside the prompt",
                   typed="help"),
         # In the conversation
@@ -382,7 +382,7 @@ COMMANDS: Final = (
             screen_action="app.choose_theme", where="app", has_priority=True),
     Command("screenshot", "", None, "Save a picture of the screen", "as an .svg file",
             screen_action="app.screenshot", where="app", has_priority=True),
-    Command("quit", "ctrl+q", None, "Quit", "stops the agent and everything it runs", typed="quit",
+    Command("quit", "ctrl+q", None, "Quit", "stops the agent and everything it runs", typed="quit", aliases="exit",
             works_above_questions=True, screen_action="app.quit", where="app", has_priority=True),
 )
 # fmt: on
@@ -401,9 +401,10 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
     if not name or written in taken:
         return None
     for command in COMMANDS:
-        if name in command.slashes and command.action:
-            words = rest.strip() if name == command.slash else name
-            has_words = command.slash_argument or name != command.slash
+        if name in (*command.slashes, *command.aliases.split()) and command.action:
+            is_shortcut = name in dict(command.shortcuts)
+            words = name if is_shortcut else rest.strip()
+            has_words = command.slash_argument or is_shortcut
             return f"{command.action.removesuffix(')')}, {words!r})" if has_words else command.action
     return None
 

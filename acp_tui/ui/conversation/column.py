@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -151,8 +150,6 @@ class Column:
         """Entries whose drawings were used most recently, the latest at the end."""
         self._toggled: set[int] = set()
         """Entries that were folded or unfolded one by one."""
-        self._kept_folds: dict[str, bool] = {}
-        """By name of the entry, from before the session was resumed, as far as it isn't shown yet."""
         self._runs: dict[int, _Run] = {}
         self.drawings: list[Drawing | None] = []
         """None for a drawing that was let go; it is made again on demand."""
@@ -275,8 +272,6 @@ class Column:
         if is_done:
             self.dirty.discard(EntryId(index))
             self._regroup(index)
-            if self._kept_folds:
-                self._fold_as_kept(index)
             if index < len(self.drawings) - 1:
                 drawing.close()
         return is_done
@@ -494,37 +489,6 @@ class Column:
         self._toggled.add(index)
         self.measure(index)
 
-    @property
-    def folds(self) -> dict[str, bool]:
-        """Whether the entries are open that the user folded or unfolded, by names that a resumed session has too."""
-        found = dict(self._kept_folds)
-        for index in sorted(self._toggled):
-            if name := fold_name(self._conversation.entries[index]):
-                found[name] = self.is_open(index)
-        for run in self._runs.values():
-            if run.is_open and run.first != run.last:
-                found[_RUN + fold_name(self._conversation.entries[run.first])] = True
-        return found | ({_ALL: True} if self._is_all_open else {})
-
-    def keep_folds(self, folds: Mapping[str, bool]) -> None:
-        """Fold and unfold entries as they were in the session before it was resumed, once they are there."""
-        self._kept_folds = dict(folds)
-        if self._kept_folds.pop(_ALL, False):
-            self.toggle_all()
-        elif self._kept_folds:
-            self._mark_all()
-
-    def _fold_as_kept(self, index: int) -> None:
-        name = fold_name(self._conversation.entries[index])
-        run = self._runs.get(index)
-        if run is not None and run.first != run.last and not run.is_open:
-            first = _RUN + fold_name(self._conversation.entries[run.first])
-            if self._kept_folds.pop(first, False):
-                self._open_run(run, True)
-        is_open = self._kept_folds.pop(name, None) if name else None
-        if is_open is not None and is_open != self.is_open(index) and self._drawing(index).toggle():
-            self._toggled.add(index)
-
     def toggle_all(self) -> None:
         """Unfold everything, or fold everything again."""
         self._is_all_open = not self._is_all_open
@@ -534,21 +498,6 @@ class Column:
         for drawing in filter(None, self.drawings):
             drawing.set_open(self._is_all_open)
         self._mark_all()
-
-
-_ALL: Final = "all"
-_RUN: Final = "run "
-
-
-def fold_name(entry: Entry) -> str:
-    """A name that the entry also has after its session is resumed; "" if it has none."""
-    match entry:
-        case ToolCallEntry():
-            return f"call {entry.call.tool_call_id}"
-        case Message(role="user" | "thought"):
-            return f"{entry.role} {sha256(entry.text.encode('utf-8', 'replace')).hexdigest()[:16]}"
-        case _:
-            return ""
 
 
 def drawing_of(entry: Entry, *, skips: bool = False) -> Drawing:

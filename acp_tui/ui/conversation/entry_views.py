@@ -64,7 +64,6 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
 
     @property
     def conversation_view(self) -> ConversationView:
-        """The view that shows the entry."""
         return cast("ConversationView", self.parent)
 
     @property
@@ -79,7 +78,6 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
 
     @property
     def selected_text(self) -> str:
-        """The text selected in the whole conversation."""
         return self.conversation_view.selected_text
 
     @property

@@ -175,7 +175,6 @@ def _restart(restart: Reconnected, palette: Palette) -> list[tuple[str, Style]]:
 
 
 def _part(text: str, style: Style, context: DrawContext, *, level: int) -> Sequence[Strip]:
-    """The text's lines, indented by `level` steps."""
     width = context.width - (level + 1) * len(INDENT)
     return Indented(plain_lines(cut_shown(text), width, style), Gutter(level * INDENT))
 

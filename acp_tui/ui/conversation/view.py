@@ -7,7 +7,7 @@ read in slices of a few milliseconds, so that a flood of output never delays a k
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain
@@ -94,13 +94,6 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     class SubagentLeft(Message):
         """Posted when the user wants to go back to the agent that started this one."""
-
-    class Folded(Message):
-        """Posted when the user has folded or unfolded something."""
-
-        def __init__(self, view: ConversationView) -> None:
-            super().__init__()
-            self.view = view
 
     class LinkChosen(Message):
         """Posted when the user wants to open a link."""
@@ -206,11 +199,6 @@ class ConversationView(DetachedOwner, can_focus=True):
         self.watch(self.app, "theme", self._redraw, init=False)
         self.images = self._fitted(self.images)
         self._pictures = pictures_for(self, self.images, self._mark_drawing)
-        self.frames.schedule()
-
-    def keep_folds(self, folds: Mapping[str, bool]) -> None:
-        """Fold and unfold entries as they were before the session was resumed."""
-        self.column.keep_folds(folds)
         self.frames.schedule()
 
     def come_to_front(self) -> None:
@@ -581,7 +569,6 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     @property
     def max_top_line(self) -> int:
-        """The top line when the view is scrolled to the end."""
         return self.scrolling.max_top_line
 
     def scroll_to_line(self, line: int) -> None:
@@ -798,7 +785,6 @@ class ConversationView(DetachedOwner, can_focus=True):
         if self.column.toggle(index):
             if isinstance(view := self._spare.views.get(index), EntryView):
                 view.post_message(view.Toggled(view, view.entry))
-            self.post_message(self.Folded(self))
             # An unfolded entry is read from its beginning, so don't follow the end, unless everything fits.
             self.scrolling.follow(self.max_top_line == 0)
             self.frames.schedule()
@@ -807,7 +793,6 @@ class ConversationView(DetachedOwner, can_focus=True):
     def toggle_all(self) -> None:
         self._searching.keep_unfolded()
         self.column.toggle_all()
-        self.post_message(self.Folded(self))
         self._redraw()
 
     def action_to_prompt(self, direction: int) -> None:

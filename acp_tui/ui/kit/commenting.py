@@ -25,6 +25,10 @@ MARK: Final = "●"
 SELECTED: Final = Style(reverse=True)
 
 
+def counted(comments: Sequence[Comment]) -> str:
+    return f"{len(comments)} comment{'s' * (len(comments) > 1)}"
+
+
 class CommentView(StripView):
     """Lines, among them those of diffs, which the user can select and comment on."""
 
@@ -57,11 +61,10 @@ class CommentView(StripView):
     @property
     def keys(self) -> Sequence[str]:
         """The keys for comments, and what they do."""
-        count = len(self._comments)
+        selecting = ["{select_up} {select_down}: select", "{comment}: comment"]
         return [
-            *["{select_up} {select_down}: select"] * bool(self._selection),
-            "{comment}: comment",
-            *[f"{{send_comments}}: {count} comment{'s' * (count > 1)} to the prompt"] * bool(count),
+            *(selecting if self._selection else ["{comment}: select a line"]),
+            *[f"{{send_comments}}: {counted(self._comments)} to the prompt"] * bool(self._comments),
         ]
 
     # The selection
@@ -96,7 +99,6 @@ class CommentView(StripView):
         return rows
 
     def _begin(self) -> None:
-        """Select the first changed line in view."""
         rows = [row for row in self.begins_in(self._in_view) if self._placed(row)]
         changed = (row for row in rows if any(line.sign != " " for line in self._placed(row)))
         self.select(next(changed, rows[0] if rows else None))

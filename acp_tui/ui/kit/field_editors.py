@@ -77,6 +77,11 @@ class ChoiceRows(RowList, can_focus=True):
         self.move_to(index)
         self._changed()
 
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Show the numbers, or hide them."""
+        super().watch_has_focus(has_focus)
+        self.refresh()
+
     @property
     def chosen(self) -> list[str]:
         """The chosen values, in display order."""
@@ -92,9 +97,10 @@ class ChoiceRows(RowList, can_focus=True):
         return "\n".join(parts) if cells > self.scrollable_content_region.width - self.mark_cells else ""
 
     def mark_of(self, index: int) -> str:
-        """The row's number, and a round mark if one can be chosen, or a square one if several can."""
+        """The row's number while its key works, and a mark: round if one can be chosen, square if several can."""
         on, off = ("■ ", "□ ") if self._is_multi else ("◉ ", "○ ")
-        number = f"{index + 1} " if index < MAX_NUMBERED else "  "
+        takes_numbers = self.has_focus or not self.can_focus  # without the focus, the card takes them
+        number = f"{index + 1} " if takes_numbers and index < MAX_NUMBERED else "  "
         return number + (on if self.rows[index].value in self._chosen else off)
 
     def action_number(self, number: int) -> None:

@@ -190,14 +190,29 @@ class FormCard(VerticalScroll, can_focus=True):
             return [hint("{leave_prompt}: answer")]
         back, send, decline = hint("{leave_question}: back"), hint("{send_form}: send"), "0: decline"
         if self.screen.focused is not self:
-            is_on_button = isinstance(self.screen.focused, Button)
-            return ["Enter: answer", back] if is_on_button else [hint("Enter, {next_field}: next"), back, send]
+            return [*self._keys_in_part(), back]
         if isinstance(self.asked, UrlVisit):
             return ["1: open", decline, back, hint("{copy_address}: copy the address")]
         if self._rows is not None:
             last = min(len(self._rows.rows), MAX_NUMBERED)
             return [f"1-{last}, ↑↓ Enter: answer", decline, back]
         return [hint("{next_field}: fill in"), decline, back, send]
+
+    def _keys_in_part(self) -> list[str]:
+        """The keys of the field or button that has the focus."""
+        hint, focused = keys_in_force(self).hint, self.screen.focused
+        next_field, send = hint("{next_field}: next"), hint("{send_form}: send")
+        if isinstance(focused, Button):
+            return ["Enter: answer"]
+        if isinstance(focused, TextArea):  # Enter starts a new line
+            return [next_field, send]
+        if focused is self._answerable[-1].control:
+            return ["Enter: send", next_field]
+        return [hint("Enter, {next_field}: next"), send]
+
+    @property
+    def _answerable(self) -> list[FieldEditor]:
+        return [editor for editor in self._editors if not isinstance(editor.field, UnknownField)]
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""
@@ -419,10 +434,9 @@ class FormCard(VerticalScroll, can_focus=True):
     def on_field_editor_finished(self, event: FieldEditor.Finished) -> None:
         """Go to the next field; from the last one, send."""
         event.stop()
-        following = self._editors[self._editors.index(event.sender) + 1 :]
-        answerable = [editor for editor in following if not isinstance(editor.field, UnknownField)]
-        if answerable:
-            answerable[0].focus_control()
+        following = self._answerable[self._answerable.index(event.sender) + 1 :]
+        if following:
+            following[0].focus_control()
         else:
             self.guard.can_answer = self._is_enter_meant
             self.action_send()

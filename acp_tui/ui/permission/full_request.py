@@ -112,6 +112,12 @@ class FullRequest(AnswerableRequest):
             self.screen.close()
         return keys
 
+    @on(events.Key)
+    def _note_key(self) -> None:
+        """End what was said of the key before."""
+        if self._warning:
+            self.warn("")
+
     # What the user does
 
     def action_toggle_columns(self) -> None:

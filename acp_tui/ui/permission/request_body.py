@@ -353,7 +353,6 @@ class RequestBody(Vertical):
         self._title.show(drawings.shortened([*self._title_lines, *file], rows.title, self._width), rows.title)
 
     def _files_at(self, row: int) -> Sequence[FileRow]:
-        """The files from the one in this row on."""
         files = self._drawn.files
         return files[max(bisect_right(files, row, key=lambda file: file.row) - 1, 0) :]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -60,7 +61,8 @@ class InfoRow:
     """Shown at the end of the row."""
 
 
-MAX_ROWS: Final = 8
+MIN_ROWS: Final = 8
+"""If there is room. On a high screen, the list takes half of it."""
 FRAME_ROWS: Final = 2
 LOW: Final = 5
 """With fewer rows above the prompt, the list has no frame."""
@@ -95,7 +97,7 @@ class SuggestionList(RowList):
 
     def __init__(self, choose: Callable[[], None]) -> None:
         """`choose` is called after a click has moved the cursor to a row."""
-        super().__init__(most_rows=MAX_ROWS)
+        super().__init__(most_rows=MAX_MEASURED)
         self._choose = choose
         self._label_cells = 0
         """The width of the labels, so that descriptions start in one column."""
@@ -111,7 +113,7 @@ class SuggestionList(RowList):
         has_frame = room >= LOW
         self.set_class(not has_frame, "-bare")
         self.show([_picker_row(row) for row in rows], 0 if isinstance(rows[0], Suggestion) else NO_ROW)
-        lines = min(len(self._lines), MAX_ROWS, max(room - FRAME_ROWS * has_frame, 1))
+        lines = min(len(self._lines), max(MIN_ROWS, room // 2), max(room - FRAME_ROWS * has_frame, 1))
         height = lines + FRAME_ROWS * has_frame
         self.styles.height = height
         # Never cover a question from the agent: that moves up instead.
@@ -206,6 +208,7 @@ MAX_RECENT: Final = 8
 LOOKED_BACK: Final = 200
 """The number of conversation entries to search for files."""
 READING: Final = InfoRow("Finding files …")
+NONE_FOUND: Final = InfoRow("No file matches, so this is sent as text")
 
 Row: TypeAlias = Suggestion | InfoRow
 
@@ -221,8 +224,9 @@ async def rows_for(
         return list(_suggestions(files.find(writing.path, recent, is_stale)))
 
     rows = await to_thread.run_sync(look, abandon_on_cancel=True)
-    needs_reading = not files.is_read and writing.lines is None and not is_written_out(writing.path)
-    return rows or ([READING] if needs_reading else [])
+    if rows or writing.lines is not None or is_written_out(writing.path):
+        return rows
+    return [NONE_FOUND if files.is_read else READING]
 
 
 def _suggestions(found: Iterable[Match]) -> Iterator[Suggestion]:
@@ -276,6 +280,8 @@ MAX_DESCRIPTION: Final = 400
 """The characters of a description to search: an agent once sent half a megabyte of them."""
 _BY_DESCRIPTION: Final = -1000
 """Commands that match only by description come after those that match by name."""
+_EXACT: Final = 1000
+"""Those whose whole name is written come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +293,8 @@ class _Known:
     about: str
     """Its description in lowercase, with a space before each word."""
     hint: str
+    aliases: str = ""
+    """Other names for it, separated by spaces."""
 
 
 class Commands:
@@ -295,6 +303,7 @@ class Commands:
     def __init__(
         self, of_agent: Sequence[OfferedCommand], agent_title: str, templates: Mapping[str, Template] | None = None
     ) -> None:
+        self._agent_title = agent_title or "the agent"
         theirs = [_theirs(command, agent_title or "The agent") for command in of_agent if _is_writable(command)]
         taken = {known.name for known in theirs}
         offered = [one.offered for name, one in (templates or {}).items() if name not in taken]
@@ -306,6 +315,14 @@ class Commands:
     def hint(self, draft: str) -> str:
         """What may follow if the draft is a command's name and a space; "" otherwise."""
         return self._hints.get(draft, "")
+
+    def unknown(self, name: str) -> str:
+        """Return what to say of a command that no one has; "" if someone has it."""
+        names = [known.name for known in (*self._known, *self._prefixed)]
+        if name in names:
+            return ""
+        near = "".join(f" Did you mean /{each}?" for each in get_close_matches(name, names, n=1))
+        return f"Neither {self._agent_title} nor acp-tui has /{name}.{near} Enter sends it as it is."
 
     def find(self, query: str) -> list[Suggestion]:
         """Matches by name, then matches by description. The group of the best match comes first."""
@@ -321,10 +338,13 @@ class Commands:
 def _scored(known: _Known, query: str) -> tuple[int, Suggestion] | None:
     if not query:
         return 0, known.suggestion
+    is_exact = query == known.name or query in known.aliases.split()
     match = fit(query, known.name)
     if match is not None:
         places = tuple(at + 1 for at in match.places)  # after the slash
-        return match.score, replace(known.suggestion, places=places)
+        return match.score + _EXACT * is_exact, replace(known.suggestion, places=places)
+    if is_exact:
+        return _EXACT, known.suggestion
     has_word = f" {query.lower()}" in known.about
     return (_BY_DESCRIPTION, known.suggestion) if has_word else None
 
@@ -345,15 +365,17 @@ def _ours(taken: set[str] | None) -> Iterator[_Known]:
     for command in COMMANDS:
         for slash, title in command.slashes.items() if command.action else ():
             name = f"{OURS}{slash}" if taken is None or slash in taken else slash
-            yield _known(name, title, OWN_GROUP, command.slash_argument, is_run=not command.slash_argument)
+            aliases = command.aliases if slash == command.slash else ""
+            is_run = not command.slash_argument
+            yield _known(name, title, OWN_GROUP, command.slash_argument, is_run=is_run, aliases=aliases)
 
 
-def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False) -> _Known:
+def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False, aliases: str = "") -> _Known:
     about = " ".join(description[:MAX_DESCRIPTION].split())
     suggestion = Suggestion(
         f"/{name}", f"/{name}" if is_run else f"/{name} ", is_run=is_run, description=about, group=group
     )
-    return _Known(name, suggestion, f" {about.lower()}", hint)
+    return _Known(name, suggestion, f" {about.lower()} {aliases}", hint, aliases)
 
 
 TYPING_KEYS: Final = frozenset({"backspace", "delete", "ctrl+h"})
@@ -568,6 +590,10 @@ class Completion:
         if self._files is None or self._files.root != cwd:
             self._files = WorkspaceFiles(cwd)
         return self._files
+
+    def unknown(self, name: str) -> str:
+        """Return what to say of a slash command that neither the agent nor acp-tui has; "" if one has it."""
+        return self._known_commands(self._context()).unknown(name)
 
     def _known_commands(self, context: CompletionContext) -> Commands:
         conversation = context.conversation

@@ -154,7 +154,6 @@ def _size(line: str, *, crlf: bool) -> int:
 
 
 def line_blocks(hunk: DiffHunk) -> list[DiffBlock]:
-    """Cut a hunk into blocks for one column."""
     return list(_cut(hunk, lambda run: run.line_count))
 
 

@@ -23,7 +23,7 @@ from acp_tui.client.agents.demo_agent import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.consent import ALLOW, INTERACTIVE, Grant, Policy
+from acp_tui.client.sessions.consent import INTERACTIVE, REFUSE, Grant, Policy
 from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
@@ -53,12 +53,10 @@ POLICY: Final = Policy(write=Grant.ON, terminals=Grant.ON)
 
 @dataclass(frozen=True, slots=True)
 class DemoUser:
-    """What to prompt, and how to answer questions."""
+    """What to prompt, and how soon to answer questions."""
 
     prompts: tuple[str, ...] = ()
     """Empty: as many as the scenario has turns."""
-    answer: str = "allow_once"
-    """The kind of the option to choose; if there is none, reject. If that is impossible, the turn is cancelled."""
     hesitates_s: float = 0.0
     """Before each answer."""
 
@@ -91,9 +89,7 @@ class _ScriptedUser:
                 self._answer(self.session)
 
     async def log_in(self, wanted: AuthenticationRequired) -> bool:
-        """Log in by the first method, if the user agrees to everything."""
-        if self.user.answer != "allow_once":
-            return False
+        """Log in by the first method."""
         await self.agent.authenticate(wanted.methods[0].method_id)
         return True
 
@@ -113,15 +109,13 @@ class _ScriptedUser:
             session.questions.answer(key, *self._elicited(elicitation))
 
     def _choice(self, request: PermissionRequest) -> PermissionOption | None:
-        """The option to choose. If the wanted kind isn't offered, reject."""
+        """Allow once; if that isn't offered, reject. If that is impossible, too, the turn is canceled."""
         # Our own question (a file outside the project) is about the user's machine, not about the script.
-        kind = "reject_once" if ALLOW in request.options else self.user.answer
+        kind = "reject_once" if REFUSE in request.options else "allow_once"
         wanted = (option for option in request.options if option.kind == kind)
         return next(wanted, request.rejection_once)
 
     def _elicited(self, elicitation: Elicitation) -> tuple[ElicitationAction, FormValues | None]:
-        if self.user.answer != "allow_once":
-            return "decline", None
         return "accept", _filled_in(elicitation) if isinstance(elicitation, Form) else None
 
 

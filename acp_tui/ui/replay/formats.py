@@ -1,4 +1,4 @@
-"""Converts a painted screen to SVG, PNG, or text, and a timeline to an animated SVG.
+"""Converts a painted screen to SVG or text, and a timeline to an animated SVG.
 
 The animation plays in browsers without a script. Each row is drawn once for each time span in which it stays the same.
 With reduced motion, the last frame shows.
@@ -10,8 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from html import escape
-from importlib import import_module
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -19,7 +18,6 @@ from rich.terminal_theme import TerminalTheme
 from textual.strip import Strip
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.extras import command_to_add
 from acp_tui.values import dataclass
 
 
@@ -28,14 +26,7 @@ class CannotRender(ClientError):
 
 
 FONTS: Final = "Fira Code, Menlo, Consolas, DejaVu Sans Mono, monospace"
-PNG_FONT: Final = "DejaVu Sans Mono"
-PNG_FONT_SIZE: Final = "font-size: 20.264px"
-"""The size at which characters are as wide as the picture's cells. cairo stretches text less exactly."""
-PNG_CELL: Final = 11
-"""In pixels. A whole number, because cairo rounds the widths of characters."""
 SVG_CELL: Final = 12.2
-_FONT_SIZE: Final = "font-size: 20px"
-_TEXT_LENGTH: Final = re.compile(r' textLength="[^"]*"')
 _FONT_FACE: Final = re.compile(r"@font-face\s*\{[^}]*\}\s*")
 _UNIQUE: Final = re.compile(r"\bterminal-\d+-")
 _FRAME: Final = '<rect fill="#292929" stroke="rgba(255,255,255,0.35)"'
@@ -66,20 +57,6 @@ def tidy_svg(svg: str, frame: WindowColors | None = None) -> str:
 
 def text_of(strips: Sequence[Strip]) -> str:
     return "".join(f"{strip.text.rstrip()}\n" for strip in strips)
-
-
-def png_of(svg: str) -> bytes:
-    """Render the picture as PNG. Raises CannotRender if cairosvg or cairo is missing."""
-    try:
-        cairosvg: Any = import_module("cairosvg")  # an optional dependency that only PNG needs
-    except ImportError as error:
-        raise CannotRender(
-            "a PNG needs cairosvg, which isn't installed", hint=f"{command_to_add('png')}, or write an .svg"
-        ) from error
-    except OSError as error:  # its library is missing
-        raise CannotRender("a PNG needs the library cairo", hint=f"{error}") from error
-    with_font = _TEXT_LENGTH.sub("", svg.replace(FONTS, PNG_FONT).replace(_FONT_SIZE, PNG_FONT_SIZE))
-    return bytes(cairosvg.svg2png(bytestring=with_font.encode(), scale=PNG_CELL / SVG_CELL))
 
 
 ROW: Final = 24.4

@@ -24,7 +24,6 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
 
-from acp_tui.client.export import ExportFacts, to_markdown
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Event
 from acp_tui.conversation.conversation import Conversation
@@ -40,7 +39,6 @@ from acp_tui.ui.replay.formats import (
     MovingFrame,
     WindowColors,
     moving_svg,
-    png_of,
     text_of,
     tidy_svg,
 )
@@ -165,7 +163,7 @@ class Studio:
         self.player = Player(timeline)
         self._pilot = pilot
 
-    async def show(self, moment: int, *, is_at_top: bool = False) -> None:
+    async def show(self, moment: int) -> None:
         """Show this moment, which must not be before the last one shown."""
         player, panel = self.player, self._panel
         while player.moment < moment:
@@ -178,9 +176,6 @@ class Studio:
             await self._screen.show(conversation)
         self._screen.show_facts()
         await self.settle()
-        if is_at_top and self._panel is not None:
-            self._panel.view.action_go_to_end(-1)
-            await self.settle()
 
     async def press(self, *keys: str) -> None:
         """Press keys. They can't affect any session."""
@@ -287,7 +282,7 @@ def _cuts(studio: Studio, until: int, pace: Pace) -> Iterator[tuple[float, int]]
     yield cut_s, len(times)
 
 
-SUFFIXES: Final = (".svg", ".txt", ".png", ".md")
+SUFFIXES: Final = (".svg", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +294,6 @@ class View:
     size: tuple[int, int] = (120, 40)
     """Columns and rows."""
     theme: str = DARK.name
-    is_at_top: bool = False
     pace: Pace = field(default_factory=Pace)
     """For a film."""
     is_moving: bool = False
@@ -346,30 +340,7 @@ async def render(timeline: Timeline, view: View, suffix: str) -> bytes:
     async with open_studio(timeline, view.size, view.theme) as studio:
         if view.is_moving:
             return (await moving_svg_of(studio, view.size, moment, view.pace)).encode()
-        await studio.show(moment, is_at_top=view.is_at_top)
+        await studio.show(moment)
         if view.keys:
             await studio.press(*view.keys)
-        return _still(studio, suffix)
-
-
-def _still(studio: Studio, suffix: str) -> bytes:
-    match suffix:
-        case ".txt":
-            return text_of(studio.strips).encode()
-        case ".svg":
-            return studio.svg.encode()
-        case ".png":
-            return png_of(studio.svg)
-        case _:
-            return to_markdown(studio.conversation, _facts(studio)).encode()
-
-
-def _facts(studio: Studio) -> ExportFacts:
-    timeline = studio.player.timeline
-    return ExportFacts(
-        agent_title=timeline.agent,
-        cwd=timeline.header.cwd,
-        session_id=str(studio.player.front or ""),
-        title=studio.conversation.title,
-        sandbox=timeline.header.sandbox,
-    )
+        return (studio.svg if suffix == ".svg" else text_of(studio.strips)).encode()

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from anyio import to_thread
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key, Paste
@@ -30,6 +29,7 @@ from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.kit.commenting import counted
 from acp_tui.ui.kit.frames import FRAME_S
 from acp_tui.ui.permission.permission_card import Docked, PermissionCard
 from acp_tui.ui.permission.request_body import RequestBody
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from acp_tui.client.line_comments import Comment
-    from acp_tui.client.sessions.folds import KeptFolds
     from acp_tui.client.sessions.session import Session, Unsubscribe
     from acp_tui.conversation.entries import Entry
     from acp_tui.ui.session.following import EditorFollower
@@ -102,14 +101,12 @@ class SessionPanel(Vertical):
         images: Wanted = "auto",
         agent: str = "",
         greeting: str = "",
-        kept_folds: KeptFolds | None = None,
         prompt: PromptInput | None = None,
         follow: tuple[str, ...] = (),
     ) -> None:
         """An empty session shows the `agent` with its version, and the `greeting` of its command.
 
-        Without `kept_folds`, what the user folds is forgotten with the panel. Text typed on the card goes to `prompt`.
-        `follow` is the command that shows where the agent works.
+        Text typed on the card goes to `prompt`. `follow` is the command that shows where the agent works.
         """
         super().__init__()
         self.prompt = prompt
@@ -122,8 +119,6 @@ class SessionPanel(Vertical):
         self._clock = clock
         self._main = self.VIEW(images=images, folds=folds)
         """The conversation's view. It can be used before it is mounted."""
-        self._kept_folds = kept_folds
-        self._keeping_folds = asyncio.Lock()
         self._opened: list[SubagentState] = []
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
@@ -211,8 +206,6 @@ class SessionPanel(Vertical):
         terminals = self.conversation.terminals
         self._at_work = {name for name, state in terminals.items() if not state.has_exited}
         self._main.show(self.conversation, self._cwd)
-        if self._kept_folds is not None and self.conversation.entries:
-            self.run_worker(self._fold_as_kept(self._kept_folds), group="folds")
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._note_change)
         self.show_facts()
@@ -227,7 +220,6 @@ class SessionPanel(Vertical):
 
     @property
     def view(self) -> ConversationView:
-        """The visible view: the conversation, or that of a subagent."""
         return self._subagent_view or self._main
 
     @property
@@ -296,19 +288,6 @@ class SessionPanel(Vertical):
             self._subagent_view.mark(inner)
         if change.facts:
             self._tell_subagent()
-
-    async def _fold_as_kept(self, kept: KeptFolds) -> None:
-        self._main.keep_folds(await to_thread.run_sync(kept.load))
-
-    def on_conversation_view_folded(self, message: ConversationView.Folded) -> None:
-        """Keep the folds for when the session is resumed. Those of a subagent aren't kept."""
-        message.stop()
-        if self._kept_folds is not None and message.view is self._main:
-            self.run_worker(self._keep_folds(self._kept_folds), group="folds")
-
-    async def _keep_folds(self, kept: KeptFolds) -> None:
-        async with self._keeping_folds:
-            await to_thread.run_sync(kept.save, self._main.column.folds)
 
     def on_conversation_view_subagent_chosen(self, message: ConversationView.SubagentChosen) -> None:
         message.stop()
@@ -494,6 +473,11 @@ class SessionPanel(Vertical):
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         if self.session is not None:
             self.session.answer_permission(key, option_id)
+            if self.comments:
+                kept = (
+                    f"{counted(self.comments)} not sent: {{show_changes}} {{send_comments}} puts them into the prompt"
+                )
+                self.notify(keys_in_force(self).hint(kept), markup=False)
 
     @property
     def comments(self) -> list[Comment]:

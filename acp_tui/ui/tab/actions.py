@@ -234,7 +234,6 @@ class Actions:
             await self.tab.writing.recall.search()
 
     async def paste(self) -> None:
-        """Paste the desktop's clipboard into the prompt."""
         await paste_from_clipboard(self.tab.prompt, self.tab.link.agent)
 
     def edit_queue(self) -> None:

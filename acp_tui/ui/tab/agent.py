@@ -190,7 +190,6 @@ class AgentController:
             self._tab.say("\n".join(map(make_visible_line, told)))
 
     async def confirm(self, question: str) -> bool:
-        """Ask the user a yes-or-no question."""
         return await self._tab.ask(QuestionScreen(question, (), yes="Yes"))
 
     async def may_restart(self) -> bool:
@@ -390,7 +389,6 @@ class SessionsController:
         return session
 
     async def fork(self, source: Session, title: str) -> Session:
-        """Fork `source`, whose title is `title`."""
         await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.fork(source, title))
 

@@ -48,7 +48,6 @@ class AgentLink:
 
     @property
     def running(self) -> Agent:
-        """The agent, which must be running."""
         assert self.agent is not None
         return self.agent
 
@@ -79,7 +78,6 @@ class AgentLink:
         return self.agent is None or not self.agent.may_come_back
 
     def follow(self, other: AgentLink) -> None:
-        """Start what `other` starts from now on."""
         self.name, self.command, self._start = other.name, other.command, other._start
 
     @property

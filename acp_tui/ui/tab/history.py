@@ -21,8 +21,7 @@ from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.folds import KeptFolds
-from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
+from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     PastSession,
@@ -203,7 +202,6 @@ class HistoryController:
         return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
 
     async def line_with(self, session: PastSession, words: str) -> str:
-        """A line of a recorded session that contains these words."""
         assert session.recorded is not None
         return await self._in_thread(partial(line_with, session.recorded, words))
 
@@ -250,17 +248,15 @@ class HistoryController:
     # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
-        """Delete the session in the agent, with its marks and folds. A tab that shows it starts another."""
+        """Delete the session in the agent, with its marks. A tab that shows it starts another."""
         tab = self.tab_of(session)
         await self._tab.sessions.delete(session.session_id)
         if self._marks.of(session.agent, session.session_id) != Mark():
             self._note(session, lambda _: Mark())
-        await self._in_thread(partial(KeptFolds(key_of(session.agent, session.session_id)).save, {}))
         if tab is not None:
             await tab.begin_anew()
 
     async def forget(self, session: PastSession) -> None:
-        """Delete the session's recording."""
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
         self._tab.say("Deleted the recording.")
@@ -285,7 +281,6 @@ class HistoryController:
     # The user's marks on sessions
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with the user's marks."""
         return self._marks.marked(past)
 
     async def rename(self, session: PastSession) -> None:

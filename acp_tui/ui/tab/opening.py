@@ -167,7 +167,6 @@ class Opener:
             self._tab.changes.release()
 
     def note_phase(self, phase: Phase) -> None:
-        """Show the agent's phase."""
         if phase not in (phase.READY, phase.GONE):  # then the session is shown, or the reason why there is none
             self._tab.show_phase(phase.value)
         if phase is phase.INITIALIZING:

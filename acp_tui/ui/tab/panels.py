@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.client.errors import AgentLost, ClientError
-from acp_tui.client.sessions.folds import KeptFolds
-from acp_tui.client.sessions.marks import key_of
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import SessionFromRecording
 from acp_tui.conversation import reducer
@@ -43,9 +41,6 @@ class Panels:
             agent_title = agent.title
         tab.agent_title = make_visible_line(agent_title)
         version = agent.identity.version if agent is not None and agent.identity is not None else ""
-        name = (
-            session.recorded.agent if isinstance(session, SessionFromRecording) else agent.command.name if agent else ""
-        )
         panel = SessionPanel(
             session.conversation,
             session,
@@ -54,7 +49,6 @@ class Panels:
             images=tab.settings.appearance.images,
             agent=f"{agent.title} {version}".strip() if agent is not None else tab.agent_title,
             greeting=agent.command.greeting if agent is not None else "",
-            kept_folds=KeptFolds(key_of(name, session.session_id)) if name else None,
             prompt=tab.prompt,
             follow=tab.settings.follow.command,
         )

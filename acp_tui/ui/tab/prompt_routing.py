@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -44,6 +45,7 @@ CANCEL_PATIENCE_S: Final = 2.0
 """Agents that answer a cancel do so within a second; others, such as gptme, never do."""
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
+_COMMAND: Final = re.compile(r"/([\w:-]+)(?=\s|$)")
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
 
 
@@ -64,6 +66,8 @@ class PromptController:
         """Once it's loaded."""
         self._clock: Timer | None = None
         """Waits for the next prompt that was scheduled."""
+        self._doubted = ""
+        """A prompt that wasn't sent, because no one has the command that it begins with."""
         self._sent_early: list[str] = []
         """Prompts that were sent before the history was loaded."""
 
@@ -158,6 +162,12 @@ class PromptController:
                 self._prompt.take_back(message)
                 self._tab.say(f"This is what {template.file.name} asks, which came with the project: Enter sends it.")
                 return
+        elif typed != self._doubted and not message.is_reason and (unknown := self._unknown_command(typed)):
+            self._doubted = typed
+            self._prompt.take_back(message)
+            self._tab.say(unknown, severity="warning")
+            return
+        self._doubted = ""
         if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
         self._submit(stage.session, message)
@@ -182,6 +192,13 @@ class PromptController:
     def _own_command(self, text: str) -> str | None:
         """The action for one of our own slash commands. The agent's commands take precedence."""
         return slash_action(text, self._taken) if text.startswith("/") else None
+
+    def _unknown_command(self, text: str) -> str:
+        """What to say of a prompt that begins with a command no one has; "" for any other, such as a path."""
+        begin = _COMMAND.match(text)
+        if begin is None or self._completion is None or Path(begin[0]).exists():
+            return ""
+        return self._completion.unknown(begin[1])
 
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:
@@ -458,7 +475,7 @@ class PromptController:
             return
         taken = session.queue.take(key)
         if taken is None:
-            self._tab.say("It was just sent.", severity="warning")
+            self._tab.say("That prompt was just sent.", severity="warning")
         else:
             self._prompt.attach(*taken.images)
         self._show_changed(session)
@@ -494,7 +511,7 @@ class PromptController:
             self._look_at_clock(session)
             return
         if all(prompt.key != key for prompt in queue.prompts):
-            self._tab.say("It was just sent.", severity="warning")
+            self._tab.say("That prompt was just sent.", severity="warning")
             return
         queue.move(key, -len(queue.prompts))
         if session.conversation.is_idle:

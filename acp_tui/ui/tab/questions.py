@@ -171,7 +171,6 @@ class _Below:
         self._before = screen.focused
 
     def leave(self) -> None:
-        """Focus the prompt, or what had the focus in the dialog."""
         if self._screen is self._tab:
             self._tab.set_focus(self._prompt)
         elif self._before is not None and self._before.is_attached:

@@ -110,7 +110,6 @@ class Tab:
 
     @property
     def app(self) -> AcpTuiApp:
-        """The app that it's a tab of."""
         return cast("AcpTuiApp", self.screen.app)
 
     # Controllers that are loaded after the first frame
@@ -124,7 +123,6 @@ class Tab:
 
     @property
     def sessions(self) -> SessionsController:
-        """The agent's sessions."""
         return self.agent.sessions
 
     @property

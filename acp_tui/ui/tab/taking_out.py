@@ -343,14 +343,12 @@ class TerminalsController:
         panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
 
     def interrupt(self) -> None:
-        """Press Ctrl+C in a terminal."""
         if chosen := self._choose():
             _, session, state = chosen
             is_done = session.client_tools.interrupt(state.terminal_id)
             self._tell(state, "Ctrl+C was pressed in" if is_done else "The agent has released")
 
     async def end(self) -> None:
-        """End a terminal's command."""
         if chosen := self._choose():
             await self._end(*chosen[1:])
 

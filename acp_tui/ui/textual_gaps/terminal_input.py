@@ -1,7 +1,7 @@
 """Repairs terminal input before Textual parses it: pastes never become keys, and keys keep their modifiers.
 
 Textual 8.2.8 reads text after an escape character in a paste as keys, Alt+Enter as Enter, Alt+Backspace as Ctrl+W, and
-Alt with a digit as a character. It doesn't support the form in which tmux and xterm report Shift+Enter.
+Alt with a letter or digit as a character, too. It doesn't support the form in which tmux and xterm report Shift+Enter.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 from textual._xterm_parser import XTermParser
 from textual.drivers import linux_driver
+from textual.events import Key
 from textual.message import Message
 
 from acp_tui.ui.textual_gaps.flow_control import ANSWER
@@ -117,6 +118,13 @@ class InputParser(XTermParser):
         yield from (TerminalAnswered(is_sure=answer != ANSWER) for answer in answers)
         if repaired or not data:
             yield from super().feed(repaired)
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        """The keys of a sequence. A letter with Alt is no text, which a field would type."""
+        for key in super()._sequence_to_key_events(sequence, alt):
+            if key.key.startswith("alt+"):
+                key.character = None
+            yield key
 
 
 def repair_terminal_input() -> None:

@@ -141,7 +141,6 @@ class CheckReport:
 
     @property
     def not_looked_at(self) -> tuple[Rule, ...]:
-        """The rules that couldn't be checked."""
         return tuple(rule for rule in RULES.values() if rule.rule_id not in self.looked_at)
 
     @property

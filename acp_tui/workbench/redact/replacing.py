@@ -143,7 +143,6 @@ class Redactor:
         return Redacted(_broken_as(encoded, data), inside.found)
 
     def redact_bytes(self, data: bytes, *, level: int = 0) -> Redacted:
-        """Redact the text in binary data."""
         return self._replaced(as_text(data), level=level)
 
 

@@ -149,12 +149,10 @@ def stderr_text(stderr: str) -> str:
 
 
 def recording_text(recording: Path) -> str:
-    """How to view the recording."""
     return f"To view it: acp-tui replay {shlex.quote(str(recording))}"
 
 
 def calls_text(calls: Iterable[ToolCall]) -> str:
-    """Tool calls, one per line."""
     return "\n".join(f"  {call_line(call)}" for call in calls) or "  none"
 
 
@@ -174,7 +172,6 @@ def _reason(call: ToolCall) -> str:
 
 
 def paths_of(call: ToolCall) -> list[str]:
-    """The files in a tool call's locations and diffs."""
     diffs = changed_paths(call.content)
     return list(dict.fromkeys([*(location.path for location in call.locations), *diffs]))
 

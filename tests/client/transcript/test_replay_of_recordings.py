@@ -88,7 +88,7 @@ async def test_a_question_of_our_own_about_a_file_outside_is_replayed(tmp_path: 
     run = await play(str(tmp_path / "scenario.toml"), plan)
     [conversation] = run.conversations.values()
     decisions = [decision for entry in conversation.entries for decision in getattr(entry, "decisions", ())]
-    assert [decision.option_name for decision in decisions] == ["Allow this once"]
+    assert [decision.option_name for decision in decisions] == ["Allow once"]
     assert replayed(tmp_path / "run.jsonl") == run.conversations
     assert (tmp_path / "out.txt").read_text() == "new\n"
 

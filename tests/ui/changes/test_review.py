@@ -377,3 +377,17 @@ async def test_a_comment_on_what_was_there_before_is_stale_from_the_beginning(ro
         await page.press_until("This is what was shown", "o")
         await page.press("m", "m", *"Why?", "enter", "M")
         assert "(the file has changed since)" in page.prompt.text
+
+
+async def test_comments_go_into_the_draft_from_the_list_too(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_list()
+        await page.press("M")
+        assert "No comments yet. Enter opens the file, and m comments on its lines" in page.words
+        await page.open_review()
+        await page.press("m", "m", *"Why?", "enter", "escape")
+        assert "M 1 comment to the prompt" in page.words
+        await page.press("M")
+        assert page.app.screen is page.prompt.screen
+        assert page.prompt.text.startswith("Comments on lines:\n\na.py:1")

@@ -456,3 +456,28 @@ async def test_tab_leads_through_a_form_at_once_and_only_sending_is_too_soon() -
         assert "too soon" in page.words
         await page.press_slowly("ctrl+enter")
         assert await page.gets_answer() == ("accept", {"name": "x", "yes": True})
+
+
+async def test_the_numbers_of_choices_are_shown_where_they_count() -> None:
+    async with open_page() as page:
+        await page.elicit(form(ChoiceField("a", CHOICES), MultiChoiceField("b", CHOICES)))
+        assert "1 ○ First" not in page.words
+        await page.press_slowly("tab")
+        assert "1 ○ First" in page.words
+        assert "1 □ First" not in page.words
+        await page.press_slowly("tab")
+        assert "1 □ First" in page.words
+        assert "1 ○ First" not in page.words
+
+
+async def test_the_keys_say_what_enter_does_in_each_field() -> None:
+    fields = (TextField("a"), TextField("b", default="one\ntwo"), BooleanField("c"))
+    async with open_form(form(*fields, UnknownField("d", "object", {}))) as page:
+        assert "Enter, Tab: next · Ctrl+Enter: send · Esc: back" in page.text
+        await page.press_slowly("tab")
+        assert "Tab: next · Ctrl+Enter: send · Esc: back" in page.text
+        assert "Enter, Tab" not in page.text
+        await page.press_slowly("tab")
+        assert "Enter: send · Tab: next · Esc: back" in page.text
+        await page.press_slowly("tab")
+        assert "Enter: answer · Esc: back" in page.text

@@ -467,3 +467,26 @@ async def test_a_comment_being_written_when_the_request_ends_is_kept() -> None:
         assert not _is_open(page)
         assert page.prompt.has_focus
         assert len(page.prompt.comments) == 1
+
+
+async def test_comments_that_an_answer_does_not_send_are_kept_and_told_of() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await _comment(page, "any")
+        page.clock.pass_guard()
+        await page.press("n")
+        assert page.decisions == {"call": REJECT.option_id}
+        assert "1 comment not sent: F5 M puts them into the" in page.text
+        assert len(page.prompt.comments) == 1
+
+
+async def test_what_is_said_of_a_key_ends_with_the_next_one() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await page.press("k")
+        assert "This is the first change" in page.text
+        await page.press("up")
+        assert "This is the first change" not in page.text
+        assert "m: select a line" in page.words
+        await page.press("m")
+        assert "m: comment" in page.words

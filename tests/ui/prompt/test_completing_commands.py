@@ -207,12 +207,65 @@ def test_a_shortcut_tells_its_command_what_was_typed() -> None:
 
 
 def test_each_slash_command_has_one_name_and_an_action() -> None:
-    names = [name for command in COMMANDS for name in command.slashes]
+    names = [name for command in COMMANDS for name in (*command.slashes, *command.aliases.split())]
     assert len(names) == len(set(names))
     assert all(command.action for command in COMMANDS if command.slashes)
     assert {
         "help", "copy", "find", "export", "model", "mode", "sessions", "changes", "mcp", "quit", "settings", "options"
     } <= set(names)  # fmt: skip
+
+
+# Commands that no one has
+
+
+async def test_a_command_that_no_one_has_is_sent_only_by_a_second_enter() -> None:
+    async with page_with(STATUS) as page:
+        await page.press(*"/statsu now", "enter")
+        assert "Neither Agent nor acp-tui has /statsu. Did you" in page.text
+        assert "mean /status? Enter sends it as it is." in page.text
+        assert (page.draft, page.connection.prompts) == ("/statsu now", [])
+        await page.press("enter")
+        assert page.connection.prompts == ["/statsu now"]
+
+
+async def test_a_changed_draft_with_an_unknown_command_is_asked_about_again() -> None:
+    async with page_with(STATUS) as page:
+        await page.press(*"/nope", "enter", "s", "enter")
+        assert "Neither Agent nor acp-tui has /nopes." in page.text
+        assert page.connection.prompts == []
+
+
+@pytest.mark.parametrize("text", ["/etc/hosts is wrong", "/usr is full", "and/or", "// a comment", "/ alone", "/*.py"])
+async def test_a_path_or_other_text_with_a_slash_is_sent_at_once(text: str) -> None:
+    async with page_with(STATUS) as page:
+        await page.write(text)
+        await page.press("enter")
+        assert page.connection.prompts == [text]
+
+
+@pytest.mark.parametrize(("alias", "label"), [("clear", "/new"), ("resume", "/sessions"), ("diff", "/changes")])
+async def test_a_command_by_its_name_elsewhere_is_found(alias: str, label: str) -> None:
+    async with page_with(OfferedCommand("debug", f"Shows a {alias} of it")) as page:
+        await page.press(*f"/{alias}")
+        assert labels(page)[0] == label
+
+
+def test_a_name_from_elsewhere_does_the_same_unless_the_agent_has_it() -> None:
+    assert slash_action("/clear", ()) == "do('begin_session')"
+    assert slash_action("/clear", ("clear",)) is None
+
+
+async def test_the_name_that_is_written_out_comes_first() -> None:
+    async with page_with(OfferedCommand("mode-of-work", "")) as page:
+        await page.press(*"/mode")
+        assert labels(page)[0] == "/mode"
+
+
+@pytest.mark.parametrize(("size", "rows"), [((120, 40), 18), ((80, 24), 10), ((40, 12), 6)])
+async def test_the_list_takes_half_of_a_high_screen(size: tuple[int, int], rows: int) -> None:
+    async with page_with(size=size) as page:
+        await page.press("/")
+        assert page.pilot.app.screen.query_one(SuggestionList).content_size.height == rows
 
 
 @pytest.mark.parametrize("asks", ["!touch run", "/later 1s go on"])

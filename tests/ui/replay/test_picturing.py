@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 from collections.abc import Iterator
-from ctypes.util import find_library
 from pathlib import Path
 from socket import gethostname
 
@@ -15,11 +13,10 @@ import anyio
 import pytest
 from pytest import MonkeyPatch
 
-from acp_tui.client.extras import command_to_add
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.replay.demo_recording import timeless
-from acp_tui.ui.replay.formats import CannotRender, png_of
+from acp_tui.ui.replay.formats import CannotRender
 from acp_tui.ui.replay.player import Pace, Spot
 from acp_tui.ui.replay.render import View, render, suffix_of
 from acp_tui.ui.replay.timeline import Timeline
@@ -124,16 +121,6 @@ async def test_on_a_wide_screen_the_sidebar_shows_what_the_recording_knows(timel
     assert "MCP" not in wide
 
 
-async def test_either_end_of_a_conversation_can_be_in_view(timeline: Timeline) -> None:
-    top, bottom = [
-        await rendered(timeline, ".txt", View(size=(40, 12), is_at_top=is_at_top)) for is_at_top in (True, False)
-    ]
-    assert "Fix it" in top
-    assert "welcome" not in top
-    assert "welcome" in bottom
-    assert "Fix it" not in bottom
-
-
 async def test_themes_look_different_and_say_the_same(timeline: Timeline) -> None:
     dark, light = (
         await rendered(timeline, ".svg"),
@@ -144,29 +131,10 @@ async def test_themes_look_different_and_say_the_same(timeline: Timeline) -> Non
         await rendered(timeline, ".svg", View(theme="neon"))
 
 
-async def test_pages_are_those_of_an_export(timeline: Timeline) -> None:
-    assert "## You\n\n> Fix it" in await rendered(timeline, ".md")
-
-
 async def test_a_film_takes_its_time_and_no_pause_is_longer_than_was_wished(timeline: Timeline) -> None:
     film = await rendered(timeline, ".svg", View(size=SMALL, pace=Pace(max_wait_s=3.0), is_moving=True))
     (length,) = set(re.findall(r"animation:k\d+ ([\d.]+)s", film))
     assert 3.0 < float(length) < timeline.length_s / 3
-
-
-async def test_a_png_is_drawn_where_the_extra_is_installed(timeline: Timeline) -> None:
-    if find_library("cairo") is None:
-        pytest.skip("the library cairo isn't installed")
-    pytest.importorskip("cairosvg", reason="the extra isn't installed")
-    with anyio.fail_after(TEST_LIMIT_S):
-        assert (await render(timeline, View(size=SMALL), ".png")).startswith(PNG_MARK)
-
-
-def test_without_the_extra_a_png_says_what_to_install(monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cairosvg", None)
-    with pytest.raises(CannotRender) as raised:
-        png_of("<svg/>")
-    assert command_to_add("png") in raised.value.hint
 
 
 async def test_a_moment_that_never_comes_is_said(timeline: Timeline) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acp_tui.client.sessions.folds import KeptFolds
-from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
+from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.conversation.facts import SessionId
 from support.desks import SESSION, OpenDesk
 from support.settling import until_so
@@ -182,9 +181,8 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.has_session()
         agent, old = desk.tab.link.name, SessionId("old-1")
-        marks, folds = SessionMarks(), KeptFolds(key_of(agent, old))
+        marks = SessionMarks()
         marks.note(agent, old, Mark(name="the secret plan"))
-        folds.save({"call:1": True})
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("the secret plan")
@@ -196,8 +194,7 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
         await desk.press("d", "y")
         await desk.shows("Deleted the session.")
         assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
-        await until_so(desk.pilot, lambda: not folds.load())
-        assert marks.all() == {}
+        await until_so(desk.pilot, lambda: marks.all() == {})
 
 
 async def test_deleting_the_session_on_the_screen_closes_it_and_shows_a_new_one(open_desk: OpenDesk) -> None:

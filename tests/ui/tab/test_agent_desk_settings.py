@@ -306,7 +306,7 @@ async def test_a_file_outside_is_served_once_the_user_allows_it_on_the_card(
     async with open_desk(SESSION, script) as desk:
         await desk.has_session()
         await desk.send("go")
-        await desk.shows("(outside the workspace)", "Allow this once")
+        await desk.shows("(outside the workspace)", "Allow once")
         await desk.enter_card()
         await desk.press("1")
         await desk.shows("got secret words")

@@ -73,6 +73,13 @@ def test_keys_keep_their_modifiers(sent: str, key: str) -> None:
     assert events(sent) == [key]
 
 
+@pytest.mark.parametrize("sent", ["\x1bs", "\x1bS", "\x1b[115;3u", "\x1b1"])
+def test_a_key_with_alt_is_no_text(sent: str) -> None:
+    parser = InputParser()
+    (key,) = [event for event in (*parser.feed(sent), *parser.feed("")) if isinstance(event, Key)]
+    assert (key.key[:4], key.is_printable) == ("alt+", False)
+
+
 def test_an_end_without_a_paste_is_nothing() -> None:
     assert events("a\x1b[201~b") == ["a", "b"]
 

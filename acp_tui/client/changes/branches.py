@@ -1,0 +1,88 @@
+"""Finds the files that came with another branch, when there are too many to list.
+
+They are what git wrote, and as in a commit from before the session.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Final
+
+from anyio import to_thread
+
+from acp_tui.client.changes.baseline import Baseline, Checkout, below
+from acp_tui.client.changes.git import Git
+from acp_tui.client.changes.git_index import GitIndex
+from acp_tui.client.changes.pace import Pace
+from acp_tui.client.changes.tree import join
+from acp_tui.client.safe_git import branch_of
+
+MANY: Final = 1_000
+"""Up to so many files are listed one by one."""
+
+
+async def worth_comparing(baseline: Baseline, area: str, git: Git, found: set[str], pace: Pace) -> set[str]:
+    """Those of many files of a repository that git hasn't written itself. Raises: GitFailed."""
+    areas = baseline.areas
+    areas.forget_checkout(area)
+    if len(found) <= MANY:
+        return found
+    own = {path for path in found if areas.area_of(path) == area and baseline.is_left_to_git(path)}
+    index = await git.open_index()
+    committed = await git.listed_before(baseline.began_ns)
+    checkout = await to_thread.run_sync(_checkout, index, committed, pace, abandon_on_cancel=True)
+    same, brought = await to_thread.run_sync(_split, baseline, area, checkout, own, pace, abandon_on_cancel=True)
+    if len(brought) <= MANY:
+        index.close()
+        return found - same
+    branch = await to_thread.run_sync(branch_of, git.directory, abandon_on_cancel=True)
+    checkout.sentence = (
+        f"The branch is now {branch}{f' in {area}' if area else ''}: {len(brought):,} files came with it,"
+        " and aren't listed."
+    )
+    areas.checkouts[area] = checkout
+    return found - same - brought
+
+
+def _checkout(index: GitIndex, committed: Iterable[tuple[str, bytes]], pace: Pace) -> Checkout:
+    """An index, and where it differs from what was committed. Both are in the same order."""
+    checkout = Checkout(index)
+    rest = iter(committed)
+    path, blob = next(rest, ("", b""))
+    for entry in pace.spread(index.entries()):
+        while path and os.fsencode(path) < os.fsencode(entry.path):
+            checkout.others.add(path)
+            path, blob = next(rest, ("", b""))
+        if path != entry.path or blob != entry.blob:
+            checkout.others.add(entry.path)
+        if path == entry.path:
+            path, blob = next(rest, ("", b""))
+    checkout.others.update(left for left, _ in ((path, blob), *rest) if left)
+    return checkout
+
+
+def _split(baseline: Baseline, area: str, checkout: Checkout, found: set[str], pace: Pace) -> tuple[set[str], set[str]]:
+    """The files that are as at the start after all, and those that came with the commit."""
+    is_known = area in baseline.areas.examined
+    earlier = {
+        entry.path: (entry.blob, entry.size)
+        for entry in pace.spread(baseline.areas.indexes[area].entries())
+        if join(area, entry.path) in found
+    }
+    same: set[str] = set()
+    brought: set[str] = set()
+    for entry in pace.spread(checkout.index.entries()):
+        path = join(area, entry.path)
+        status = baseline.tree.status(path) if path in found else None
+        found.discard(path)
+        if status is None or not baseline.is_as_written(path, status, entry):
+            continue
+        is_same = is_known and earlier.get(entry.path) == (entry.blob, entry.size)
+        if is_same and baseline.note_mode(entry, status):
+            same.add(path)
+        elif entry.path not in checkout.others:
+            brought.add(path)
+    gone = (path for path in pace.spread(found) if below(area, path) not in checkout.others)
+    brought.update(path for path in gone if baseline.tree.status(path) is None)
+    return same, brought
