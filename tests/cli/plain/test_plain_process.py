@@ -14,7 +14,7 @@ from support.asking_program import asking
 from support.terminal_process import LineTerminal, answers_to, line_terminal, process_on_terminal
 
 DEMO = ("demo", "--plain", "--speed", "0")
-CHOICE = "Your choice, 1-3 y a n, w to reject and say why (Ctrl+C cancels the turn): "
+CHOICE = "Your choice: "
 ENTER, CTRL_C, CTRL_D, CTRL_G = "\n", "\x03", "\x04", "\x07"
 ASKS_TERMINAL = "\x1b[5n"
 
@@ -26,7 +26,7 @@ def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) 
         terminal.type("The tests fail" + ENTER)
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows("added:\n            total += int(number) * SECONDS[unit]")
-        terminal.shows(CHOICE)
+        terminal.shows("\nType 1-3 y a n, or w to reject and say why. Ctrl+C cancels the turn.\nYour choice: ")
         terminal.type("1" + ENTER)
         terminal.shows("done: Edit durations.py")
         terminal.shows("Permission needed: Run the tests")
