@@ -16,7 +16,7 @@ from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.workbench.conformance import Finding, Frame, Severity
 from acp_tui.workbench.testing.agent import AcpAgent
-from acp_tui.workbench.testing.bench import AcpRecording, StartAgent
+from acp_tui.workbench.testing.bench import StartAgent
 from acp_tui.workbench.testing.failures import (
     AgentFailure,
     AgentGone,
@@ -39,11 +39,10 @@ from acp_tui.workbench.testing.turn import (
 )
 
 if TYPE_CHECKING:
-    from acp_tui.workbench.testing.picture import AcpSnapshot, PictureForm
+    from acp_tui.workbench.testing.picture import AcpSnapshot
 
 __all__ = [
     "AcpAgent",
-    "AcpRecording",
     "AcpSession",
     "AcpSnapshot",
     "AgentFailure",
@@ -63,7 +62,6 @@ __all__ = [
     "NotAsked",
     "NotOffered",
     "PermissionAnswers",
-    "PictureForm",
     "Plan",
     "PlanStep",
     "RequestRefused",
@@ -85,6 +83,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Pictures need Textual and another package, so they are loaded for those who ask for them."""
-    if name in ("AcpSnapshot", "PictureForm"):
+    if name == "AcpSnapshot":
         return getattr(import_module("acp_tui.workbench.testing.picture"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -80,6 +80,8 @@ TAKES: Final = (
             "coding": View(Spot(text="8 passed"), TALL, keys=("ctrl+t",)),
             "permission": View(Spot(is_question=True), TALL, keys=("tab",)),
             "light": View(size=SIZE, theme=LIGHT.name),
+            "small": View(Spot(is_question=True), (80, 24), keys=("tab",)),
+            "narrow": View(Spot(is_question=True), (40, 24), keys=("tab",)),
         },
     ),
     Take("terminal", "Update everything, then build.", {"terminal": View(size=SIZE)}),
@@ -111,7 +113,7 @@ async def take_recording() -> Pictures:
             return {
                 # To the permission request, then to what precedes and follows it.
                 "inspector": await shown(
-                    inspector, ("f", *"method:permission", "enter"), " 4 shown", ("x",), "129 frames"
+                    inspector, ("f", *"request_permission", "enter"), " 2 shown", ("x",), "129 frames"
                 ),
                 "replay": await shown(replay, (), "chosen after", ("+", "+", "+"), "×1"),
             }
@@ -258,10 +260,6 @@ async def shown(app: App[Any], *steps: tuple[str, ...] | str) -> str:
                 await until(is_seen, pilot.pause, partial(str, step))
             await settled(pilot)
             return picture_of(app)
-
-
-def _is_seen(pilot: Pilot[Any], text: str) -> bool:
-    return any(text in row.text for row in rows(pilot))
 
 
 def _is_seen(pilot: Pilot[Any], text: str) -> bool:

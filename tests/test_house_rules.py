@@ -8,7 +8,6 @@ import zipfile
 from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
-from typing import Final
 
 import pytest
 
@@ -127,10 +126,6 @@ def test_every_run_time_dependency_has_its_reason() -> None:
     assert [name for name in names if f"| {name} |" not in section] == []
 
 
-BY_WAY_OF: Final = {"aiohttp": "textual-serve", "syrupy": "pytest-textual-snapshot"}
-"""Packages that belong to a declared one, whose version of them is used."""
-
-
 def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
@@ -144,7 +139,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
     installed = packages_distributions()
     packages = {each.lower().replace("_", "-") for name in found for each in installed.get(name, ())} - {"acp-tui"}
 
-    assert {BY_WAY_OF.get(each, each) for each in packages} == {re.split("[<>=]", each)[0] for each in wanted}
+    assert packages == {re.split("[<>=]", each)[0] for each in wanted}
 
 
 def test_ci_and_the_docs_have_the_same_test_command() -> None:

@@ -283,7 +283,6 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             SPEED,
             _MAX_WAIT,
             Option(("--until",), "where to pause", Value("MOMENT")),
-            Option(("--follow",), "start at the end and show what is being recorded"),
         ),
         examples=("acp-tui replay demo:coding", "acp-tui replay run.jsonl --speed 4 --until question"),
         notes=SOURCE_NOTE + _MOMENTS,

@@ -35,8 +35,7 @@ from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.commands.keymap import keymap_of
 from acp_tui.ui.kit.terminal_colors import FENCE, MUTE, has_unicode
-from acp_tui.ui.kit.themes import THEME_NAMES, theme_notes
-from acp_tui.ui.kit.user_themes import FOLDER
+from acp_tui.ui.kit.themes import theme_notes
 
 Section: TypeAlias = tuple[str, Sequence[CheckResult]]
 """A subject and its findings."""
@@ -79,9 +78,7 @@ def run(args: Args) -> int:
 
 def _unusable(read: Settings) -> Sequence[str]:
     """Return unknown themes and keys, which only the screen can check."""
-    own = (file.stem for file in (settings_file().parent / FOLDER).glob("*.toml"))
-    known = THEME_NAMES.union(own)
-    return (*theme_notes(read.appearance.theme, known), *keymap_of(read.keys).notes)
+    return (*theme_notes(read.appearance.theme), *keymap_of(read.keys).notes)
 
 
 async def _examine(

@@ -23,6 +23,7 @@ from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionR
 from acp_tui.conversation.permission_requests import answer_of, keys_told, kind_word, letters_of, quoted_name
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff, ToolCall
 from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, visible_title
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.visible.cutting import cut_text
 
@@ -138,6 +139,8 @@ async def ask_permission(
         elif index is not None:
             session.answer_permission(request.key, request.answers[index].option_id)
             return
+        elif line:
+            place.say(f"“{make_visible_line(line)}” answers nothing here. These do: {keys_told(request.answers)}{why}.")
 
 
 class PermissionPrompter:
@@ -271,4 +274,4 @@ def _options(request: PermissionRequest) -> Iterator[str]:
     answers = request.answers
     width = max((len(kind_word(option)) for option in answers), default=0)
     for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True), 1):
-        yield f"  {number} {letter or ' '}  {kind_word(option):<{width}}  {quoted_name(option)}"
+        yield f"  {number} {letter or ' '}  {kind_word(option):<{width}}  {quoted_name(option)}".rstrip()

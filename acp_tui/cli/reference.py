@@ -17,7 +17,9 @@ from acp_tui.cli.commands import COMMANDS, command_named
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import notes_of, settings_in
+from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.wording import SettingDoc, documented, shown_setting, value_in_force
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.docs import for_terminals, topics
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ def print_settings(args: Args) -> int:
     if args.format == "json":
         print_json("settings", [_as_json(one, read.settings) for one in documented()], notes_of(read))
         return ExitCode.DONE
+    file = settings_file()
+    print(f"These are set in {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}.")
     for one in documented():
         print("\n".join(_about(one, shown_setting(value_in_force(one, read.settings)))))
     return _done(notes_of(read))

@@ -44,13 +44,11 @@ SCREEN: Final = (120, 40)
 
 
 def run(args: Args) -> int:
-    if args.follow and not isinstance(args.word, Path):
-        raise UsageError("--follow needs a recording that is being written; a scenario is played first")
     until = spot_of(args.until)
     source = recording_named(args.word)
     read = settings_to_show(source, "for a file instead: acp-tui render")
     pace = Pace(args.speed, args.max_wait)
-    return run_replay(source, pace, until, read.settings, notes_of(read), is_followed=args.follow)
+    return run_replay(source, pace, until, read.settings, notes_of(read))
 
 
 def spot_of(text: str | None) -> Spot | None:
@@ -80,8 +78,6 @@ def run_replay(
     until: Spot | None,
     settings: Settings,
     notes: Sequence[str] = (),
-    *,
-    is_followed: bool = False,
 ) -> int:
     """Show a recording, or a scenario by name, until the user quits. Returns the exit status.
 
@@ -91,7 +87,7 @@ def run_replay(
     def make(file: Path, stack: ExitStack) -> BaseApp:
         timeline = Timeline(stack.enter_context(open_playable(file)))
         shown = fitted_settings(settings)
-        return ReplayApp(timeline, pace=pace, until=until, is_followed=is_followed, settings=shown, notes=notes)
+        return ReplayApp(timeline, pace=pace, until=until, settings=shown, notes=notes)
 
     return show_app(source, make)
 

@@ -28,10 +28,10 @@ from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_d
 if TYPE_CHECKING:
     from acp_tui.cli.leaving import HostBehindScreen
     from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.sessions.session_history import LeftSession
     from acp_tui.client.transcript.record_to import RecordTo
     from acp_tui.ui.app.app import AcpTuiApp
     from acp_tui.ui.base.app import BaseApp
-    from acp_tui.ui.tab.reopening import LeftSession
     from acp_tui.ui.tab.tab import Opening
 
 MAX_KEPT: Final = 20

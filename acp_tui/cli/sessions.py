@@ -22,6 +22,7 @@ from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import (
+    LeftSession,
     PastSession,
     line_with,
     open_elsewhere,
@@ -41,7 +42,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    from acp_tui.ui.tab.reopening import LeftSession, Reopening
+    from acp_tui.ui.tab.reopening import Reopening
 
 MAX_NAMED: Final = 5
 
@@ -320,12 +321,12 @@ def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, ha
     """After the screen is gone, say how to resume sessions and which worktrees are kept. Quitting asks nothing."""
     if had_terminals and not emulator.is_installed():
         say(emulator.PLAIN_TEXT_HINT)
-    say_how_to_resume(left)
+    say_how_to_resume(*left)
     for worktree in {known for folder in folders if (known := known_worktree(folder)) is not None}:
         say(f"kept worktree {worktree.root} on branch {worktree.branch}; close its tab to copy it back or delete it")
 
 
-def say_how_to_resume(left: Sequence[LeftSession]) -> None:
+def say_how_to_resume(*left: LeftSession) -> None:
     if not left:
         return
     titles: dict[str, str] = {}

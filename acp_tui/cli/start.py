@@ -76,8 +76,10 @@ def work_with(
     read = settings_in_force()
     if why := why_plain(read.settings, is_wanted=is_plain):
         from acp_tui.cli.plain import run_plain
+        from acp_tui.cli.sessions import say_how_to_resume
 
-        return run_plain(command, cwd, read.settings, why, notes_of(read), record, prompt, opening)
+        notes = notes_of(read)
+        return run_plain(command, cwd, read.settings, why, notes, record, prompt, opening, leave=say_how_to_resume)
     require_screen("to run one turn without it: acp-tui exec")
     shell = leavable(read.settings.sessions)
     if command is None:

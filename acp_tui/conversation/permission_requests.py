@@ -56,7 +56,9 @@ def kind_word(option: PermissionOption) -> str:
 
 
 def quoted_name(option: PermissionOption) -> str:
-    """Return the agent's name for an option, plus its kind if the protocol doesn't define it."""
+    """Return the agent's name for an option, plus its kind if the protocol doesn't define it; "" if it's our word."""
+    if option.kind == option.counts_as and option.name.strip().casefold() == kind_word(option).casefold():
+        return ""
     name = f"“{_short(option.name, MAX_NAME)}”" if option.name.strip() else "without a name"
     if option.kind == option.counts_as:
         return name
@@ -66,8 +68,7 @@ def quoted_name(option: PermissionOption) -> str:
 def chosen_words(name: str, kind: str | None) -> str:
     """Return our word and the agent's name for a given answer, without the name if it equals our word."""
     option = PermissionOption("", name, kind or "")
-    word = kind_word(option)
-    return word if name.strip().casefold() == word.casefold() else f"{word} {quoted_name(option)}"
+    return f"{kind_word(option)} {quoted_name(option)}".rstrip()
 
 
 def decision_words(decision: Decision) -> str:

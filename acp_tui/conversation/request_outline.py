@@ -40,6 +40,8 @@ class Bounds(NamedTuple):
 
 ON_SCREEN: Final = Bounds(200_000, 200_000)
 """Nobody reads more before answering."""
+VERBS: Final = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move"}
+"""What a call does whose title is only a path, by its kind."""
 MAX_PURPOSE: Final = 200
 """A longer description has its own place, below the command."""
 MAX_META: Final = 200
@@ -73,8 +75,11 @@ class ShownRequest:
         asks = self.request.title
         if asks is not None:
             return collapse_blanks_in_line(make_visible_line(asks))
-        command = _asked_command(self.request, self.call)
-        if command is None or self.call.shown_title not in (command.line, f"`{command.line}`"):
+        command, title = _asked_command(self.request, self.call), self.call.shown_title
+        paths = (*tool_calls.changed_paths(self.call.content), *(location.path for location in self.call.locations))
+        if self.call.kind in VERBS and title in paths:
+            return f"{VERBS[self.call.kind]} {make_visible_path(shown_path(title, self.cwd))}"
+        if command is None or title not in (command.line, f"`{command.line}`"):
             return visible_title(self.call)
         what_for = _purpose(self.call)
         return "Run a command" + (f": {collapse_blanks_in_line(make_visible_line(what_for))}" if what_for else "")

@@ -32,8 +32,7 @@ else:
 _REDACT_NOTES = """\
 FILE is a recording, or a recorded session's ID.
 
-Names, addresses, home folders, keys, and tokens become text of the same length, the same text everywhere. GLOB is a \
-pattern such as src/*.py, .env, or secrets/**; a dropped file's contents become lines of the same length.
+Names, addresses, home folders, keys, and tokens become text of the same length, the same text everywhere.
 
 Exits with 0, or with 1 if nothing was written.
 """
@@ -61,8 +60,6 @@ COMMANDS: tuple[CliCommand, ...] = (
                 is_required=True,
             ),
             Option(("--secret",), "also replace this text", Value("TEXT"), is_repeated=True),
-            Option(("--drop-contents",), "drop the contents of these files", Value("GLOB"), is_repeated=True),
-            Option(("--keep-contents",), "drop the contents of all other files", Value("GLOB"), is_repeated=True),
             Option(("--drop-media",), "drop images and sounds"),
         ),
         examples=(

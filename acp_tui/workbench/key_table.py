@@ -11,7 +11,7 @@ from acp_tui.ui.commands.command import Command, own
 # fmt: off
 INSPECTOR: tuple[Command, ...] = (
     own("inspector", "inspect_filter", "slash,f,ctrl+f", "filter", "Show only some frames",
-        'method:prompt -kind:chunk is:error "words"', follows="find"),
+        'session/prompt -chunk is:error "several words"', follows="find"),
     own("inspector", "inspect_unanswered", "o", "only('open')", "Only unanswered requests, or everything"),
     own("inspector", "inspect_errors", "e", "only('error')", "Only errors, or everything"),
     own("inspector", "inspect_lint", "l", "only('lint')", "Only broken rules, or everything",
@@ -24,10 +24,6 @@ INSPECTOR: tuple[Command, ...] = (
     own("inspector", "inspect_help", "f1,question_mark", "help", "Help", follows="help"),
     own("query", "inspect_query_close", "escape", "close", "Close the filter's line", has_priority=True),
     own("frames", "inspect_open", "enter,right", "open", "Into the frame"),
-    own("frame", "inspect_fold", "left", "fold", "Fold, or go to its parent"),
-    own("frame", "inspect_unfold", "right", "unfold", "Unfold"),
-    own("frame", "inspect_turn", "enter,space", "turn", "Fold or unfold"),
-    own("frame", "inspect_fold_all", "z", "turn_all", "Fold or unfold everything"),
 )
 # fmt: on
 """In the inspector itself."""

@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from own_home import own_home
-from workspaces import WORKSPACES, made
+from workspaces import WORKSPACES, made, run_git
 
 ROOT: Final = Path(__file__).parent.parent.parent
 HOSTILE: Final = Path(__file__).parent / "hostile_agent.py"
@@ -91,6 +92,8 @@ GOALS: Final[Mapping[str, Goal]] = {
     "history 2500, loops": Goal(27),
     "history 2500, RSS in MB": Goal(150),
     "bigdiff 20000, loops": Goal(9),
+    "checkout of 53,000 files: CPU, loops": Goal(120),
+    "checkout of 53,000 files: RSS, MB": Goal(80),
     **{
         f"{name}: {figure}": Goal(limit)
         for name in WORKSPACES
@@ -273,6 +276,24 @@ def workspaces(side: Side, _: float) -> Figures:
     return figures
 
 
+def checkout(side: Side, loop: float) -> Figures:
+    """`git checkout` of a branch on which half of the files differ, 25 seconds after the start, compared with none."""
+    folder = _kept("two branches")
+    if folder is None:
+        return {}
+    options = ("--echo", "0", "--linger", "70")
+    without = side.turn("tools 5", *options, cwd=folder)
+    changing = threading.Timer(25, run_git, (folder, "checkout", "-q", "other"))
+    changing.start()
+    turn = side.turn("tools 5", *options, cwd=folder)
+    changing.join()
+    run_git(folder, "checkout", "-qf", "main")
+    return {
+        "checkout of 53,000 files: CPU, loops": (_turn_cpu_s(turn) - _turn_cpu_s(without)) / loop,
+        "checkout of 53,000 files: RSS, MB": turn["peak_rss_mb"] - without["peak_rss_mb"],
+    }
+
+
 def _turn_cpu_s(turn: Mapping[str, Any]) -> float:
     return float(turn["ready_cpu_s"] + turn["turn_cpu_s"] + turn["after_cpu_s"])
 
@@ -290,7 +311,7 @@ def _kept(name: str) -> Path | None:
         return None
 
 
-SLOW: Final[tuple[Work, ...]] = (workspaces,)
+SLOW: Final[tuple[Work, ...]] = (workspaces, checkout)
 """Only run if named."""
 WORKS: Final[tuple[Work, ...]] = (
     *(start, stream, paced, terminal, paragraph, version, exec_start, tools, history, bigdiff),

@@ -276,10 +276,9 @@ def measure_recording(frames: int) -> None:
             steps = (
                 ("to its end", ["\x1b[F"], f"#{frames + 4}"),
                 ("to its beginning", ["\x1b[H"], "#0 ·"),
-                ("filtered by kind", ["f", "kind:tool", "\r"], f"{-(-frames // 10):,} shown: kind:tool"),
+                ("filtered by a word", ["f", "tool_call", "\r"], "shown: tool_call"),
                 ("everything again", ["x"], f"{frames + 5:,} frames"),
-                ("a text looked for", ["/", f"word {frames - 9} of", "\r"], "1 found"),
-                ("to a frame", ["g", f"{frames // 2}", "\r"], f"#{frames // 2} ·"),
+                ("filtered by some words", ["f", f'"word {frames - 9} of"', "\r"], "1 shown"),
             )
             for name, keys, sign in steps:
                 mark, begin = shown.mark, time.monotonic()

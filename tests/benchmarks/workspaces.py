@@ -11,7 +11,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -46,9 +46,24 @@ def fill(folder: Path, files: int) -> None:
 
 def _git(folder: Path, files: int) -> None:
     fill(folder, files)
+    for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "first")):
+        run_git(folder, *words)
+
+
+def run_git(folder: Path, *words: str) -> None:
+    """Run git there."""
     who = ("-c", "user.name=n", "-c", "user.email=e", "-c", "gc.auto=0")
-    for words in (("init", "-q"), ("add", "."), (*who, "commit", "-qm", "first")):
-        subprocess.run(["git", *words], cwd=folder, check=True)
+    subprocess.run(["git", *who, *words], cwd=folder, check=True)
+
+
+def _two_branches(folder: Path, files: int) -> None:
+    """A repository whose branch `other` has other content in about half of the files."""
+    _git(folder, files)
+    run_git(folder, "checkout", "-qb", "other")
+    for file in sorted(folder.rglob("*.py"))[: files // 2]:
+        file.write_bytes(file.read_bytes() + b"# other\n")
+    run_git(folder, "commit", "-qam", "second")
+    run_git(folder, "checkout", "-q", "main")
 
 
 def _home(folder: Path, files: int) -> None:
@@ -69,7 +84,7 @@ def _with_proc(folder: Path, files: int) -> None:
     subprocess.run(["mount", "-t", "proc", "proc", str(place)], check=True, capture_output=True)
 
 
-WORKSPACES: Final[Mapping[str, tuple[Callable[[Path, int], None], int]]] = {
+WORKSPACES: Final[dict[str, tuple[Callable[[Path, int], None], int]]] = {
     "empty": (fill, 0),
     "git": (_git, 106_000),
     "no git": (fill, 98_000),
@@ -78,13 +93,15 @@ WORKSPACES: Final[Mapping[str, tuple[Callable[[Path, int], None], int]]] = {
     "million": (fill, 1_000_000),
 }
 """By name, how to fill a folder, and with how many files."""
+OTHERS: Final[dict[str, tuple[Callable[[Path, int], None], int]]] = {"two branches": (_two_branches, 106_000)}
+"""Folders for other works."""
 
 
 def make(folder: Path, name: str) -> Path:
     """Make this workspace in a folder. Raises: CalledProcessError if it can't be made here."""
     place = folder / name.replace(" ", "-")
     place.mkdir(parents=True)
-    fill_it, files = WORKSPACES[name]
+    fill_it, files = (WORKSPACES | OTHERS)[name]
     fill_it(place, files)
     return place
 
@@ -101,5 +118,5 @@ def made(name: str) -> Iterator[Path]:
 
 
 if __name__ == "__main__":
-    for wanted in sys.argv[2:] or WORKSPACES:
+    for wanted in sys.argv[2:] or (*WORKSPACES, *OTHERS):
         print(make(Path(sys.argv[1]), wanted))

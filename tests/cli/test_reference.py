@@ -26,9 +26,15 @@ def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]
     assert main(["settings"]) == 0
 
     told = capsys.readouterr()
+    assert told.out.startswith(f"These are set in {settings_file()}.\n")
     assert 'workspace.write = "ask"\n    Files an agent writes through acp-tui.' in told.out
     assert 'Default: "unasked".' in told.out
     assert "did you mean ascii?" in told.err
+
+
+def test_without_a_file_of_settings_its_place_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings"]) == 0
+    assert capsys.readouterr().out.startswith(f"These are set in {settings_file()}, which is not there yet.\n")
 
 
 def test_a_trusted_projects_settings_hold_where_it_lies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,10 +56,10 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
 @pytest.mark.parametrize(
     ("line", "values"),
     [
-        ("replay run.jsonl", (FILE, Pace(1.0, 2.0), None, False)),
-        ("replay demo:coding", ("coding", Pace(1.0, 2.0), None, False)),
-        ("replay run.jsonl --speed 4 --until 1:05", (FILE, Pace(4.0, 2.0), Spot(seconds=65.0), False)),
-        ("replay run.jsonl --max-wait 0.5 --follow", (FILE, Pace(1.0, 0.5), None, True)),
+        ("replay run.jsonl", (FILE, Pace(1.0, 2.0), None)),
+        ("replay demo:coding", ("coding", Pace(1.0, 2.0), None)),
+        ("replay run.jsonl --speed 4 --until 1:05", (FILE, Pace(4.0, 2.0), Spot(seconds=65.0))),
+        ("replay run.jsonl --max-wait 0.5", (FILE, Pace(1.0, 0.5), None)),
         ("render run.jsonl -o a.svg", (FILE, OUT, View(), USER)),
         (
             "render demo:coding --output a.svg --at question",
@@ -87,7 +87,6 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
     ("line", "said"),
     [
         ("replay", "replay needs a recording or demo:NAME: acp-tui replay FILE; to list yours: acp-tui sessions"),
-        ("replay demo:coding --follow", "a scenario is played first"),
         ("inspect demo:", "demo: needs a scenario"),
         ("replay run.jsonl --until soon", "'soon' isn't a moment"),
         ("replay run.jsonl --until 1:75:00", "minutes and seconds go up to 59"),

@@ -20,10 +20,9 @@ from acp_tui.cli.sessions import (
     say_if_open_elsewhere,
 )
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.sessions.session_history import recorded_sessions, recording_store
+from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions, recording_store
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.ui.tab.reopening import LeftSession
 from support.command_line import given
 from support.printed_json import data_of
 from support.recordings import demo, open_in_process, play
@@ -208,7 +207,7 @@ async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: 
     session_id = await record(tmp_path, "Zebras?")
     unrecorded = LeftSession("x" * 20, "Lions\x1b[2J", "gemini", agent_is_listed=True, can_reopen=True)
     left = LeftSession(session_id, "<markup>", "somebody", agent_is_listed=False, can_reopen=False)
-    say_how_to_resume([left, unrecorded, replace(unrecorded, agent_is_listed=False)])
+    say_how_to_resume(left, unrecorded, replace(unrecorded, agent_is_listed=False))
     said = capsys.readouterr().err
     short = session_id[:8]
     assert said.splitlines()[:2] == [
@@ -217,6 +216,12 @@ async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: 
     ]
     assert said.splitlines()[3:] == [f"  acp-tui gemini --resume {'x' * 20}"]
     assert "\x1b" not in said
+
+
+async def test_a_title_that_is_cut_says_so(tmp_path: Path) -> None:
+    await record(tmp_path, "word " * 100)
+    (past,) = recorded_sessions(recordings_index(), None)
+    assert past.title.endswith(" word…")
 
 
 async def test_a_broken_index_is_made_anew(tmp_path: Path) -> None:
@@ -229,9 +234,9 @@ async def test_a_recorded_session_is_rendered_and_redacted_by_its_id(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session_id = await record(tmp_path, "Zebras?")
-    page, public = tmp_path / "zebras.md", tmp_path / "public.jsonl"
+    page, public = tmp_path / "zebras.txt", tmp_path / "public.jsonl"
     assert await to_thread.run_sync(main, ["render", session_id[:-1], "-o", str(page)]) == 0
-    assert "Zebras?" in page.read_text()
+    assert "● Demo" in page.read_text()
     assert main(["redact", session_id, "-o", str(public)]) == 0
     assert "Zebras?" in public.read_text()
 

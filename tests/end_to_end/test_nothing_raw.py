@@ -289,7 +289,7 @@ def test_exec_and_what_reads_its_recording(agent: tuple[str, ...], folder: Path)
         ("exec", "--record", "run.jsonl", *turn),
         ("exec", "--format", "ndjson", *turn),
         ("redact", "run.jsonl", "-o", "out.jsonl"),
-        *(("render", "run.jsonl", "-o", f"out.{suffix}") for suffix in ("txt", "svg", "md")),
+        *(("render", "run.jsonl", "-o", f"out.{suffix}") for suffix in ("txt", "svg")),
         ("check", "--limit", "3", "--", *agent),
         ("doctor", "--", *agent),
     )
@@ -299,7 +299,7 @@ def test_exec_and_what_reads_its_recording(agent: tuple[str, ...], folder: Path)
     assert lines.count(b'\n{"') > UPDATES
     assert_harmless(written)
     assert (folder / "out.jsonl").exists()
-    for suffix in ("txt", "svg", "md"):
+    for suffix in ("txt", "svg"):
         assert_harmless((folder / f"out.{suffix}").read_bytes())
     on_its_terminal = shown(("exec", *turn), folder=folder)
     assert END.encode() in on_its_terminal

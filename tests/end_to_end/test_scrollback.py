@@ -35,3 +35,4 @@ def test_the_last_turn_stays_in_the_terminal_if_it_is_wanted(tmp_path: Path, *, 
     assert ("second" in after, "two" in after) == (stays, stays)
     assert "one" not in after
     assert ("\x1b[1" in after) == stays, "with its styles"
+    assert "╭" not in terminal.shown, "this terminal has no other screen to go back to"

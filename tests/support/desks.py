@@ -102,6 +102,12 @@ class Desk(Page):
         assert agent is not None
         agent.notify_extension("_go_on", None)
 
+    async def give(self, prompt: str) -> None:
+        """Send a prompt, and wait until it's on its way to the agent."""
+        before = len(self.sent("session/prompt"))
+        await self.send(prompt)
+        await self.until(lambda: len(self.sent("session/prompt")) > before)
+
     def sent(self, method: str) -> list[Any]:
         """The params of each request and notification of this method, oldest first."""
         return [frame.get("params") for frame in self._sent() if frame.get("method") == method]

@@ -10,7 +10,7 @@ def run_pytest(folder: Path, *options: str) -> str:
     """Run pytest there with only the plugins the kit knows; return its output."""
     # This process may be one of several workers; the new run isn't.
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
-    plugins = ("acp_tui.workbench.testing.plugin", "syrupy", "pytest_textual_snapshot")
+    plugins = ("acp_tui.workbench.testing.plugin", "syrupy")
     ran = subprocess.run(
         [
             sys.executable,

@@ -110,9 +110,9 @@ class LineTerminal(TerminalProcess):
     _seen = 0
 
     def shows(self, text: str) -> None:
-        """Wait until this appears, after what was awaited before. Bells don't count: long turns ring them."""
+        """Wait until this appears, after what was awaited before. No bell before a line counts: long turns ring it."""
         wanted = text.encode().replace(b"\n", b"\r\n")
-        while (at := self.said.replace(b"\a", b"").find(wanted, self._seen)) < 0:
+        while (at := self.said.replace(b"\n\a", b"\n").find(wanted, self._seen)) < 0:
             assert self.read(), f"it ended without {text!r}:\n{self.text}"
         self._seen = at + len(wanted)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -44,7 +44,7 @@ from acp_tui.client.changes import ChangesError
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import open_elsewhere, past_session, recording_store
+from acp_tui.client.sessions.session_history import LeftSession, open_elsewhere, past_session, recording_store
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.record_to import RecordTo
@@ -424,11 +424,13 @@ def run_plain(
     record: RecordTo | None = None,
     prompt: str | None = None,
     opening: Opening | None = None,
+    leave: Callable[[LeftSession], None] = lambda _: None,
 ) -> int:
     """Work with the agent line by line until the user ends it. Returns the exit status.
 
     `why` is what turned this mode on, `notes` has remarks about the settings. `prompt` is sent first. `opening`
-    opens the session; without it, a new one begins. With `command` None, lists the agents.
+    opens the session; without it, a new one begins. `leave` tells how to resume it. With `command` None, lists the
+    agents.
     """
     if command is None:
         return list_agents()
@@ -446,4 +448,7 @@ def run_plain(
         console.serve(chat, portal.call)
         if not status.done():
             portal.call(partial(chat.end, ExitCode.CANCELLED))
-        return status.result()
+        code = status.result()
+    if chat.left is not None:
+        leave(chat.left)
+    return code

@@ -69,6 +69,7 @@ async def choose(console: Console, question: str, choices: Sequence[str]) -> int
         number = number_in(line, len(choices))
         if number is not None:
             return number - 1
+        console.say(f"“{make_visible_line(line)}” is none of these numbers.")
         is_guarded = False
 
 
@@ -210,6 +211,7 @@ class Questions:
             said = "cancel" if line is None else line.lower().removeprefix("/")
             if said in answers:
                 return answers[said]
+            self._console.say(f"“{make_visible_line(said)}” is none of these words.")
 
     # Pages
 

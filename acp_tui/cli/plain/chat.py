@@ -34,6 +34,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, until_connected
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session, Unsubscribe
+from acp_tui.client.sessions.session_history import LeftSession, left_session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
@@ -89,6 +90,8 @@ class Chat:
         self._memory = PromptMemory(state_folder() if settings.history.keep else None)
         self._scope = anyio.CancelScope()
         self._code = ExitCode.DONE
+        self.left: LeftSession | None = None
+        """The session that the user has left, if something was said in it."""
         self._is_ready = False
         """Whether there's a session and the greeting is done, so the first prompt can be typed."""
         self._was_interrupted = False
@@ -487,6 +490,7 @@ class Chat:
         """Leave. With `code` None, the session decides the exit status."""
         is_lost = self.session is not None and not self.session.conversation.is_connected
         self._code = code if code is not None else ExitCode.AGENT_LOST if is_lost else ExitCode.DONE
+        self.left = None if self.session is None else left_session(self.session, self.agent, self._command)
         self._is_ready = False
         self.console.show_prompt(None)
         self._scope.cancel()

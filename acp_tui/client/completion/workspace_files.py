@@ -13,7 +13,7 @@ import stat
 import time
 from array import array
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -33,6 +33,11 @@ MAX_SCORED: Final = 300
 """How many to score for each kind of match: the shortest ones."""
 MAX_SCATTERED: Final = 600
 """How many of these to check for ones with the letters in their names, which are preferred."""
+RARE_PART: Final = 8
+"""Letters that together make up less than one in so many are searched for first."""
+MISSES_PART: Final = 24
+"""If more than one in so many lines has these letters, but not all, all letters are searched for at once."""
+SAMPLE_BYTES: Final = 1 << 16
 LINES_AT_ONCE: Final = 2000
 """After this many paths, other threads may run, and the search checks whether it's still needed."""
 
@@ -182,17 +187,46 @@ class _Haystack:
             at = stop - 1
 
     def scattered(self, letters: str, is_stale: IsStale) -> Iterator[int]:
+        """The lines that contain the letters in this order."""
         pattern = re.compile(b"\n" + _bytes_in_order(letters))
-        needed = [_encoded(letter) for letter in letters]
+        rare = self._rare_of(letters)
+        hint = re.compile(b"\n" + _bytes_in_order(letter for letter in letters if letter in rare))
+        others = bytes(set(range(256)).difference(b"\n", _encoded("".join(rare))))
+        misses = 0
         for line in range(0, len(self._starts) - 1, LINES_AT_ONCE):
             if is_stale():
                 return
             begin = self._starts[line] - 1
             end = self._starts[min(line + LINES_AT_ONCE, len(self._starts) - 1)]
-            if any(self._buffer.find(letter, begin, end) < 0 for letter in needed):
+            if self._buffer.find(_encoded(rare[0]), begin, end) < 0:
                 continue
-            for found in pattern.finditer(self._buffer, begin, end):
-                yield bisect_right(self._starts, found.start() + 1) - 1
+            if misses * MISSES_PART > line:  # the rare letters tell too little
+                for found in pattern.finditer(self._buffer, begin, end):
+                    yield bisect_right(self._starts, found.start() + 1) - 1
+                continue
+            # Without all other letters, little is left of a line, and few such rests match.
+            rests = self._buffer[begin:end].translate(None, others)
+            number, counted = line - 1, 0
+            for found in hint.finditer(rests):
+                number += rests.count(b"\n", counted, found.start() + 1)
+                counted = found.start() + 1
+                if pattern.match(self._buffer, self._starts[number] - 1):
+                    yield number
+                else:
+                    misses += 1
+
+    def _rare_of(self, letters: str) -> list[str]:
+        """The least frequent of these letters: as many as make up a small part of all, but at least three."""
+        shares = {letter: self._frequencies[_encoded(letter)[-1]] for letter in letters}
+        rare = sorted(shares, key=lambda letter: shares[letter])
+        while len(rare) > 3 and sum(shares[letter] for letter in rare) * RARE_PART > self._frequencies.total():
+            rare.pop()
+        return rare
+
+    @cached_property
+    def _frequencies(self) -> Counter[int]:
+        """How often each byte is in a sample."""
+        return Counter(self._buffer[:: len(self._buffer) // SAMPLE_BYTES + 1])
 
 
 def _in_order(letters: str) -> str:
@@ -203,7 +237,7 @@ def _in_order(letters: str) -> str:
     return "".join(rf"[^\n{letter}]*+{letter}" for letter in map(re.escape, letters))
 
 
-def _bytes_in_order(letters: str) -> bytes:
+def _bytes_in_order(letters: Iterable[str]) -> bytes:
     """The same for encoded text. A letter of several bytes is found by its first one, and all of them then match."""
     parts = []
     for letter in letters:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import ClientError
@@ -25,6 +26,7 @@ from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SessionId, SessionSummary
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.protocol import MalformedMessage
@@ -32,6 +34,9 @@ from acp_tui.protocol.roles import ClientOffer, Quirks
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import RpcError
 from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.agent import Agent
 
 
 def recording_store(settings: RecordingSettings) -> RecordingStore:
@@ -162,16 +167,17 @@ def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") ->
     except OSError as error:
         raise HistoryUnreadable(f"the recordings can't be read: {error}") from error
     seen: set[tuple[str, SessionId]] = set()
+    is_folder = cache(os.path.isdir)  # thousands of sessions are in few folders
     past = []
     for one in found:
         name = (one.agent, one.session_id)
-        session = past_session(one)
+        session = past_session(one, is_folder)
         past.append(replace(session, is_latest=False) if name in seen else session)
         seen.add(name)
     return past
 
 
-def past_session(recorded: RecordedSession) -> PastSession:
+def past_session(recorded: RecordedSession, is_folder: Callable[[Path], bool] = os.path.isdir) -> PastSession:
     """The latest session with its ID. Checks whether its folder exists."""
     return PastSession(
         recorded.agent,
@@ -180,7 +186,7 @@ def past_session(recorded: RecordedSession) -> PastSession:
         recorded.title,
         recorded.last_at,
         recorded=recorded,
-        has_folder=os.path.isdir(recorded.cwd),  # noqa: PTH112 - Path.is_dir raises for a name that is too long
+        has_folder=is_folder(recorded.cwd),  # not Path.is_dir, which raises for a name that is too long
     )
 
 
@@ -282,3 +288,40 @@ def _said_in(path: Path, session_id: SessionId) -> Sequence[str]:
     with open_recording(path) as recording:
         part = digest_of(recording).parts.get(session_id)
     return part.words.splitlines() if part is not None else ()
+
+
+HostState: TypeAlias = Literal["", "runs", "watched", "gone"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftSession:
+    """A session that was open when the user quit, and in which something was said."""
+
+    session_id: str
+    title: str
+    agent: str
+    """The name of its agent's command."""
+    agent_is_listed: bool
+    """Whether that name works on the command line."""
+    can_reopen: bool
+    """Whether the agent supports it and the folder exists."""
+    host: HostState = ""
+    """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
+
+
+def left_session(
+    session: Session, agent: Agent | None, command: AgentCommand | None, *, has_lost_host: bool = False
+) -> LeftSession | None:
+    """The session as what the user leaves; None if nothing was said in it, or if it's only read from a recording."""
+    if isinstance(session, SessionFromRecording):
+        return None
+    title = session.conversation.shown_title or session.session_id
+    if command is not None and command.is_host and (has_lost_host or not session.is_closed):
+        host: HostState = "gone" if has_lost_host else "watched" if session.is_read_only else "runs"
+        return LeftSession(session.session_id, title, command.name, False, can_reopen=True, host=host)
+    said = session.conversation.entries
+    if agent is None or not any(isinstance(entry, Message) and entry.role == "user" for entry in said):
+        return None
+    can_reopen = agent.capabilities.load_session or agent.capabilities.resume_session
+    name, is_listed = agent.command.name, agent.command.is_listed
+    return LeftSession(session.session_id, title, name, is_listed, can_reopen and session.cwd.is_dir())

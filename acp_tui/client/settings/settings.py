@@ -106,13 +106,10 @@ class Appearance:
     status_command: tuple[str, ...] = setting(
         (),
         "A program and its arguments, run without a shell in the session's folder; the status line"
-        " shows the first line it prints. It runs when a session opens, a turn ends, or the branch"
+        " shows the first line it prints. It runs when a session opens, a turn ends, or the title"
         " changes. ACP_TUI_CWD, ACP_TUI_SESSION, ACP_TUI_AGENT, ACP_TUI_TITLE, ACP_TUI_MODEL,"
         " ACP_TUI_TOKENS, and ACP_TUI_COST tell it about the session. It is stopped after 5 seconds.",
         runs_program=True,
-    )
-    status_command_every_s: float = setting(
-        60.0, "How often `status_command` also runs while the agent is idle; 0: never.", unit="seconds", minimum=0
     )
     scrollback: bool = setting(
         True, "Whether the last turn stays in the terminal after acp-tui exits, so that it can be read and scrolled to."
@@ -269,11 +266,6 @@ class Notifications:
         runs_program=True,
     )
     title: bool = setting(True, "Whether the window's title shows the agents' state.")
-    progress: Literal["auto", "on", "off"] = setting(
-        "auto",
-        "Whether the taskbar shows that an agent works, needs you, or failed (OSC 9;4). `auto`:"
-        " in terminals known to support it.",
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from enum import Enum
 from functools import lru_cache
 from importlib.util import find_spec
 from threading import Lock
@@ -57,25 +56,13 @@ SCROLLBACK_BYTES_PER_CELL: Final = 128
 """A generous estimate of libghostty's memory per cell. The limit in lines is the one that counts."""
 
 
-class MouseReports(Enum):
-    """The mouse events that a program has requested."""
-
-    NONE = 0
-    CLICKS = 1000
-    DRAGS = 1002
-    EVERY_MOVE = 1003
-
-
 @dataclass(frozen=True, slots=True)
 class TerminalModes:
-    """How to report keys, pastes, and the mouse to the program, and how it uses the screen."""
+    """How to report keys and pastes to the program, and how it uses the screen."""
 
     application_cursor_keys: bool = False
     bracketed_paste: bool = False
     focus_reports: bool = False
-    mouse: MouseReports = MouseReports.NONE
-    sgr_mouse: bool = False
-    """Report the mouse as `CSI < ... M`, which is necessary for columns beyond 223."""
     alternate_screen: bool = False
     cursor_visible: bool = True
 
@@ -175,13 +162,10 @@ class GhosttyEmulator:
     @property
     def modes(self) -> TerminalModes:
         is_set = self._open.mode
-        wanted = (mouse for mouse in reversed(MouseReports) if mouse.value and is_set(mouse.value))
         return TerminalModes(
             application_cursor_keys=is_set(1),
             bracketed_paste=is_set(2004),
             focus_reports=is_set(1004),
-            mouse=next(wanted, MouseReports.NONE),
-            sgr_mouse=is_set(1006),
             alternate_screen=self._open.get("active_screen", "GhosttyTerminalScreen") != 0,
             cursor_visible=is_set(25),
         )

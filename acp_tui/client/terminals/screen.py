@@ -8,7 +8,7 @@ screen switches among them, which costs more than libghostty's 14 ns per byte, a
 missing only if the ring drops them before the emulator has read them. It then continues with the next complete line.
 
 The size is the one in the conversation's state; the code that changes it has told the program. The code that runs the
-program also answers its queries. Keys, pastes, and the mouse are encoded like xterm does, without libghostty's encoder,
+program also answers its queries. Keys and pastes are encoded like xterm does, without libghostty's encoder,
 because Textual says what a key means, not which key it was, and because this has to work with any emulator.
 """
 
@@ -19,7 +19,7 @@ from functools import partial
 from threading import Lock
 from typing import Final, TypeAlias
 
-from acp_tui.client.terminals.emulator import BARE_LINE_FEEDS, Emulator, Line, MouseReports, TerminalModes
+from acp_tui.client.terminals.emulator import BARE_LINE_FEEDS, Emulator, Line, TerminalModes
 from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.conversation.buffers import from_character_boundary
 from acp_tui.conversation.entries import TerminalState
@@ -215,9 +215,6 @@ _NUMBERED: Final = {"insert": 2, "delete": 3, "pageup": 5, "pagedown": 6} | dict
 _FIRST_FUNCTION_KEYS: Final = {"f1": "P", "f2": "Q", "f3": "R", "f4": "S"}
 _MODIFIERS: Final = {"shift": 1, "alt": 2, "meta": 2, "ctrl": 4}
 
-LEFT, MIDDLE, RIGHT, NO_BUTTON, WHEEL_UP, WHEEL_DOWN = 0, 1, 2, 3, 64, 65
-"""The buttons of `encode_mouse`."""
-
 
 def encode_key(key: str, character: str | None, modes: TerminalModes) -> bytes:
     """What to type for a key that Textual calls `key`, such as `ctrl+left`; empty if it has no meaning here."""
@@ -257,36 +254,6 @@ def encode_paste(text: str, modes: TerminalModes) -> bytes:
     harmless = "".join(char for char in lines if char in "\t\r" or char.isprintable() or char > "\x9f")
     typed = harmless.encode("utf-8", "replace")
     return b"\x1b[200~" + typed + b"\x1b[201~" if modes.bracketed_paste else typed
-
-
-def encode_mouse(
-    button: int,
-    column: int,
-    row: int,
-    modes: TerminalModes,
-    *,
-    is_pressed: bool = True,
-    is_motion: bool = False,
-    modifiers: int = 0,
-) -> bytes:
-    """What to type for the mouse at a cell of the screen, counted from 0; empty if the program hasn't requested it.
-
-    `modifiers` is the sum of 4 for shift, 8 for alt, and 16 for ctrl.
-    """
-    wanted = modes.mouse
-    is_drag = is_motion and button != NO_BUTTON
-    if wanted is MouseReports.NONE or (is_motion and wanted is MouseReports.CLICKS):
-        return b""
-    if is_motion and not is_drag and wanted is not MouseReports.EVERY_MOVE:
-        return b""
-    code = button + modifiers + (32 if is_motion else 0)
-    if modes.sgr_mouse:
-        return f"\x1b[<{code};{column + 1};{row + 1}{'M' if is_pressed else 'm'}".encode()
-    if not is_pressed:
-        code = NO_BUTTON + modifiers
-    if column > 222 or row > 222:  # one byte can't represent it
-        return b""
-    return b"\x1b[M" + bytes([32 + code, 33 + column, 33 + row])
 
 
 def encode_focus(has_focus: bool, modes: TerminalModes) -> bytes:

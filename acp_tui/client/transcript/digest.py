@@ -71,7 +71,7 @@ class Digest:
         if isinstance(event, OwnAction) and isinstance(event.update, Renamed):
             part = self.parts.get(event.session_id or "")
             if part is not None:
-                part.title, part.is_named = masked_text(event.update.title)[:MAX_TITLE], True
+                part.title, part.is_named = _cut(masked_text(event.update.title)), True
                 self.changed.add(part.session_id)
         if isinstance(event, Frame) and isinstance(message, dict):
             at = self._start + event.at
@@ -133,12 +133,12 @@ class Digest:
                 if not self._quirks.leaves_out(text):
                     self._asked(part, text, at)
             case "session_info_update" if isinstance(update.get("title"), str) and not part.is_named:
-                part.title = masked_text(update["title"])[:MAX_TITLE]
+                part.title = _cut(masked_text(update["title"]))
                 self.changed.add(part.session_id)
 
     def _asked(self, part: SessionPart, text: str, at: float) -> None:
         first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-        part.first_words = part.first_words or masked_text(first)[:MAX_TITLE]
+        part.first_words = part.first_words or _cut(masked_text(first))
         kept = text[: part.room_asked]
         part.room_asked -= len(kept)
         part.asked += [kept, "\n"]
@@ -182,3 +182,7 @@ def _seconds(started_at: str) -> float:
     except (ValueError, OverflowError, OSError):
         return 0.0
     return start
+
+
+def _cut(title: str) -> str:
+    return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…"

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
     from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session_history import LeftSession
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.app.notifier import Notifier
     from acp_tui.ui.app.settings.follower import LiveSettings
     from acp_tui.ui.changes.follower import FolderChanges
-    from acp_tui.ui.tab.reopening import LeftSession
 
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
@@ -439,7 +439,6 @@ class AcpTuiApp(BaseApp):
         if self._settings_file is not None:
             live = await self._made_live_settings()
             await live.open()
-            self.run_worker(live.follow_themes(self.looks.user_themes, partial(self.say, is_wrong=True)))
             await live.follow()
 
     async def settings_in_force(self) -> Settings:
@@ -483,7 +482,7 @@ class AcpTuiApp(BaseApp):
             self.keymap = keymap_of(settings.keys)
         for tab in self.tabs:
             tab.use_settings(self.settings)
-        return (*theme_notes(settings.appearance.theme, self.available_themes), *self.keymap.notes)
+        return (*theme_notes(settings.appearance.theme), *self.keymap.notes)
 
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None
@@ -498,9 +497,9 @@ class AcpTuiApp(BaseApp):
         try:
             replace_file(file, self.export_screenshot().encode(), is_ours=False)
         except OSError as error:
-            self.notify(f"It can't be saved in {file}: {error.strerror}", severity="error", markup=False)
+            self.notify(f"The picture can't be saved in {file}: {error.strerror}", severity="error", markup=False)
         else:
-            self.notify(f"Saved in {file}", markup=False)
+            self.notify(f"The picture is saved in {file}", markup=False)
         return None
 
     async def _start_agent(self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]) -> Agent:

@@ -15,7 +15,7 @@ from textual.app import App
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import hosted_again
-from acp_tui.client.sessions.session_history import SessionFromRecording, past_session, recording_store
+from acp_tui.client.sessions.session_history import LeftSession, SessionFromRecording, past_session, recording_store
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import RecordingSettings
@@ -30,7 +30,7 @@ from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.loading import preload_in_thread
-from acp_tui.ui.tab.reopening import LeftSession, left_sessions
+from acp_tui.ui.tab.reopening import left_sessions
 from acp_tui.ui.tab.tab import Tab
 
 

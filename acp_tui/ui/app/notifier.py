@@ -54,7 +54,7 @@ def _sequence(channel: str, title: str, text: str, environ: Mapping[str, str]) -
         case "bell":
             return BELL  # tmux handles the bell itself
         case "osc9":
-            # A digit at the start would be another command, such as a progress bar.
+            # A digit at the start would be another command.
             sequences = [f"\x1b]9;acp-tui: {title}: {text}\x1b\\"]
         case "osc99":
             parts = (("d=0:p=title", title), ("d=1:p=body", text))
@@ -77,26 +77,6 @@ def _through(sequence: str, environ: Mapping[str, str]) -> str:
 def window_title(text: str) -> str:
     """The sequence to set the window's title. tmux uses it for its own pane."""
     return f"\x1b]2;{plain(text)}\x1b\\"
-
-
-_PROGRESS_PROGRAMS: Final = frozenset({"ghostty", "WezTerm"})
-_PROGRESS_VARIABLES: Final = ("WT_SESSION", "ConEmuPID", "GHOSTTY_RESOURCES_DIR", "WEZTERM_PANE")
-_PROGRESS: Final = {
-    TabState.WORKING: "3;0",  # the percentage is unknown
-    TabState.NEEDS_YOU: "4;100",
-    TabState.FAILED: "2;100",
-}
-NO_PROGRESS: Final = "0;0"
-
-
-def knows_progress(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal is known to support OSC 9;4. Others may show it as a notification."""
-    return environ.get("TERM_PROGRAM") in _PROGRESS_PROGRAMS or any(name in environ for name in _PROGRESS_VARIABLES)
-
-
-def progress(state: str, environ: Mapping[str, str]) -> str:
-    """The sequence that shows a state of `_PROGRESS` in the taskbar."""
-    return _through(f"\x1b]9;4;{state}\x1b\\", environ)
 
 
 def _encoded(text: str) -> str:
@@ -124,7 +104,6 @@ class Notifier:
         self._environ = environ
         self._watches: dict[Tab, NewsWatch] = {}
         self._title = ""
-        self._progress = NO_PROGRESS
         self._command = NoticeCommand(lambda problem: app.notify(problem, severity="warning", markup=False))
 
     def check_tabs(self) -> None:
@@ -136,13 +115,9 @@ class Notifier:
             if news is not None and not self._app.app_focus:
                 self._tell(tab, news)
         self._show_title()
-        self._show_progress()
 
     def close(self) -> None:
-        """Restore the window's title, and clear the progress in the taskbar."""
-        if self._progress != NO_PROGRESS:
-            self._write(progress(NO_PROGRESS, self._environ))
-            self._progress = NO_PROGRESS
+        """Restore the window's title."""
         if self._title:
             self._write(PUT_TITLE_BACK)
             self._title = ""
@@ -198,11 +173,3 @@ class Notifier:
     @property
     def _most_urgent(self) -> TabState:
         return max((tab.state for tab in self._app.tabs), key=URGENCY.index, default=TabState.IDLE)
-
-    def _show_progress(self) -> None:
-        wanted = self._settings.progress
-        is_shown = wanted == "on" or (wanted == "auto" and knows_progress(self._environ))
-        state = _PROGRESS.get(self._most_urgent, NO_PROGRESS) if is_shown else NO_PROGRESS
-        if state != self._progress:
-            self._progress = state
-            self._write(progress(state, self._environ))

@@ -21,13 +21,12 @@ from textual.screen import ModalScreen, Screen
 from textual.types import CSSPathType
 from textual.widget import Widget
 
-from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
 from acp_tui.ui.kit.terminal_colors import has_unicode
-from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_for, theme_notes
+from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, stylesheets, theme_for, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.links import WithoutLinks
@@ -35,7 +34,6 @@ from acp_tui.ui.textual_gaps.internals import PatchedApp, bindings_of_key, forge
 
 if TYPE_CHECKING:
     from acp_tui.ui.commands.help import Pickers
-    from acp_tui.ui.kit.user_themes import UserThemes
 
 
 @cache
@@ -63,22 +61,10 @@ class AppStyles:
         """The theme that matches the terminal, if none is set."""
         for own in OWN_THEMES:
             app.register_theme(own)
-        self.notes: Sequence[str] = ()
-        """What is wrong with the user's themes, as far as they were needed for the first frame."""
-        self._appearance = appearance
-        if appearance.theme and appearance.theme not in THEME_NAMES:
-            self.notes = self.user_themes.use()
         self.use(appearance)
         # Nothing is styled yet, so the first parse of the stylesheets uses the theme. A second isn't needed.
         forget_callbacks(app)
         app.stylesheet.set_variables(app.get_css_variables())
-
-    @cached_property
-    def user_themes(self) -> UserThemes:
-        # Only a user who has some pays for them before the first frame.
-        from acp_tui.ui.kit.user_themes import FOLDER, UserThemes
-
-        return UserThemes(self._app, settings_file().parent / FOLDER)
 
     def use(self, appearance: Appearance) -> None:
         self._appearance, app = appearance, self._app
@@ -121,8 +107,6 @@ class AppStyles:
 
     async def choose_theme(self, chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
         """Let the user preview themes, and `keep` the chosen one. If none is chosen, the previous one comes back."""
-        for problem in self.user_themes.use():
-            self._app.notify(problem, severity="warning", markup=False)
         themes = sorted(self._app.available_themes)
         try:
             name = await self._app.pickers.choose_theme(themes, chosen, self.try_on)
@@ -164,12 +148,7 @@ class BaseApp(PatchedApp):
         self.toasts = Toasts(self)
         self.looks = AppStyles(self, self.settings.appearance, environ)
         self.keymap = keymap_of(self.settings.keys)
-        self._notes = (
-            *notes,
-            *self.looks.notes,
-            *theme_notes(self.settings.appearance.theme, self.available_themes),
-            *self.keymap.notes,
-        )
+        self._notes = (*notes, *theme_notes(self.settings.appearance.theme), *self.keymap.notes)
         self._used_commands: Sequence[str] = ()
         """The IDs of commands chosen in the palette, latest first."""
 

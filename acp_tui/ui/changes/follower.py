@@ -101,7 +101,7 @@ class FolderChanges:
     def is_listed_or_say(self) -> bool:
         """Whether there is a list. If not, tell the user why."""
         if not self._has_begun.is_set():
-            self._say(f"Still {TAKING_STOCK}.")
+            self._say(f"acp-tui is still {TAKING_STOCK}.")
         elif self._failure:
             self._say(self._failure, severity="warning")
         elif self._tracker is not None:

@@ -39,10 +39,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
     from acp_tui.ui.prompt import PromptInput
 
-KEYS: Final = (
-    "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · {changes_undo} undo"
-    " · {changes_reload} refresh · {dialog_close} back"
-)
+KEYS: Final = "{changes_undo} undo · {changes_reload} refresh · {dialog_close} back"
+KEYS_OF_CHANGES: Final = "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · "
 NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
 RELOAD: Final = " · {changes_reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
@@ -169,7 +167,9 @@ class ChangesScreen(ModalScreen[None]):
         self._since.update(who if changes else nothing)
         self._notes.update(make_visible("\n".join(notes)))
         self._notes.display = bool(notes)
-        told = KEYS.replace(RELOAD, COPY + RELOAD) if self._is_in_worktree else KEYS
+        told = KEYS_OF_CHANGES * bool(changes) + KEYS
+        if changes and self._is_in_worktree:
+            told = told.replace(RELOAD, COPY + RELOAD)
         if comments := self._prompt.comments:
             told = f"{{send_comments}} {counted(comments)} to the prompt · {told}"
         self._keys.update(keys_in_force(self).hint(told))

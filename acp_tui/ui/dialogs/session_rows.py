@@ -16,7 +16,7 @@ from acp_tui.ui.rendering.wrapping import cut, width_cells
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.values import dataclass
 
-TITLE_CELLS: Final = 32
+TITLE_CELLS: Final = 24
 """Cells reserved for the title."""
 MAX_WHEN_CELLS: Final = 16
 MAX_AGENT_CELLS: Final = 14
@@ -143,7 +143,7 @@ def session_rows(
 def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
     """The columns that aren't empty and fit into `cells`. The least important ones are dropped first."""
     columns = {name: texts for name, texts in columns.items() if any(texts)}
-    for name in ("prompts", "state", "agent", "folder", "changes"):
+    for name in ("prompts", "state", "folder", "changes", "agent"):
         if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
             break
         columns.pop(name, None)

@@ -11,24 +11,20 @@ from rich.style import Style
 from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.geometry import Offset, Region, clamp
+from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
-from acp_tui.client.terminals.emulator import Line, MouseReports, TerminalModes
+from acp_tui.client.terminals.emulator import Line, TerminalModes
 from acp_tui.client.terminals.pty import TerminalInputFull
 from acp_tui.client.terminals.screen import (
-    NO_BUTTON,
-    WHEEL_DOWN,
-    WHEEL_UP,
     TerminalScreen,
     Window,
     encode_focus,
     encode_key,
-    encode_mouse,
     encode_paste,
 )
 from acp_tui.conversation.conversation import Change
@@ -55,7 +51,7 @@ Row: TypeAlias = tuple[Line, int | None]
 
 
 class TakenTerminal(Widget, can_focus=True):
-    """Draws the terminal, and encodes keys, pastes, and mouse events for its program."""
+    """Draws the terminal, and encodes keys and pastes for its program."""
 
     DEFAULT_CSS = "TakenTerminal { height: 1fr; }"
     ALLOW_SELECT = False
@@ -93,7 +89,6 @@ class TakenTerminal(Widget, can_focus=True):
         self._rows: list[Row] = []
         self._strips: list[Strip] = []
         self._base = Style.null()
-        self._mouse_at: tuple[int, int] | None = None
         self._frames = Frames(self, self._draw_frame, lambda now: FLOOD_FRAME_S if screens.has_flood(now) else FRAME_S)
 
     @property
@@ -222,50 +217,16 @@ class TakenTerminal(Widget, can_focus=True):
         screen = self._screens.screen(self._state)
         return screen.modes if screen is not None else TerminalModes()
 
-    # The mouse
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Send a button press. Capture the mouse to get its release outside of the widget, too."""
-        self.capture_mouse()
-        self._tell_mouse(event, event.button - 1)
-
-    def on_mouse_up(self, event: events.MouseUp) -> None:
-        self.release_mouse()
-        self._tell_mouse(event, event.button - 1, is_pressed=False)
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        if (event.x, event.y) != self._mouse_at:
-            self._tell_mouse(event, event.button - 1 if event.button else NO_BUTTON, is_motion=True)
-
     @on(events.MouseScrollUp)
     @on(events.MouseScrollDown)
     def _turn_wheel(self, event: events.MouseScrollUp | events.MouseScrollDown) -> None:
-        """Send the wheel if the program asked for it; in full-screen programs, send arrow keys, as xterm does."""
-        modes = self._modes
-        is_up = isinstance(event, events.MouseScrollUp)
-        if self._state.has_exited or not (modes.alternate_screen or modes.mouse is not MouseReports.NONE):
-            event.stop()
-            self._scroll(-WHEEL_LINES if is_up else WHEEL_LINES)
-        elif modes.mouse is not MouseReports.NONE:
-            self._tell_mouse(event, WHEEL_UP if is_up else WHEEL_DOWN)
-        else:
-            event.stop()
-            self._tell(encode_key("up" if is_up else "down", None, modes) * WHEEL_LINES)
-
-    def _tell_mouse(
-        self, event: events.MouseEvent, button: int, *, is_pressed: bool = True, is_motion: bool = False
-    ) -> None:
+        """Scroll; in full-screen programs, send arrow keys, as xterm does."""
         event.stop()
-        self._mouse_at = event.x, event.y
-        if self.lines_below:  # the program doesn't know what the user is looking at
-            return
-        column, row = clamp(event.x, 0, self.size.width - 1), clamp(event.y, 0, self.size.height - 1)
-        modifiers = 4 * event.shift + 8 * event.meta + 16 * event.ctrl
-        self._tell(
-            encode_mouse(
-                button, column, row, self._modes, is_pressed=is_pressed, is_motion=is_motion, modifiers=modifiers
-            )
-        )
+        is_up, modes = isinstance(event, events.MouseScrollUp), self._modes
+        if modes.alternate_screen and not self._state.has_exited:
+            self._tell(encode_key("up" if is_up else "down", None, modes) * WHEEL_LINES)
+        else:
+            self._scroll(-WHEEL_LINES if is_up else WHEEL_LINES)
 
     def _scroll(self, lines: int) -> None:
         if self._window is not None:
@@ -313,7 +274,7 @@ class KeyboardLine(Static):
 
 
 class TakeOver(Screen[None]):
-    """Gives keyboard and mouse to the program in a terminal. Closes when the user leaves."""
+    """Gives the keyboard to the program in a terminal. Closes when the user leaves."""
 
     PLACE: ClassVar[Place] = "terminal"
 

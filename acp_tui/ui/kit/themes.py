@@ -6,7 +6,7 @@ inside the package in a wheel, and next to it in a checkout or an editable insta
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
@@ -71,11 +71,11 @@ COLOR_NAMES: Final = (
 )
 
 
-def theme_notes(name: str, known: Collection[str]) -> tuple[str, ...]:
+def theme_notes(name: str) -> tuple[str, ...]:
     """Report an unknown theme in the settings. "" is the one that matches the terminal."""
-    if not name or name in known:
+    if not name or name in THEME_NAMES:
         return ()
-    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(known))}",)
+    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(THEME_NAMES))}",)
 
 
 _palettes: dict[str, tuple[Theme, Palette]] = {}

@@ -208,6 +208,7 @@ MAX_RECENT: Final = 8
 LOOKED_BACK: Final = 200
 """The number of conversation entries to search for files."""
 READING: Final = InfoRow("Finding files …")
+NONE_FOUND: Final = InfoRow("No file matches, so this is sent as text")
 
 Row: TypeAlias = Suggestion | InfoRow
 
@@ -223,8 +224,9 @@ async def rows_for(
         return list(_suggestions(files.find(writing.path, recent, is_stale)))
 
     rows = await to_thread.run_sync(look, abandon_on_cancel=True)
-    needs_reading = not files.is_read and writing.lines is None and not is_written_out(writing.path)
-    return rows or ([READING] if needs_reading else [])
+    if rows or writing.lines is not None or is_written_out(writing.path):
+        return rows
+    return [NONE_FOUND if files.is_read else READING]
 
 
 def _suggestions(found: Iterable[Match]) -> Iterator[Suggestion]:

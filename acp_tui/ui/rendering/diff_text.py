@@ -22,68 +22,27 @@ MAX_LINES_ABOVE: Final = 24
 """Lines to lex above the first visible one. They take 5 ms, and a page has several hunks."""
 MAX_CHARACTERS_ABOVE: Final = 4_000
 
-_LANGUAGES: Final = {
-    "bash": "bash",
-    "c": "c",
+_SIMILAR: Final = {
     "cc": "cpp",
-    "cfg": "ini",
-    "cpp": "cpp",
-    "cs": "csharp",
-    "css": "css",
-    "dart": "dart",
-    "diff": "diff",
-    "dockerfile": "docker",
-    "ex": "elixir",
-    "exs": "elixir",
-    "go": "go",
     "h": "c",
     "hpp": "cpp",
-    "hs": "haskell",
     "htm": "html",
-    "html": "html",
-    "ini": "ini",
-    "java": "java",
-    "js": "javascript",
-    "json": "json",
-    "jsx": "jsx",
     "kt": "kotlin",
-    "lua": "lua",
-    "makefile": "make",
-    "md": "markdown",
-    "ml": "ocaml",
     "mjs": "javascript",
-    "php": "php",
-    "pl": "perl",
-    "ps1": "powershell",
-    "py": "python",
+    "ml": "ocaml",
     "pyi": "python",
-    "r": "r",
-    "rb": "ruby",
-    "rs": "rust",
-    "scala": "scala",
-    "scss": "scss",
-    "sh": "bash",
-    "sql": "sql",
     "svelte": "html",
-    "swift": "swift",
     "tcss": "css",
-    "tf": "terraform",
-    "toml": "toml",
-    "ts": "typescript",
-    "tsx": "tsx",
+    "txt": "",
     "vue": "html",
-    "xml": "xml",
-    "yaml": "yaml",
-    "yml": "yaml",
-    "zig": "zig",
-    "zsh": "zsh",
 }
+"""Languages of file endings that Pygments doesn't know by the ending itself."""
 
 
 def language_of(path: str) -> str:
-    """The language for a file name; "" if it's unknown."""
-    name = PurePosixPath(path).name.lower()
-    return _LANGUAGES.get(name.rpartition(".")[2], "")
+    """The language for a file name, which may be unknown; "" if it has none."""
+    ending = PurePosixPath(path).name.lower().rpartition(".")[2]
+    return _SIMILAR.get(ending, ending)
 
 
 def has_colors(palette: Palette) -> bool:

@@ -14,7 +14,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message, OwnCommand, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import BlockContent, FileChange, TextDiff
-from acp_tui.ui.replay.timeline import Timeline
+from acp_tui.ui.replay.timeline import Front, Timeline
 from acp_tui.values import dataclass
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -56,10 +56,20 @@ class Player:
     def restart(self) -> None:
         """Return to the beginning. This creates new conversations."""
         self.moment = 0
-        self.front: SessionId | None = None
-        """The session that the user turned to last."""
+        self._front = Front()
         self._replay = Replay(self.timeline.events)
-        self._known: set[SessionId | None] = {None}
+
+    def jump(self) -> bool:
+        """Go to the end at once, if what the timeline has read is that."""
+        at_end = self.timeline.at_end
+        if at_end is not None:
+            self.moment, self._front, self._replay = self.timeline.length, self.timeline.front, at_end
+        return at_end is not None
+
+    @property
+    def front(self) -> SessionId | None:
+        """The session that the user turned to last."""
+        return self._front.session_id
 
     @property
     def is_at_end(self) -> bool:
@@ -80,11 +90,7 @@ class Player:
         step = self._replay.step()
         assert step is not None
         self.moment += 1
-        is_prompt = self.timeline.is_prompt(self.moment)
-        for touch in step.touched:
-            if touch.session_id is not None and (is_prompt or touch.session_id not in self._known):
-                self.front = touch.session_id
-            self._known.add(touch.session_id)
+        self._front.note(step, is_prompt=self.timeline.is_prompt(self.moment))
         return step
 
     @property
@@ -137,7 +143,10 @@ class Projector:
         is_back = self.goal < player.moment
         if is_back:
             player.restart()
-        self.is_news = self.is_news or is_back or self.goal - player.moment > FAR
+        is_far = self.goal - player.moment > FAR
+        self.is_news = self.is_news or is_back or is_far
+        if is_far and self.goal >= player.timeline.length and player.jump():
+            self._on_step(Step(player.timeline.events[-1], ()))
         while player.moment < min(self.goal, player.timeline.length):
             step = player.step()
             if not self.is_news or (not is_back and player.moment == self.goal):

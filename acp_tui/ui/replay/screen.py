@@ -38,7 +38,7 @@ from acp_tui.ui.replay.bar import Position, ReplayBar
 from acp_tui.ui.replay.panel import ReplayPanel
 from acp_tui.ui.replay.player import Pace, Player, Projector, Spot, moment_of
 from acp_tui.ui.replay.recorded_reply import RecordedReply
-from acp_tui.ui.replay.timeline import RecordedAnswer, Timeline, growth_of
+from acp_tui.ui.replay.timeline import RecordedAnswer, Timeline
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, Status, StatusLine, state_of_tab, tab_label
@@ -141,16 +141,14 @@ class ReplayScreen(Screen[None]):
         *,
         pace: Pace,
         until: Spot | None = None,
-        is_followed: bool = False,
         settings: Settings | None = None,
     ) -> None:
-        """`until` is where it pauses first. If `is_followed`, it begins at the end and shows new events."""
+        """`until` is where it pauses first."""
         super().__init__()
         self.timeline = timeline
         self._player = Player(timeline)
         self.projector = Projector(self._player, pace, self._show_step)
         self._until = until
-        self._is_followed = is_followed
         self._settings = settings or Settings()
         self._chosen: SessionId | None = None
         """The session that stays on the screen; None: the one that the user turned to last."""
@@ -182,7 +180,7 @@ class ReplayScreen(Screen[None]):
 
     @work
     async def _begin(self) -> None:
-        needs_all = self._is_followed or self._until is not None or self.projector.pace.speed == 0
+        needs_all = self._until is not None or self.projector.pace.speed == 0
         async with create_task_group() as reading:
             reading.start_soon(self._read_all)
             with move_on_after(math.inf if needs_all else ENOUGH_S):
@@ -193,11 +191,6 @@ class ReplayScreen(Screen[None]):
         self._tell_problems()
         self._tell()
         if is_long:
-            return
-        if self._is_followed:
-            self.projector.plays = False
-            self._go_to(self.timeline.length)
-            self._follow_file()
             return
         if self._until is not None:
             self.projector.stop_at = await to_thread.run_sync(moment_of, self.timeline, self._until)
@@ -257,18 +250,6 @@ class ReplayScreen(Screen[None]):
             await self.projector.play()
         self._tell()
 
-    @work(group="following")
-    async def _follow_file(self) -> None:
-        try:
-            async for _ in growth_of(self.timeline.recording.path):
-                was_at_end = self.projector.moment >= self.timeline.length
-                await self._read_on()
-                if was_at_end:
-                    self._go_to(self.timeline.length)
-                self._tell()
-        except (OSError, RuntimeError) as error:
-            self.notify(f"It can't be followed: {error}", severity="error", markup=False)
-
     # What is shown
 
     def _show_step(self, step: Step) -> None:
@@ -316,8 +297,6 @@ class ReplayScreen(Screen[None]):
     @property
     def _place(self) -> str:
         """The position in words, if there is no other note."""
-        if self._is_followed:
-            return "following"
         if self.timeline.is_being_read:
             return READING
         return "the end" if self.timeline.events and self._player.is_at_end else ""
@@ -444,16 +423,13 @@ class ReplayApp(BaseApp):
         *,
         pace: Pace | None = None,
         until: Spot | None = None,
-        is_followed: bool = False,
         settings: Settings | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         """See `ReplayScreen`; `notes` are the problems of the settings."""
         super().__init__(settings, notes)
         self.keymap = replay_keymap(self.keymap)
-        self._make_screen = partial(
-            ReplayScreen, timeline, pace=pace or Pace(), until=until, is_followed=is_followed, settings=self.settings
-        )
+        self._make_screen = partial(ReplayScreen, timeline, pace=pace or Pace(), until=until, settings=self.settings)
 
     def on_mount(self) -> None:
         self.tell_notes(self._notes)

@@ -70,13 +70,29 @@ class RecordedEvents(Sequence[Event]):
         return self._edit(self._recording.event_in(range(start, start + self._sizes[index])))
 
 
+class Front:
+    """Follows which session the user turned to last."""
+
+    def __init__(self) -> None:
+        self.session_id: SessionId | None = None
+        self._known: set[SessionId | None] = {None}
+
+    def note(self, step: Step, *, is_prompt: bool) -> None:
+        for touch in step.touched:
+            if touch.session_id is not None and (is_prompt or touch.session_id not in self._known):
+                self.session_id = touch.session_id
+            self._known.add(touch.session_id)
+
+
 @dataclass(eq=False)
 class Timeline:
     """The recording as far as it's read. A moment is the number of events before it."""
 
     recording: Recording
-    edit: Callable[[Event], Event] = lambda event: event
+    edit: Callable[[Event], Event] | None = None
     """Replaces an event with another, at the same time."""
+    front: Front = field(default_factory=Front)
+    """At the end."""
     events: RecordedEvents = field(init=False)
     agent: str = ""
     """The agent's title or name, or its command's name."""
@@ -96,7 +112,7 @@ class Timeline:
     def __post_init__(self) -> None:
         self.agent = self.header.agent
         self._scan = Replay(self.recording)
-        self.events = RecordedEvents(self.recording, self.edit)
+        self.events = RecordedEvents(self.recording, self.edit or (lambda event: event))
 
     @property
     def header(self) -> Header:
@@ -110,6 +126,12 @@ class Timeline:
     def auth_status(self) -> AuthStatus | None:
         """Who was logged in at the end, as far as the agent had told."""
         return self._scan.auth_status
+
+    @property
+    def at_end(self) -> Replay | None:
+        """The recording played to its end; None if that isn't what is shown, or will change."""
+        is_final = not self.is_being_read and self.edit is None
+        return self._scan if is_final else None
 
     @property
     def length(self) -> int:
@@ -171,7 +193,8 @@ class Timeline:
         event = step.event
         if self.length <= EVENTS_WITH_A_HANDSHAKE and isinstance(event, Frame):
             self.agent = _agent_in(event.data) or self.agent
-        if is_prompt(event):
+        self.front.note(step, is_prompt=(is_new := is_prompt(event)))
+        if is_new:
             self._prompts.append(self.length)
         if any(touch.change != NOTHING or not touch.conversation.entries for touch in step.touched):
             self._changes.append(self.length)

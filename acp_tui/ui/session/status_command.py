@@ -1,7 +1,6 @@
 """A line of a user's command for the status line, such as a branch or the price of a day.
 
-It runs at calm moments only: when a session opens, when a turn ends, when the title or the branch changes, and from
-time to time while the agent is idle.
+It runs at calm moments only: when a session opens, when a turn ends, and when the title changes.
 """
 
 from __future__ import annotations
@@ -10,12 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from anyio import to_thread
-from textual.timer import Timer
 from textual.widget import Widget
 
 from acp_tui.client.programs import run_program
-from acp_tui.client.safe_git import branch_of
 from acp_tui.client.settings.settings import Appearance
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.plain_text import plain_text
@@ -45,11 +41,8 @@ class StatusCommand:
         self._show = show
         self._warn = warn
         self._argv: tuple[str, ...] = ()
-        self._every_s = 0.0
-        self._timer: Timer | None = None
         self._was_idle = True
         self._title = conversation.title
-        self._branch: str | None = None
         self._is_running = False
         self._is_due = False
         """Whether it should run again after the present run."""
@@ -71,17 +64,6 @@ class StatusCommand:
             self.refresh()
         elif self._was_idle and (not was_idle or self._title != title):
             self.refresh()
-        every_s = appearance.status_command_every_s if argv else 0.0
-        if every_s != self._every_s:
-            self._every_s = every_s
-            if self._timer is not None:
-                self._timer.stop()
-            self._timer = self._place.set_interval(every_s, self._refresh_if_idle) if every_s else None
-
-    def note_files(self) -> None:
-        """Run the command if the branch has changed. Call it when files have."""
-        if self._argv and self._conversation.is_idle:
-            self._place.run_worker(self._look_at_branch(), group="status_command")
 
     def refresh(self) -> None:
         """Run the command now, or again after it has ended."""
@@ -90,16 +72,6 @@ class StatusCommand:
         elif self._argv:
             self._is_running = True
             self._place.run_worker(self._run(), group="status_command")
-
-    def _refresh_if_idle(self) -> None:
-        if self._conversation.is_idle:
-            self.refresh()
-
-    async def _look_at_branch(self) -> None:
-        branch = await to_thread.run_sync(branch_of, self._cwd)
-        if branch != self._branch:
-            self._branch = branch
-            self.refresh()
 
     async def _run(self) -> None:
         try:
@@ -111,7 +83,6 @@ class StatusCommand:
             self._is_running = False
 
     async def _run_once(self, argv: tuple[str, ...]) -> None:
-        self._branch = await to_thread.run_sync(branch_of, self._cwd)
         if "/" in argv[0] and not argv[0].startswith("/"):
             problem, output = "must be a full path, or a name in PATH", b""
         else:

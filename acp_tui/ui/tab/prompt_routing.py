@@ -475,7 +475,7 @@ class PromptController:
             return
         taken = session.queue.take(key)
         if taken is None:
-            self._tab.say("It was just sent.", severity="warning")
+            self._tab.say("That prompt was just sent.", severity="warning")
         else:
             self._prompt.attach(*taken.images)
         self._show_changed(session)
@@ -511,7 +511,7 @@ class PromptController:
             self._look_at_clock(session)
             return
         if all(prompt.key != key for prompt in queue.prompts):
-            self._tab.say("It was just sent.", severity="warning")
+            self._tab.say("That prompt was just sent.", severity="warning")
             return
         queue.move(key, -len(queue.prompts))
         if session.conversation.is_idle:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import PastSession, SessionFromRecording, reread
+from acp_tui.client.sessions.session_history import (
+    LeftSession,
+    PastSession,
+    SessionFromRecording,
+    left_session,
+    reread,
+)
 from acp_tui.client.transcript.index import SessionIndex
-from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import InfoChanged, Renamed
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.values import dataclass
@@ -21,7 +26,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 MARKUP: Final = "<"
-HostState: TypeAlias = Literal["", "runs", "watched", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,45 +78,11 @@ def is_shown(past: PastSession, session: Session | None, link: AgentLink) -> boo
     return is_ours and (past.is_listed or past.is_latest)
 
 
-@dataclass(frozen=True, slots=True)
-class LeftSession:
-    """A session that was open when the user quit, and in which something was said."""
-
-    session_id: str
-    title: str
-    agent: str
-    """The name of its agent's command."""
-    agent_is_listed: bool
-    """Whether that name works on the command line."""
-    can_reopen: bool
-    """Whether the agent supports it and the folder exists."""
-    host: HostState = ""
-    """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
-
-
 def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
     """The sessions left in the tabs, from left to right, without those read from recordings."""
-    left = []
-    for tab in tabs:
-        session, agent, command = tab.session, tab.link.agent, tab.link.command
-        if session is None or isinstance(session, SessionFromRecording):
-            continue
-        is_gone = tab.link.has_lost_host
-        if command is not None and command.is_host and (is_gone or not session.is_closed):
-            title = session.conversation.shown_title or session.session_id
-            host: HostState = "gone" if is_gone else "watched" if session.is_read_only else "runs"
-            left.append(LeftSession(session.session_id, title, command.name, False, can_reopen=True, host=host))
-        elif agent is not None and any(
-            isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries
-        ):
-            offered = agent.capabilities
-            left.append(
-                LeftSession(
-                    session.session_id,
-                    session.conversation.shown_title or session.session_id,
-                    agent.command.name,
-                    agent.command.is_listed,
-                    (offered.load_session or offered.resume_session) and session.cwd.is_dir(),
-                )
-            )
-    return left
+    left = (
+        left_session(tab.session, tab.link.agent, tab.link.command, has_lost_host=tab.link.has_lost_host)
+        for tab in tabs
+        if tab.session is not None
+    )
+    return [one for one in left if one is not None]

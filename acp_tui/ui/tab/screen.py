@@ -298,9 +298,6 @@ class SessionScreen(Screen[None]):
 
     def on_folder_changes_changed(self) -> None:
         """Show how much has changed, and what."""
-        panel = self.tab.panel
-        if panel is not None and panel.status_command is not None:
-            panel.status_command.note_files()
         self.show_status()
         self._look_at_changes()
 

@@ -95,7 +95,8 @@ class WorktreesController:
 
     async def _may_leave(self, worktree: Worktree) -> bool:
         changes = await changes_in(worktree)
-        fate = await self._tab.ask(Picker(f"Worktree {worktree.name}", _rows(worktree, changes), search=False))
+        asked = f"Worktree {worktree.name}, whose tab closes: keep it?"
+        fate = await self._tab.ask(Picker(asked, _rows(worktree, changes), search=False))
         if fate is None:
             return False
         # Before anything is copied: it may be impossible to delete the worktree without losing commits.
@@ -143,7 +144,7 @@ def _rows(worktree: Worktree, changes: Sequence[ChangedFile]) -> list[PickerRow[
     back = PickerRow(
         WorktreeChoice.BRING_BACK,
         f"Copy its changes to {_shown(worktree.origin)} and delete it",
-        f"Uncommitted there: {named}. If it has commits, its branch stays.",
+        f"They arrive uncommitted: {named}. A branch with commits stays.",
     )
     return [keep, back, PickerRow(WorktreeChoice.DELETE, "Delete it with its changes", f"You lose {named}")]
 

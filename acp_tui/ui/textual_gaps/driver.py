@@ -207,6 +207,7 @@ class PacedDriver(LinuxDriver):
         if not self._is_continued:
             self._await_answers()
             super().disable_input()
+            self.write("\x1b[H\x1b[J")  # GNU screen has no other screen to go back to, unless the user wants that
             return
         self._disable_mouse_support()
         self.exit_event.set()

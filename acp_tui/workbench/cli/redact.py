@@ -22,12 +22,10 @@ MAX_ROWS: Final = 40
 
 def run(args: Args) -> int:
     """Write the file and print what was replaced. Returns the exit status."""
-    kept, dropped, secrets = (tuple(each or ()) for each in (args.keep_contents, args.drop_contents, args.secret))
-    if kept and dropped:
-        raise UsageError("--keep-contents already drops all other files, so it can't be used with --drop-contents")
+    secrets = tuple(args.secret or ())
     if any(len(text) < MIN_SECRET for text in secrets):
         raise UsageError(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
-    options = RedactOptions(secrets, dropped, kept or None, args.drop_media)
+    options = RedactOptions(secrets, args.drop_media)
     source, environ = Path(recording_named(args.word)), os.environ
     with ExitOnError(ExitCode.ERROR):
         report = redact(source, args.output, options, environ, socket.gethostname(), full_names(environ))
@@ -52,7 +50,6 @@ def _lines(report: RedactionReport, out: Path) -> Iterator[str]:
 
 
 def _beyond(report: RedactionReport) -> Iterator[tuple[int, str]]:
-    yield report.files_left_out, "files: contents replaced by lines of the same length"
     yield report.media_left_out, "images or sounds: dropped"
     yield report.media_kept, "images or sounds: kept, NOT looked into (to drop them: --drop-media)"
     yield report.blobs_kept, "attachments and packed data: NOT looked into, except for plain text"

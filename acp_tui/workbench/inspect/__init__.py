@@ -29,7 +29,7 @@ from acp_tui.workbench.inspect.index import (
     glimpse,
     read_entry,
 )
-from acp_tui.workbench.inspect.outline import Outline
+from acp_tui.workbench.inspect.outline import OutlineLine, outline
 from acp_tui.workbench.inspect.search import Query, Search
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LineSource, LiveSource
 
@@ -55,7 +55,7 @@ class Detail:
 
     row: IndexRow
     line: LoggedLine
-    outline: Outline | None
+    outline: Sequence[OutlineLine] | None
     """None: it isn't JSON."""
     notes: tuple[Finding, ...]
     is_over: bool
@@ -171,9 +171,7 @@ class Inspection:
         stop = min(limit, start + (SEARCHED_TEXTS if search.words else SEARCHED_LINES))
         if stop <= start:
             return False
-        columns = self.index.columns(start, stop)
-        names = (tuple(self.index.labels.values), tuple(self.index.sessions.values))
-        found = await to_thread.run_sync(search.candidates, columns, *names)
+        found = await to_thread.run_sync(search.candidates, start, self.index.flags(start, stop))
         if search.words and found:
             found = await self.source.matching(found, search.says)
         search.take(found, stop)
@@ -277,8 +275,8 @@ class Inspection:
         line = (await self._shown(await self.source.lines_at((position,)))).get(position)
         if line is None or not self.index.first <= position < self.index.end:
             return None
-        row, outline = self.index.row(position), await to_thread.run_sync(_outline, line)
-        return Detail(row, line, outline, self.notes.get(position, ()), self.source.now_s is None)
+        row, lines = self.index.row(position), await to_thread.run_sync(_outline, line)
+        return Detail(row, line, lines, self.notes.get(position, ()), self.source.now_s is None)
 
     async def _shown(self, lines: Mapping[int, LoggedLine]) -> Mapping[int, LoggedLine]:
         """Mask secrets."""
@@ -309,11 +307,11 @@ async def _done(lines: Collection[LoggedLine], work: Callable[[], T]) -> T:
     return work() if is_little else await to_thread.run_sync(work)
 
 
-def _outline(line: LoggedLine) -> Outline | None:
+def _outline(line: LoggedLine) -> Sequence[OutlineLine] | None:
     if line.kind not in (LineKind.IN, LineKind.OUT):
         return None
     try:
-        return Outline(line.data.decode("utf-8", "replace"))
+        return outline(line.data.decode("utf-8", "replace"))
     except ValueError:
         return None
 

@@ -211,17 +211,6 @@ class IndexRow:
     """Whether it breaks a rule of the protocol."""
 
 
-class IndexSlice(NamedTuple):
-    """A range of the index, copied for a thread."""
-
-    start: int
-    kinds: Sequence[int]
-    forms: Sequence[int]
-    labels: Sequence[int]
-    sessions: Sequence[int]
-    flags: Sequence[int]
-
-
 class Register(Generic[T]):
     """Numbers for recurring values. Number 0 is for the empty value, and for all values beyond the limit."""
 
@@ -352,9 +341,6 @@ class FrameIndex:
             return None
         return abs(self._at[partner - self.first] - self._at[at])
 
-    def columns(self, start: int, stop: int) -> IndexSlice:
-        """The columns of these lines that a search needs."""
-        part = slice(start - self.first, stop - self.first)
-        return IndexSlice(
-            start, self._kind[part], self._form[part], self._label[part], self._session[part], self._flags[part]
-        )
+    def flags(self, start: int, stop: int) -> Sequence[int]:
+        """The flags of these lines."""
+        return self._flags[start - self.first : stop - self.first]

@@ -1,22 +1,16 @@
-"""JSON as lines that fold, exactly as written: duplicate keys, key order, and number formats stay."""
+"""JSON as indented lines, exactly as written: duplicate keys, key order, and number formats stay."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import field
 from enum import Enum
-from typing import Any, Final, TypeAlias
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from acp_tui.values import dataclass
-
-LINES_AT_FIRST: Final = 300
-"""The number of lines to unfold at first."""
-LONG_TEXT: Final = 400
-"""Longer texts can be folded. Texts with line breaks always can."""
-SHORTENED: Final = 120
-PART: Final = 100
-"""The number of items of a long list, or lines of a long text, to fold into one part."""
+MAX_LINES: Final = 3_000
+MAX_TEXT: Final = 2_000
+"""Of a line of text, such as an image's data, no more characters are shown."""
 MAX_DEPTH: Final = 100
 
 
@@ -29,10 +23,17 @@ class Role(Enum):
     SIGN = "sign"
     """Brackets and commas."""
     ASIDE = "aside"
-    """Not in the JSON: how much is folded."""
+    """Not in the JSON: what isn't shown."""
 
 
 Piece: TypeAlias = tuple[str, Role]
+
+
+class OutlineLine(NamedTuple):
+    """A line to draw. Its texts are as the agent wrote them."""
+
+    depth: int
+    pieces: tuple[Piece, ...]
 
 
 class _Literal(str):
@@ -45,82 +46,12 @@ class _Object(list[tuple[str, Any]]):
     """The key-value pairs of an object."""
 
 
-class _Lines(list[str]):
-    """The lines of a text."""
-
-
-@dataclass(eq=False, slots=True)
-class Node:
-    name: str | None
-    """Its key; None in a list."""
-    value: Any
-    depth: int
-    is_last: bool
-    is_line: bool = False
-    """Whether it's a line of a text."""
-    is_part: bool = False
-    """Whether it's a part of a long list or text."""
-    first: int = 0
-    """For a part: the index of its first item."""
-    is_open: bool = False
-    _children: list[Node] | None = field(default=None, repr=False)
-
-    @property
-    def is_foldable(self) -> bool:
-        if self.is_line or isinstance(self.value, _Literal) or self.depth >= MAX_DEPTH:
-            return False
-        return _is_long(self.value) if isinstance(self.value, str) else bool(self.value and self.is_list)
-
-    @property
-    def is_list(self) -> bool:
-        """Whether it's an object, a list, or a part of one."""
-        return isinstance(self.value, list)
-
-    @property
-    def children(self) -> list[Node]:
-        """Its children, created when it's first unfolded."""
-        if self._children is None:
-            self._children = list(_children_of(self))
-        return self._children
-
-
-@dataclass(frozen=True, slots=True)
-class OutlineLine:
-    """A line to draw. Its texts are as the agent wrote them."""
-
-    node: Node
-    depth: int
-    pieces: tuple[Piece, ...]
-    is_end: bool = False
-    """Whether it's the closing bracket."""
-
-
-class Outline:
-    """One JSON text, partly folded."""
-
-    def __init__(self, text: str) -> None:
-        """Raises ValueError if the text isn't JSON."""
-        self.root = Node(None, _parsed(text), 0, is_last=True)
-        self.unfold()
-
-    def unfold(self, most: int = LINES_AT_FIRST) -> None:
-        """Unfold as much as fits into `most` lines, outermost first."""
-        waiting, lines = [self.root], 1
-        while waiting:
-            following: list[Node] = []
-            for node in waiting:
-                if node.is_foldable and lines + len(node.children) < most and not _is_bulky(node):
-                    node.is_open = True
-                    lines += len(node.children) + 1
-                    following += node.children
-            waiting = following
-
-    def fold(self) -> None:
-        for node in tuple(_open_nodes(self.root)):
-            node.is_open = node is self.root
-
-    def lines(self) -> list[OutlineLine]:
-        return list(_lines_of(self.root))
+def outline(text: str) -> list[OutlineLine]:
+    """Raises ValueError if the text isn't JSON."""
+    lines = list(islice(_lines(_parsed(text), (), "", 0), MAX_LINES + 1))
+    if len(lines) > MAX_LINES:
+        lines[-1] = OutlineLine(0, ((f"more than {MAX_LINES:,} lines", Role.ASIDE),))
+    return lines
 
 
 def _parsed(text: str) -> Any:
@@ -136,111 +67,40 @@ def _parsed(text: str) -> Any:
         raise ValueError("nested too deep") from None
 
 
-def _is_bulky(node: Node) -> bool:
-    """Whether it's a long text without line breaks that nobody reads, such as an image."""
-    return isinstance(node.value, str) and len(node.value) > LONG_TEXT and "\n" not in node.value
+def _lines(value: Any, before: tuple[Piece, ...], after: str, depth: int) -> Iterator[OutlineLine]:
+    """The lines of a value: `before` is its key, and `after` the comma behind it."""
+    end = (after, Role.SIGN)
+    match value:
+        case list() if depth >= MAX_DEPTH:
+            yield OutlineLine(depth, (*before, ("…", Role.ASIDE), end))
+        case list():
+            opening, closing = "{}" if isinstance(value, _Object) else "[]"
+            if not value:
+                yield OutlineLine(depth, (*before, (f"{opening}{closing}{after}", Role.SIGN)))
+                return
+            yield OutlineLine(depth, (*before, (opening, Role.SIGN)))
+            for at, item in enumerate(value):
+                name, inner = item if isinstance(value, _Object) else (None, item)
+                key = () if name is None else ((_quoted(name), Role.KEY), (": ", Role.SIGN))
+                yield from _lines(inner, key, "," if at < len(value) - 1 else "", depth + 1)
+            yield OutlineLine(depth, ((closing + after, Role.SIGN),))
+        case _Literal():
+            yield OutlineLine(depth, (*before, (value, Role.NUMBER), end))
+        case str() if "\n" in value.rstrip("\n"):
+            lines = value.split("\n")
+            yield OutlineLine(depth, (*before, (f"text of {len(lines):,} lines", Role.ASIDE)))
+            yield from (OutlineLine(depth + 1, _shortened(line)) for line in lines)
+        case str():
+            yield OutlineLine(depth, (*before, *_shortened(_quoted(value)), end))
+        case _:
+            yield OutlineLine(depth, (*before, (json.dumps(value), Role.WORD), end))
 
 
-def _open_nodes(node: Node) -> Iterator[Node]:
-    if node.is_open:
-        yield node
-        for child in node.children:
-            yield from _open_nodes(child)
-
-
-def _is_long(text: str) -> bool:
-    return len(text) > LONG_TEXT or "\n" in text.rstrip("\n")
-
-
-def _children_of(node: Node) -> Iterator[Node]:
-    items = _text_lines(node.value) if isinstance(node.value, str) else node.value
-    depth, kind = node.depth + 1, type(items)
-    if len(items) > 2 * PART and not node.is_part:
-        for at in range(0, len(items), PART):
-            is_last = at + PART >= len(items)
-            yield Node(None, kind(items[at : at + PART]), depth, is_last, is_part=True, first=at)
-        return
-    for at, item in enumerate(items):
-        name, value = item if kind is _Object else (None, item)
-        is_last = at == len(items) - 1
-        yield Node(name, value, depth, is_last, is_line=kind is _Lines)
-
-
-def _text_lines(text: str) -> _Lines:
-    lines = _Lines()
-    for line in text.split("\n"):
-        lines += [line[at : at + LONG_TEXT] for at in range(0, len(line) or 1, LONG_TEXT)]
-    return lines
-
-
-def _lines_of(node: Node) -> Iterator[OutlineLine]:
-    yield OutlineLine(node, node.depth, tuple(_pieces(node)))
-    if not node.is_open:
-        return
-    for child in node.children:
-        yield from _lines_of(child)
-    if node.is_list and not node.is_part:
-        bracket = "}" if isinstance(node.value, _Object) else "]"
-        comma = "" if node.is_last else ","
-        yield OutlineLine(node, node.depth, ((bracket + comma, Role.SIGN),), is_end=True)
-
-
-def _pieces(node: Node) -> Iterator[Piece]:
-    comma = "" if node.is_last else ","
-    if node.name is not None:
-        yield _quoted(node.name), Role.KEY
-        yield ": ", Role.SIGN
-    value = node.value
-    if node.is_line:
-        yield value, Role.TEXT
-    elif node.is_list:
-        yield from _pieces_of_list(node, comma)
-    elif isinstance(value, _Literal):
-        yield value, Role.NUMBER
-        yield comma, Role.SIGN
-    elif isinstance(value, str):
-        yield from _pieces_of_text(node, comma)
-    else:
-        yield json.dumps(value), Role.WORD
-        yield comma, Role.SIGN
-
-
-def _pieces_of_list(node: Node, comma: str) -> Iterator[Piece]:
-    value = node.value
-    is_object = isinstance(value, _Object)
-    opening, closing = "{}" if is_object else "[]"
-    if node.is_part:
-        yield f"{node.first + 1} to {node.first + len(value)}", Role.ASIDE
-    elif not value or node.is_open:
-        yield opening if value else opening + closing + comma, Role.SIGN
-    else:
-        yield opening, Role.SIGN
-        yield " … ", Role.ASIDE
-        yield closing + comma, Role.SIGN
-        yield f" {counted(len(value), 'key' if is_object else 'item')}", Role.ASIDE
-
-
-def _pieces_of_text(node: Node, comma: str) -> Iterator[Piece]:
-    text = node.value
-    if not node.is_foldable:
-        yield _quoted(text), Role.TEXT
-        yield comma, Role.SIGN
-    elif node.is_open:
-        yield f"text of {_extent(text)}", Role.ASIDE
-    else:
-        yield f"{_quoted(text[:SHORTENED])[:-1]}", Role.TEXT
-        yield f" … {_extent(text)}", Role.ASIDE
-
-
-def _extent(text: str) -> str:
-    lines = text.rstrip("\n").count("\n") + 1
-    said = counted(len(text), "character")
-    return said if lines == 1 else f"{counted(lines, 'line')}, {said}"
-
-
-def counted(number: int, what: str) -> str:
-    """Format as "1 key" or "2 keys"."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _shortened(text: str) -> tuple[Piece, ...]:
+    hidden = len(text) - MAX_TEXT
+    if hidden <= 0:
+        return ((text, Role.TEXT),)
+    return (text[:MAX_TEXT], Role.TEXT), (f" … {hidden:,} more characters", Role.ASIDE)
 
 
 def _quoted(text: str) -> str:

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 
-WHAT = 'method:prompt -kind:chunk session:… dir:in is:error is:lint "words"'
+WHAT = 'session/prompt -chunk is:error is:lint is:open "several words"'
 
 
 class _Field(Input):
@@ -47,13 +47,10 @@ class QueryBar(Horizontal):
         super().__init__()
         self._field = _Field(placeholder=WHAT, compact=True, select_on_focus=False)
         self._field.cursor_blink = False  # it would redraw while nothing happens
-        self._said = ""
-        self._wrong = Static(classes="query-invalid", markup=False)
 
     def compose(self) -> ComposeResult:
         yield Static("Show only: ", markup=False)
         yield self._field
-        yield self._wrong
 
     def ask(self, text: str) -> None:
         self.display = True
@@ -61,14 +58,7 @@ class QueryBar(Horizontal):
         with self.prevent(Input.Changed):
             field.value = text
         field.cursor_position = len(text)
-        self.say("")
         self.screen.set_focus(field)  # at once, because the next key may be on its way
-
-    def say(self, wrong: str) -> None:
-        """Show what is wrong; "" for nothing."""
-        if wrong != self._said:
-            self._said = wrong
-            self._wrong.update(f"  {wrong}" if wrong else "")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()

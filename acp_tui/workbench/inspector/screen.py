@@ -28,7 +28,7 @@ from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.replay.timeline import growth_of
 from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.index import IndexRow
-from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
+from acp_tui.workbench.inspect.search import Query, Term, read_query, toggled
 from acp_tui.workbench.inspector.frame_list import FrameList
 from acp_tui.workbench.inspector.frame_view import FrameView
 from acp_tui.workbench.inspector.query_bar import QueryBar
@@ -41,7 +41,7 @@ class InspectorHelp(HelpScreen):
     KEYS = "↑ ↓ PgUp PgDn scroll · {dialog_close} close"
 
     def __init__(self) -> None:
-        super().__init__(("inspector", "frames", "frame", "app"), is_all=False)
+        super().__init__(("inspector", "frames", "app"), is_all=False)
 
 
 KEYS: Final = "{inspect_help} help; {inspect_filter} filter; {inspect_leave} close; {inspect_other} to the frame"
@@ -147,14 +147,8 @@ class InspectorScreen(Screen[None]):
     def on_query_bar_changed(self, message: QueryBar.Changed) -> None:
         if self._look_timer is not None:
             self._look_timer.stop()
-        try:
-            query = read_query(message.text)
-        except QueryError as error:
-            self._ask.say(str(error))
-            return
-        self._ask.say("")
         # Once the user stops typing, because each filter reads everything.
-        self._look_timer = self.set_timer(WRITTEN_S, partial(self._show_only, query))
+        self._look_timer = self.set_timer(WRITTEN_S, partial(self._show_only, read_query(message.text)))
 
     def on_query_bar_closed(self) -> None:
         self.set_focus(self._list)
@@ -165,7 +159,7 @@ class InspectorScreen(Screen[None]):
         self._tell()
 
     def action_only(self, state: str) -> None:
-        self._show_only(toggled(self._inspection.query, Term("is", state)))
+        self._show_only(toggled(self._inspection.query, Term(f"is:{state}")))
 
     def action_show_all(self) -> None:
         self._show_only(())

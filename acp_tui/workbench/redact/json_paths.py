@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
-from hashlib import blake2b
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from acp_tui.client.path_globs import is_spelled_in
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.secrets.shapes import looks_random
 from acp_tui.values import dataclass
@@ -96,11 +90,7 @@ def encoded(text: str, like: str) -> str:
     return json.dumps(text, ensure_ascii=like.isascii() or "\\u" in like)
 
 
-MAX_ASKED: Final = 10_000
-MAX_ROOTS: Final = 100
-"""The maximum number of session folders. `MAX_ASKED` limits pending file requests and remembered tool calls."""
 MAX_DEPTH: Final = 200
-_PATH_KEYS: Final = ("path", "file_path", "filePath", "abs_path", "absolute_path", "filename", "notebook_path")
 _SAID_OF_SECRETS: Final = ("provider", "type", "kind", "protocol", "description", "title", "label", "placeholder")
 """Keys in an object with a secret's name whose values aren't secret."""
 
@@ -121,14 +111,6 @@ class TextPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class FileContent:
-    """The content of a file, or text about it, to be removed."""
-
-    path: str
-    is_base64: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Media:
     kind: str
     """ "image" or "audio"."""
@@ -144,23 +126,16 @@ class NamedSecret:
     """A value that is secret because of its name."""
 
 
-Place: TypeAlias = TextPiece | FileContent | Media | Blob | NamedSecret
+Place: TypeAlias = TextPiece | Media | Blob | NamedSecret
 Places: TypeAlias = dict[Path, Place]
 
 
 class RecordingPass:
     """One pass over a recording, line by line."""
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self) -> None:
         self.folders: list[str] = []
         """The folders of sessions in the last line."""
-        self._contents = contents
-        self._roots: dict[str, None] = {}
-        """All session folders that the client sent; an agent can't add any."""
-        self._asked: dict[tuple[type, Any], str] = {}
-        """The file that each of the agent's requests reads, by request ID."""
-        self._calls: dict[tuple[str, str], str] = {}
-        """Tool calls about files whose contents are removed."""
         self._updates = 0
         """The number of tool call updates with several blocks."""
         self._places: Places = {}
@@ -176,16 +151,13 @@ class RecordingPass:
     def _event(self, line: Mapping[str, Any]) -> None:
         kind = line.get("type")
         if kind in ("in", "out") and isinstance(line.get("frame"), dict):
-            self._frame(line["frame"], is_from_agent=kind == "in")
+            self._frame(line["frame"])
         elif kind in ("in", "out", "stderr"):
             self._written(line, (kind,), line_end="\n")
         elif kind == "terminal_output":
             self._written(line, ("terminal", line.get("session"), line.get("terminal_id")))
-        elif "toolCall" in line:
-            self._tool_call(str(line.get("session")), _object(line["toolCall"]), ("toolCall",))
         elif isinstance(line.get("cwd"), str):
             self.folders.append(line["cwd"])
-            self._roots[line["cwd"]] = None
 
     def _written(self, line: Mapping[str, Any], stream: tuple[Any, ...], line_end: str = "") -> None:
         is_base64 = "base64" in line
@@ -194,31 +166,15 @@ class RecordingPass:
     def _piece(self, path: Path, stream: tuple[Any, ...], line_end: str = "", *, is_base64: bool = False) -> None:
         self._places[path] = TextPiece(tuple(map(str, stream)), "", line_end, is_base64)
 
-    def _frame(self, frame: Mapping[str, Any], *, is_from_agent: bool) -> None:
-        params, request_id = _object(frame.get("params")), frame.get("id")
-        method = frame.get("method")
-        key = (type(request_id), request_id if isinstance(request_id, str | int | float) else None)
-        if method == "fs/read_text_file" and is_from_agent and len(self._asked) < MAX_ASKED:
-            self._asked[key] = str(params.get("path"))
-        elif method == "fs/write_text_file":
-            self._content(("frame", "params", "content"), str(params.get("path")))
-        elif method == "session/update":
-            self._update(params, _object(params.get("update")))
-        elif method == "session/prompt":
-            self._prompt(params.get("prompt"), request_id)
-        elif method is None and not is_from_agent and key in self._asked:
-            self._content(("frame", "result", "content"), self._asked.pop(key))
+    def _frame(self, frame: Mapping[str, Any]) -> None:
+        params = _object(frame.get("params"))
+        match frame.get("method"):
+            case "session/update":
+                self._update(params, _object(params.get("update")))
+            case "session/prompt":
+                self._prompt(params.get("prompt"), frame.get("id"))
         if isinstance(params.get("cwd"), str):
             self.folders.append(params["cwd"])
-            if not is_from_agent and len(self._roots) < MAX_ROOTS:
-                self._roots[params["cwd"]] = None
-        calls: tuple[tuple[Any, Path], ...] = (
-            (params.get("toolCall"), ("toolCall",)),
-            (params.get("update"), ("update",)),
-            (_object(params.get("subject")).get("toolCall"), ("subject", "toolCall")),
-        )
-        for call, at in calls:
-            self._tool_call(str(params.get("sessionId")), _object(call), ("frame", "params", *at))
 
     def _update(self, params: Mapping[str, Any], update: Mapping[str, Any]) -> None:
         at: Path = ("frame", "params", "update")
@@ -259,32 +215,6 @@ class RecordingPass:
             if isinstance(_object(_object(block).get("content")).get("text"), str):
                 self._places[*at, number, "content", "text"] = TextPiece(("blocks",), str(self._updates), is_alone=True)
 
-    # Contents of files
-
-    def _drops(self, file: str) -> bool:
-        return self._contents.drops(file, tuple(self._roots))
-
-    def _content(self, path: Path, file: str, *, is_base64: bool = False) -> None:
-        if self._drops(file):
-            self._places[path] = FileContent(file, is_base64)
-
-    def _tool_call(self, session: str, call: Mapping[str, Any], at: Path) -> None:
-        call_id = call.get("toolCallId")
-        if not isinstance(call_id, str):
-            return
-        key = (session, call_id)
-        file = next(filter(self._drops, _files_of(call)), None) or self._calls.get(key)
-        if file is None:
-            return
-        if len(self._calls) < MAX_ASKED:
-            self._calls[key] = file
-        for name in ("rawInput", "rawOutput", "content"):
-            for path, text in _texts(call.get(name), (*at, name)):
-                if text not in _files_of(call) and (name != "content" or path[-1] == "text"):
-                    self._places[path] = FileContent(file)
-
-    # Everything else
-
     def _walk(self, value: Any, path: Path, depth: int) -> None:
         if depth > MAX_DEPTH:
             return
@@ -302,29 +232,17 @@ class RecordingPass:
 
     def _object(self, value: Mapping[str, Any], path: Path) -> None:
         match value:
-            case {"type": "diff", "path": str(file)}:
-                for key in ("oldText", "newText"):
-                    self._content((*path, key), file)
-            case {"type": "diff", "changes": list(changes), "patch": {"text": str()}}:
-                # One text for several files: if one of them is removed, all of it is.
-                for change in map(_object, changes):
-                    for key in ("path", "oldPath"):
-                        if isinstance(change.get(key), str):
-                            self._content((*path, "patch", "text"), change[key])
             case {"type": "image" | "audio" as kind, "data": str()}:
                 self._places[*path, "data"] = Media(kind)
-            case {"type": "resource", "resource": {"uri": str(uri), **resource}}:
-                if "blob" in resource:
-                    kind = str(resource.get("mimeType", "")).partition("/")[0]
-                    self._places[*path, "resource", "blob"] = Media(kind) if kind in ("image", "audio") else Blob()
-                    self._content((*path, "resource", "blob"), uri, is_base64=True)
-                self._content((*path, "resource", "text"), uri)
+            case {"type": "resource", "resource": {"uri": str(), "blob": _, **resource}}:
+                kind = str(resource.get("mimeType", "")).partition("/")[0]
+                self._places[*path, "resource", "blob"] = Media(kind) if kind in ("image", "audio") else Blob()
             case {"name": str(name), "value": str(text)}:
                 if is_secret_name(name) or ("headers" in path and looks_random(text)):
                     self._places[*path, "value"] = NamedSecret()
 
     def _all_named(self, value: Any, path: Path) -> None:
-        for below, _ in _texts(value, path):
+        for below in _texts(value, path):
             if len(below) == len(path) or below[-1] not in _SAID_OF_SECRETS:
                 self._places.setdefault(below, NamedSecret())
 
@@ -340,87 +258,15 @@ def has_blocks(update: Mapping[str, Any]) -> bool:
     return isinstance(content, list) and len(content) > 1
 
 
-def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[tuple[Path, str]]:
-    """The strings and numbers in a value, without keys."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield path, ""
+def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[Path]:
+    """Where the strings and numbers in a value are, without keys."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield path
     elif isinstance(value, list | dict) and depth < MAX_DEPTH:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:
             yield from _texts(item, (*path, key), depth + 1)
 
 
-def _files_of(call: Mapping[str, Any]) -> list[str]:
-    about = [_object(call.get("rawInput"))]
-    for name in ("locations", "content"):
-        items = call.get(name)
-        about += [_object(item) for item in items] if isinstance(items, list) else []
-    return [item[key] for item in about for key in _PATH_KEYS if isinstance(item.get(key), str)]
-
-
 def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-_LETTERS: Final = "xwvz"
-_WIDE_LETTERS: Final = "ｘｗｖｚ"
-_FILLED: Final = re.compile(rf"[{_LETTERS}{_WIDE_LETTERS}\s]*")
-
-
-@dataclass(slots=True)
-class Contents:
-    """Decides which contents are removed, and creates their stand-ins.
-
-    Equal lines stay equal and different ones stay different, so a diff keeps its shape. The original can't be
-    recovered, because the stand-in depends on a random key that isn't stored.
-    """
-
-    drop: Sequence[str] = ()
-    """Globs: remove these files."""
-    keep: Sequence[str] | None = None
-    """Globs: remove all files except these."""
-    dropped: set[str] = field(default_factory=set)
-    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
-
-    def drops(self, path: str, roots: Sequence[str]) -> bool:
-        """Whether to remove this file's content.
-
-        `roots` are the folders of sessions. A glob to keep files matches relative to one of them; a glob to remove
-        files matches at any depth. If in doubt, the content is removed.
-        """
-        path = path.replace("\\", "/")
-        if self.keep is not None:
-            return not any(is_spelled_in(path, glob, roots) for glob in self.keep)
-        return any(is_spelled_in(path, _at_any_depth(glob), (*roots, "/")) for glob in self.drop)
-
-    def filler(self, path: str, text: str) -> str:
-        filled = "".join(map(self._fill, text.splitlines(keepends=True)))
-        if filled != text:
-            self.dropped.add(path)
-        return filled
-
-    def _fill(self, line: str) -> str:
-        if _FILLED.fullmatch(line):
-            return line
-        digits = _digits(line.strip(), self._key)
-        return "".join(_letter(char, digit) for char, digit in zip(line, digits, strict=False))
-
-
-def _digits(line: str, key: bytes) -> Iterator[int]:
-    """An endless sequence of numbers from 0 to 3 that depends on the whole line."""
-    data = line.encode("utf-8", "surrogatepass")
-    for number in count():
-        for byte in blake2b(data, key=key, salt=number.to_bytes(8, "big")).digest():
-            yield from ((byte >> shift) & 3 for shift in (0, 2, 4, 6))
-
-
-def _letter(char: str, digit: int) -> str:
-    if char.isspace() or unicodedata.category(char)[0] in "MC":
-        return char
-    return (_WIDE_LETTERS if unicodedata.east_asian_width(char) in "WF" else _LETTERS)[digit]
-
-
-def _at_any_depth(glob: str) -> str:
-    return glob if glob.startswith(("/", "~")) else f"**/{glob.removeprefix('./')}"

@@ -28,9 +28,6 @@ class RedactOptions:
     """What to replace in addition to what is found automatically."""
 
     secrets: Sequence[str] = ()
-    drop_contents: Sequence[str] = ()
-    keep_contents: Sequence[str] | None = None
-    """If given, the contents of all other files are removed."""
     drops_media: bool = False
 
 
@@ -39,7 +36,6 @@ class RedactionReport:
     """What was done, without any secret."""
 
     replaced: Sequence[Secret] = ()
-    files_left_out: int = 0
     media_left_out: int = 0
     media_kept: int = 0
     """Images and sounds that weren't examined."""
@@ -67,7 +63,6 @@ class Redaction:
 
     def __init__(self, redactor: Redactor, options: RedactOptions) -> None:
         self._redactor = redactor
-        self._contents = json_paths.Contents(options.drop_contents, options.keep_contents)
         self._options = options
         self._streams = JoinedTexts(redactor)
         self._report = RedactionReport()
@@ -85,7 +80,7 @@ class Redaction:
         """Record every secret."""
         self._readings += 1
         self._known_before = self._redactor.pseudonyms.version
-        reading = json_paths.RecordingPass(self._contents)
+        reading = json_paths.RecordingPass()
         for number, line in enumerate(lines):
             text = as_text(line)
             value = _event(text)
@@ -103,7 +98,7 @@ class Redaction:
         match place:
             case _ if each.is_number:
                 self._number(each, place)
-            case json_paths.Media() | json_paths.FileContent():
+            case json_paths.Media():
                 pass
             case json_paths.TextPiece(is_base64=is_base64):
                 text = as_text(bytes_of(each.text)) if is_base64 else each.text
@@ -115,7 +110,7 @@ class Redaction:
 
     def write(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yield every line without its secrets."""
-        reading = json_paths.RecordingPass(self._contents)
+        reading = json_paths.RecordingPass()
         for number, line in enumerate(lines):
             self._report.blobs_kept += b"H4sI" in line and len(_PACKED.findall(line))
             text = as_text(line)
@@ -138,8 +133,6 @@ class Redaction:
                 return self._counted_number(each, place)
             case json_paths.Media(kind):
                 return self._media(kind, each.text)
-            case json_paths.FileContent(path, is_base64):
-                return self._left_out(path, each.text, is_base64)
             case json_paths.TextPiece(is_base64=is_base64):
                 return self._piece((number, each.start), each.text, is_base64)
             case json_paths.Blob():
@@ -184,12 +177,6 @@ class Redaction:
             return text if is_base64 else new
         return b64encode(as_bytes(new, data)).decode()
 
-    def _left_out(self, path: str, text: str, is_base64: bool) -> str:
-        if not is_base64:
-            return self._contents.filler(path, text)
-        data = bytes_of(text)
-        return b64encode(as_bytes(self._contents.filler(path, as_text(data)), data)).decode()
-
     def _media(self, kind: str, text: str) -> str:
         if not self._options.drops_media:
             self._report.media_kept += 1
@@ -212,7 +199,6 @@ class Redaction:
 
     def report(self) -> RedactionReport:
         self._report.replaced = tuple(self._redactor.pseudonyms.replaced())
-        self._report.files_left_out = len(self._contents.dropped)
         return self._report
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -15,7 +14,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import make_private, replacing
+from acp_tui.client.files import make_private
 from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.transcript.plan import RecordingPlan
@@ -119,11 +118,6 @@ class StartAgent:
             return []
         return [(f"agent {link.name}", link.seen()) for link in self._links]
 
-    @property
-    def recording(self) -> AcpRecording:
-        """The recording of the agent started last, or any other."""
-        return AcpRecording(self)
-
     def close(self) -> list[AgentFailure]:
         """Stop every agent and its resources; return failures that weren't reported."""
         with self._stack:
@@ -157,29 +151,3 @@ def _name(argv: Sequence[str]) -> str:
     words = [Path(word).name for word in argv[1:] if not word.startswith("-")]
     has_script = program.startswith(("python", "node", "deno", "bun", "ruby", "npx", "uvx")) and "-c" not in argv
     return words[0] if has_script and words else program
-
-
-class AcpRecording:
-    """The fixture `acp_recording`: the recording of the agent started last, or any other."""
-
-    def __init__(self, bench: StartAgent) -> None:
-        self._bench = bench
-
-    @property
-    def path(self) -> Path:
-        """The file, complete up to now."""
-        return self._agent.recording
-
-    @property
-    def _agent(self) -> AcpAgent:
-        if not self._bench.agents:
-            raise ValueError("nothing is recorded yet; start an agent with acp_agent first")
-        return self._bench.agents[-1]
-
-    def save(self, path: str | Path) -> Path:
-        """Copy the recording up to now; return the path."""
-        target = Path(path)
-        make_private(target.parent)
-        with self.path.open("rb") as recording, replacing(target) as copy:
-            shutil.copyfileobj(recording, copy)
-        return target

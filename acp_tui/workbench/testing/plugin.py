@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from acp_tui.workbench.testing.bench import AcpRecording, StartAgent
+    from acp_tui.workbench.testing.bench import StartAgent
     from acp_tui.workbench.testing.picture import AcpSnapshot
 
 _BENCH = pytest.StashKey["StartAgent"]()
@@ -39,19 +39,13 @@ def acp_agent(_acp_bench: StartAgent) -> StartAgent:
 
 
 @pytest.fixture
-def acp_recording(_acp_bench: StartAgent) -> AcpRecording:
-    """What passes between the test's agent and its client, to `save`."""
-    return _acp_bench.recording
-
-
-@pytest.fixture
 def acp_snapshot(request: pytest.FixtureRequest) -> AcpSnapshot:
     """Compares what a user sees with what was accepted before: `assert acp_snapshot(agent)`."""
-    if find_spec("pytest_textual_snapshot") is None:
-        pytest.fail("acp_snapshot needs pytest-textual-snapshot: pip install 'acp-tui[testing]'", pytrace=False)
+    if find_spec("syrupy") is None:
+        pytest.fail("acp_snapshot needs syrupy: pip install 'acp-tui[testing]'", pytrace=False)
     from acp_tui.workbench.testing.picture import AcpSnapshot
 
-    return AcpSnapshot(request)
+    return AcpSnapshot(request.getfixturevalue("snapshot"))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,7 +20,6 @@ from acp_tui.conversation.facts import PermissionOption, Plan
 from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.updates import ElicitationAction
-from acp_tui.conversation.visible import make_visible_line
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance import Frame
 from acp_tui.workbench.testing.failures import AgentFailure, calls_text, frames_text, paths_of, quoted, recording_text
@@ -297,47 +296,10 @@ class Turn:
 
     def assert_text_contains(self, part: Wanted) -> None:
         """Assert that the agent said this: a part of its text, or a pattern."""
-        self._assert_contains(part, self.text, "say", "What it said", b"agent_message_chunk")
-
-    def assert_thought_contains(self, part: Wanted) -> None:
-        """Assert that the agent's thoughts contain this: a part of the text, or a pattern."""
-        thought = "\n".join(self.thoughts)
-        self._assert_contains(part, thought, "think", "What it thought", b"agent_thought_chunk")
-
-    def _assert_contains(self, part: Wanted, text: str, verb: str, heading: str, chunk: bytes) -> None:
-        if not fits(part, text):
+        if not fits(part, self.text):
             wanted = getattr(part, "pattern", part)
-            raise self._failure(f"the agent didn't {verb} {wanted!r}", f"{heading}:\n{quoted(text)}", chunk)
-
-    def assert_plan(self, *steps: str, status: str | None = None) -> Plan:
-        """Assert that the plan, as last reported in the turn, has these steps in this order, and return it.
-
-        With `status`, such as "completed", all of its steps must have that status.
-        """
-        plan = self.plan or Plan(())
-        is_so = not steps or steps == tuple(step.content for step in plan.steps)
-        if self.plan is not None and is_so and all(status in (None, step.status) for step in plan.steps):
-            return plan
-        wanted = ", ".join(map(repr, steps)) or "any steps"
-        shown = "\n".join(f"  {step.content!r}: {step.status}" for step in plan.steps) or "  none"
-        like = f", all {status!r}" if status is not None else ""
-        raise self._failure(f"no plan of {wanted}{like}", f"The plan of the turn:\n{shown}", b'"plan"')
-
-    def assert_command(
-        self, command: Wanted = None, *, exit_code: int | None = None, output: Wanted = None
-    ) -> RunCommand:
-        """Assert that the agent ran a matching command, and return it.
-
-        `command` is a part of its command line, and `output` a part of its output; either may be a pattern.
-        """
-        for run in self.commands:
-            if fits(command, run.command) and exit_code in (None, run.exit_code) and fits(output, run.output):
-                return run
-        raise self._failure(
-            _none_with("no command", **{"line": command, "exit code": exit_code, "output": output}),
-            f"The commands of the turn:\n{commands_text(self.commands)}",
-            b"terminal",
-        )
+            seen = f"What it said:\n{quoted(self.text)}"
+            raise self._failure(f"the agent didn't say {wanted!r}", seen, b"agent_message_chunk")
 
     def _is_same(self, wanted: str, path: str) -> bool:
         return wanted == path or os.path.normpath(self.workspace / wanted) == os.path.normpath(path)
@@ -371,9 +333,6 @@ def updates_in(frames: Iterable[Frame], session_id: str) -> list[dict[str, Any]]
     return [each["update"] for each in params if isinstance(each.get("update"), dict)]
 
 
-SHOWN_OUTPUT_LINES = 10
-
-
 @dataclass(frozen=True, slots=True)
 class RunCommand:
     """A command in a terminal of the client, or in one of the agent's own that it reports."""
@@ -391,14 +350,3 @@ class RunCommand:
 def run_command(state: TerminalState) -> RunCommand:
     output = plain_text(state.output.read(), is_complete=state.has_exited)
     return RunCommand(state.command or "", output, state.exit_code, state.signal, state.cwd)
-
-
-def commands_text(commands: Iterable[RunCommand]) -> str:
-    """Commands with their exit status and the end of their output."""
-    return "\n".join(map(_command_text, commands)) or "  none"
-
-
-def _command_text(run: RunCommand) -> str:
-    end = f"signal {run.signal}" if run.signal is not None else f"exit code {run.exit_code}"
-    output = quoted(quoted(run.output, SHOWN_OUTPUT_LINES))
-    return f"  {make_visible_line(run.command)!r}: {end}\n{output}"

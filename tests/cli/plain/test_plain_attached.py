@@ -59,7 +59,8 @@ def test_two_terminals_show_a_hosted_session_and_either_answers() -> None:
                 terminal.type("\x04")
                 assert terminal.end() == 0
         assert "idle" in user.run("hosts").stdout
-        assert one.text.count("go\n") == 1
+        assert one.text.partition(" is done")[0].count("go\n") == 1
+        assert one.text.endswith("go\n  acp-tui attach s1    (still running)\n")
 
 
 def test_a_recorded_session_goes_on_in_lines() -> None:

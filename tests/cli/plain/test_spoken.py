@@ -43,6 +43,7 @@ def session(folder: Path) -> str:
     text = terminal.text.replace("\a", "")
     text = re.sub(r"/\S*/acp-tui-demo-\w+/", "/tmp/", text)
     text = re.sub("acp-tui: waiting for .*\n", "", text)  # on a busy machine
+    text = re.sub(r"--resume demo-\w+", "--resume ID", text)
     text = re.sub(r"( after )[\d.]+ s", r"\1N s", text)
     return re.sub(r" is done(, \d+ s)?", " is done, N s", text)
 

@@ -1,12 +1,14 @@
 """Which files can be mentioned, with and without git, and what other folders contain."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from acp_tui.client.completion.workspace_files import FRESH_S, WorkspaceFiles
+from acp_tui.client.completion.workspace_files import FRESH_S, MAX_MATCHES, PathIndex, WorkspaceFiles
 
 
 def write(root: Path, *paths: str) -> None:
@@ -140,3 +142,21 @@ async def test_letters_beyond_ascii_are_found_in_any_case_and_names_of_any_bytes
     assert found(files, "nïv") == ["naïve.py"]
     assert found(files, "Жук/") == ["Жук/один.py"]
     assert found(files, os.fsdecode(b"\xff")) == [os.fsdecode(b"\xff.py")]
+
+
+@pytest.mark.parametrize("alphabet", ["aaaabbc._/", "abcdefghijklmnop/", "aжзéè/", "ab"])
+def test_letters_with_others_between_them_are_found_in_any_of_many_paths(alphabet: str) -> None:
+    random = Random(alphabet)
+    names = ["".join(random.choices(alphabet, k=random.randint(1, 15))).strip("/") for _ in range(9000)]
+    index = PathIndex(names)
+    paths = {*names, *(path[: slash.end()] for path in names for slash in re.finditer("/", path))} - {""}
+    for length in (3, 6, 8, 9, 10):
+        for _ in range(20):
+            query = "".join(random.choices(alphabet, k=length)).strip("/")
+            letters = re.compile(".*".join(map(re.escape, query)))
+            matching = {path for path in paths if query and letters.search(path)}
+            hits = {match.text for match in index.search(query)}
+            if 0 < len(matching) <= MAX_MATCHES:
+                assert hits == matching
+            else:
+                assert len(hits) >= min(len(matching), 1)

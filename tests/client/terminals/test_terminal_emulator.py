@@ -15,7 +15,6 @@ from acp_tui.client.terminals.emulator import (
     CellStyle,
     Emulator,
     GhosttyEmulator,
-    MouseReports,
     PlainEmulator,
     TerminalModes,
     load_emulator,
@@ -168,12 +167,10 @@ def test_a_flood_of_questions_does_not_fill_the_memory(emulator: Emulator) -> No
     assert 0 < len(emulator.take_replies()) <= MAX_REPLY_BYTES
 
 
-def test_modes_say_how_to_type_and_click(emulator: Emulator) -> None:
+def test_modes_say_how_to_type(emulator: Emulator) -> None:
     assert emulator.modes == TerminalModes()
-    emulator.feed(b"\x1b[?1h\x1b[?2004h\x1b[?1004h\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[?1049h\x1b[?25l")
-    assert emulator.modes == TerminalModes(True, True, True, MouseReports.DRAGS, True, True, False)
-    emulator.feed(b"\x1b[?1002l\x1b[?1000l\x1b[?1003h")
-    assert emulator.modes.mouse is MouseReports.EVERY_MOVE
+    emulator.feed(b"\x1b[?1h\x1b[?2004h\x1b[?1004h\x1b[?1049h\x1b[?25l")
+    assert emulator.modes == TerminalModes(True, True, True, True, False)
 
 
 def test_the_alternate_screen_hides_and_gives_back_the_first(emulator: Emulator) -> None:

@@ -1,17 +1,13 @@
-"""What a program in a terminal receives for keys, pastes, and the mouse, in the modes it has set."""
+"""What a program in a terminal receives for keys and pastes, in the modes it has set."""
 
 from __future__ import annotations
 
 import pytest
 
-from acp_tui.client.terminals.emulator import MouseReports, TerminalModes
+from acp_tui.client.terminals.emulator import TerminalModes
 from acp_tui.client.terminals.screen import (
-    LEFT,
-    NO_BUTTON,
-    WHEEL_UP,
     encode_focus,
     encode_key,
-    encode_mouse,
     encode_paste,
 )
 
@@ -68,27 +64,6 @@ def test_a_paste_is_bracketed_where_that_is_wanted() -> None:
 def test_no_paste_presses_keys_or_ends_its_own_bracket() -> None:
     hostile = "rm\x1b[201~\x03\x04\x7f\x9b31m é\t"
     assert encode_paste(hostile, PLAIN) == "rm[201~31m é\t".encode()
-
-
-def test_the_mouse_is_told_only_what_was_asked_for() -> None:
-    clicks = TerminalModes(mouse=MouseReports.CLICKS, sgr_mouse=True)
-    drags = TerminalModes(mouse=MouseReports.DRAGS, sgr_mouse=True)
-    every = TerminalModes(mouse=MouseReports.EVERY_MOVE, sgr_mouse=True)
-    assert encode_mouse(LEFT, 0, 0, PLAIN) == b""
-    assert encode_mouse(LEFT, 9, 4, clicks) == b"\x1b[<0;10;5M"
-    assert encode_mouse(LEFT, 9, 4, clicks, is_pressed=False) == b"\x1b[<0;10;5m"
-    assert encode_mouse(LEFT, 9, 4, clicks, is_motion=True) == b""
-    assert encode_mouse(LEFT, 9, 4, drags, is_motion=True) == b"\x1b[<32;10;5M"
-    assert encode_mouse(NO_BUTTON, 9, 4, drags, is_motion=True) == b""
-    assert encode_mouse(NO_BUTTON, 9, 4, every, is_motion=True) == b"\x1b[<35;10;5M"
-    assert encode_mouse(WHEEL_UP, 0, 0, clicks, modifiers=16) == b"\x1b[<80;1;1M"
-
-
-def test_the_old_mouse_reports_are_single_bytes_and_end_at_column_223() -> None:
-    old = TerminalModes(mouse=MouseReports.CLICKS)
-    assert encode_mouse(LEFT, 0, 0, old) == b"\x1b[M !!"
-    assert encode_mouse(LEFT, 0, 0, old, is_pressed=False) == b"\x1b[M#!!"
-    assert encode_mouse(LEFT, 223, 0, old) == b""
 
 
 def test_focus_is_told_only_where_it_was_asked_for() -> None:

@@ -25,7 +25,6 @@ from acp_tui.ui.app.notifier import (
     KEEP_TITLE,
     PUT_TITLE_BACK,
     Notifier,
-    knows_progress,
     window_title,
 )
 from support.folding import ask
@@ -123,37 +122,12 @@ async def test_the_users_command_is_run_and_its_failure_said_once(tmp_path: Path
         assert said == [f"notifications.command: {sys.executable} ended with status 3"]
 
 
-async def test_the_taskbar_shows_work_and_questions_until_the_turn_ends():
-    async with watched(replace(ALL, needs_you=(), done=(), progress="on")) as told:
-        assert await told.happens(PROMPT) == ["\x1b]9;4;3;0\x1b\\"]
-        assert await told.happens(ask(1, "c")) == ["\x1b]9;4;4;100\x1b\\"]
-        assert await told.happens(PermissionAnswered(RequestKey(1), "opt-1", None)) == ["\x1b]9;4;3;0\x1b\\"]
-        assert await told.happens(DONE) == ["\x1b]9;4;0;0\x1b\\"]
-
-
 async def test_work_that_the_agent_begins_by_itself_is_told_as_a_turn_is():
-    """R2-STATE: title, taskbar, and notifications follow the state; a repeated idle isn't another end."""
+    """R2-STATE: title and notifications follow the state; a repeated idle isn't another end."""
     running, idle = StateReported("running"), StateReported("idle", "end_turn")
-    async with watched(replace(ALL, needs_you=(), progress="on", title=True)) as told:
+    async with watched(replace(ALL, needs_you=(), title=True)) as told:
         await told.happens(PROMPT, DONE)
-        assert await told.happens(running) == [window_title(f"◐ {DRAWN}"), "\x1b]9;4;3;0\x1b\\"]
-        notice, *_, progress = await told.happens(idle)
+        assert await told.happens(running) == [window_title(f"◐ {DRAWN}")]
+        notice, *_ = await told.happens(idle)
         assert "done after" in notice
-        assert progress == "\x1b]9;4;0;0\x1b\\"
         assert await told.happens(idle, idle) == []
-
-
-async def test_progress_ends_with_the_app():
-    async with watched(replace(ALL, needs_you=(), progress="on")) as told:
-        await told.happens(PROMPT)
-        told.written.clear()
-        told.notifier.close()
-        told.notifier.close()
-        assert told.written == ["\x1b]9;4;0;0\x1b\\"]
-
-
-async def test_a_terminal_that_may_show_progress_as_a_notice_is_not_sent_any():
-    async with watched(replace(ALL, needs_you=(), done=())) as told:
-        assert await told.happens(PROMPT, DONE) == []
-    assert knows_progress({"WT_SESSION": "1"})
-    assert not knows_progress({"TERM": "xterm-256color"})

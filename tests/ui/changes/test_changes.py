@@ -42,6 +42,8 @@ async def test_nothing_has_changed_at_first(root: Path) -> None:
     async with open_changes(root) as page:
         assert page.desk.summary() == ""
         await page.open_list()
+        assert "u undo · g refresh · Esc back" in page.words
+        assert "revert" not in page.words
         await page.until_shown("Nothing has changed since 14:03.")
 
 

@@ -424,7 +424,8 @@ def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_firs
         "read-only   gemini   2 days ago       ",
         "read-only   claude                /srv",
     ]
-    assert rows_of(one, other, cells=60) == ["2 days ago       ", "             /srv"]
+    assert rows_of(one, other, cells=60) == ["gemini   2 days ago       ", "claude                /srv"]
+    assert rows_of(one, other, cells=50) == ["gemini   2 days ago", "claude             "]
 
 
 async def test_at_80_columns_a_long_title_leaves_the_time_and_the_folder_in_view() -> None:

@@ -41,9 +41,9 @@ async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorte
         await page.ask("call", odd, never, REJECT, *reversed(ONLY_ALLOW))
         rows = [line.strip("│ ") for line in page.lines if line.strip("│ ")[:1].isdigit()]
         assert rows[-5:] == [
-            "1 y  Allow once     “Allow once”",
+            "1 y  Allow once",  # the agent's name for it is the same
             "2    Allow always   “Perhaps” (of a kind acp-tui doesn't know: “sometimes”)",
-            "3 a  Allow always   “Allow always”",
+            "3 a  Allow always",
             "4 n  Reject once    “No”",
             "5    Reject always  “Never”",
         ]

@@ -47,6 +47,19 @@ def execute(raw_input: Any, **reported: Any) -> list[str]:
     return draw(kind="execute", raw_input=raw_input, **reported)
 
 
+@pytest.mark.parametrize(
+    ("path", "kind", "title"),
+    [
+        ("/project/src/a.py", "edit", "Edit src/a.py"),
+        ("/etc/hosts", "read", "Read /etc/hosts"),
+        ("/project/src/a.py", "other", "/project/src/a.py"),
+    ],
+)
+def test_a_title_that_is_only_a_path_says_what_is_done_with_it(path: str, kind: str, title: str) -> None:
+    call = ToolCall(ID, title=path, kind=kind, locations=(Location(path),))
+    assert ShownRequest(PermissionRequest(RequestKey(1), ID, ()), call, "/project").title == title
+
+
 # Commands
 
 

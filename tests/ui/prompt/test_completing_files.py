@@ -114,14 +114,6 @@ async def test_where_nothing_is_left_to_write_enter_sends(open_project: OpenPage
         await page.until(lambda: page.connection.prompts == ["@README.md"])
 
 
-async def test_where_nothing_fits_there_is_no_list(open_project: OpenPage) -> None:
-    async with open_project() as page:
-        await type_mention(page, "@rea", "README.md")
-        await type_mention(page, "zzz", "")
-        await page.press("enter")
-        await page.until(lambda: page.connection.prompts == ["@reazzz"])
-
-
 async def test_what_is_recalled_or_put_there_opens_no_list(open_project: OpenPage) -> None:
     async with open_project() as page:
         await page.write("@README")
@@ -241,3 +233,11 @@ async def test_while_the_list_is_closed_a_key_asks_for_nothing(
         monkeypatch.setattr(page.prompt, "run_worker", lambda *_, **__: pytest.fail("work was begun"))
         await page.press(*"me@example.org and more")
         await drafted(page, "me@example.org and more")
+
+
+async def test_a_mention_that_no_file_matches_says_so_and_enter_sends(open_project: OpenPage) -> None:
+    async with open_project() as page:
+        await page.press(*"Ask @nosuchfile")
+        await page.until(lambda: "No file matches, so this is sent as text" in page.text)
+        await page.press("enter")
+        await page.until(lambda: page.connection.prompts == ["Ask @nosuchfile"])

@@ -85,6 +85,21 @@ async def test_what_a_far_move_leads_past_is_not_told_one_by_one(
     assert projector.player.is_at_end
 
 
+async def test_the_end_of_a_long_recording_is_not_played_a_second_time(
+    timeline: Timeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player_module, "FAR", 3)
+    expected = played(timeline, timeline.length)
+    projector = Projector(Player(timeline), Pace(), lambda step: None)
+    monkeypatch.setattr(Player, "step", lambda self: pytest.fail("an event was applied again"))
+    projector.goal = timeline.length
+    await projector.go_to_goal()
+    player = projector.player
+    assert (player.front, player.at_s, player.is_at_end) == (expected.front, expected.at_s, True)
+    shown, wanted = player.conversation(player.front), expected.conversation(expected.front)
+    assert shown.entries == wanted.entries
+
+
 @pytest.mark.parametrize(
     ("pace", "waited"),
     [(Pace(), 2.0), (Pace(max_wait_s=60), 10.0), (Pace(4.0, 60), 2.5), (Pace(0, 60), 0.0)],

@@ -66,11 +66,9 @@ class Projection:
 
 
 @asynccontextmanager
-async def projected(
-    folder: Path, events: Iterable[Event], *, until: Spot | None = None, is_followed: bool = False
-) -> AsyncIterator[Projection]:
+async def projected(folder: Path, events: Iterable[Event], *, until: Spot | None = None) -> AsyncIterator[Projection]:
     """A replay of these events, at its end or where it should pause."""
-    app = ReplayApp(unread_timeline_of(folder, events), pace=AT_ONCE, until=until, is_followed=is_followed)
+    app = ReplayApp(unread_timeline_of(folder, events), pace=AT_ONCE, until=until)
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             projection = Projection(pilot)
@@ -278,17 +276,6 @@ async def test_the_events_of_a_recording_are_read_again_from_its_file(tmp_path: 
 
     timeline.recording.path.write_bytes(b"".join([again[0], *(b"?" * (len(line) - 1) + b"\n" for line in again[1:])]))
     assert {type(event) for event in timeline.events} == {UnknownEvent}
-
-
-async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:
-    events = two_turns()
-    grown = timeline_of(tmp_path, events).recording.path.read_text().splitlines(keepends=True)
-    async with projected(tmp_path, events[:5], is_followed=True) as replay:
-        await replay.until(lambda: replay.position.note == "following")
-        assert "You are welcome." not in replay.text
-        with replay.screen.timeline.recording.path.open("a") as file:
-            file.writelines(grown[6:])
-        await replay.until(lambda: "You are welcome." in replay.text)  # the system reports it in its own time
 
 
 def test_a_narrow_bar_leaves_out_the_prompts_and_then_the_track() -> None:

@@ -19,10 +19,8 @@ from support.screens import ScreenApp, new_session, show
 from support.waiting import LIMIT_S
 
 
-def _with(argv: Sequence[str], every_s: float = 0.0) -> Settings:
-    return Settings(
-        appearance=Appearance(status_command=tuple(argv), status_command_every_s=every_s, reduced_motion=True)
-    )
+def _with(argv: Sequence[str]) -> Settings:
+    return Settings(appearance=Appearance(status_command=tuple(argv), reduced_motion=True))
 
 
 @pytest.fixture
@@ -67,21 +65,6 @@ async def test_the_line_comes_again_when_the_session_is_renamed(counting: list[s
         await desk.shows("run 1 project s")
         session.apply(Renamed("The stars"))
         await desk.shows("run 2 project s")
-
-    await _open(counting, tmp_path, test)
-
-
-async def test_the_line_comes_again_when_the_branch_changes(counting: list[str], tmp_path: Path) -> None:
-    async def test(desk: Desk, session: Any) -> None:
-        await desk.shows("run 1 project s")
-        (session.cwd / ".git").mkdir()
-        (session.cwd / ".git/HEAD").write_text("ref: refs/heads/other\n")
-        panel = desk.pilot.app.screen.query_one("SessionPanel")
-        panel.status_command.note_files()
-        await desk.shows("run 2 project s")
-        panel.status_command.note_files()
-        await desk.settled()
-        assert "run 3" not in desk.words
 
     await _open(counting, tmp_path, test)
 

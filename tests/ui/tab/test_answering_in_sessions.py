@@ -20,7 +20,7 @@ async def asking(open_desk: OpenDesk, *script: str) -> AsyncIterator[Desk]:
     """Tab 1 asks, tab 2 is in front, and the dialog is open on the row of tab 1."""
     async with open_desk(SESSION, ASKING, *script, REST) as desk:
         await desk.has_session()
-        await desk.send("Tidy up")
+        await desk.give("Tidy up")
         await desk.press("ctrl+n")
         await desk.until(lambda: "1 ▲" in desk.text)
         await desk.has_session()

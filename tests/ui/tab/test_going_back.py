@@ -124,7 +124,7 @@ async def test_a_prompt_does_not_wait_for_files_that_never_answer(open_desk: Ope
         await desk.gets("session/prompt")
         assert "will be sent after" not in desk.words
         await desk.press("f5")
-        await desk.shows("Still reading the files.")
+        await desk.shows("acp-tui is still reading the files.")
         await desk.send("/undo")
         await desk.shows(TITLE, "acp-tui has no copy of the files as they were")
         await desk.press("enter", "escape")

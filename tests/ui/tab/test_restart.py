@@ -141,7 +141,7 @@ async def test_which_other_tabs_a_restart_ends_stands_in_the_question(open_desk:
     """
     async with open_desk(SESSION, script) as desk:
         await desk.has_session()
-        await desk.send("Count the stars")
+        await desk.give("Count the stars")
         await desk.press("ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()

@@ -68,7 +68,7 @@ async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_
     )
     async with open_desk(SESSION, script) as desk:
         await desk.has_session()
-        await desk.send("Count the stars")
+        await desk.give("Count the stars")
         await desk.press("ctrl+n")
         await desk.until(lambda: "1 ◐ scripted: Count the stars" in tab_line(desk))
         await desk.has_session()
@@ -86,7 +86,7 @@ async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(
     script = 'expect("session/prompt")\n' + TWO + 'ask("allow_once", "reject_once")\nserve_until_closed()'
     async with open_desk(SESSION, script) as desk:
         await desk.has_session()
-        await desk.send("Tidy up")
+        await desk.give("Tidy up")
         await desk.press("ctrl+n")
         await desk.until(lambda: "1 ▲ scripted: Tidy up" in tab_line(desk))
         assert "Delete everything" not in desk.text
@@ -102,7 +102,7 @@ async def test_tabs_and_the_status_line_go_on_under_a_dialog(open_desk: OpenDesk
     script = 'expect("session/prompt")\n' + TWO + 'expect("session/prompt")\nexpect("_go_on")\n'
     async with open_desk(SESSION, script + 'ask("allow_once", "reject_once")\nserve_until_closed()') as desk:
         await desk.has_session()
-        await desk.send("Tidy up")
+        await desk.give("Tidy up")
         await desk.press("ctrl+n")
         await desk.until(lambda: "1 ◐ scripted: Tidy up" in tab_line(desk))
         await desk.has_session()
@@ -186,7 +186,7 @@ async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_d
     script = 'expect("session/prompt")\n' + TWO + form + "\nserve_until_closed()"
     async with open_desk(SESSION, script) as desk:
         await desk.has_session()
-        await desk.send("Begin")
+        await desk.give("Begin")
         await desk.press("ctrl+n")
         await desk.until(lambda: "1 ▲ scripted: Begin" in tab_line(desk))
         assert "Which name?" not in desk.text
@@ -212,7 +212,7 @@ async def test_the_sessions_dialog_shows_all_tabs_closes_one_and_leads_to_anothe
     script = 'expect("session/prompt")\n' + TWO + "serve_until_closed()"
     async with open_desk(SESSION, script) as desk:
         await desk.has_session()
-        await desk.send("Count the stars")
+        await desk.give("Count the stars")
         await desk.press("ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()

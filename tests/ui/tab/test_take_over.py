@@ -49,7 +49,7 @@ while True: signal.pause()
 """
 
 
-# Keys, pastes, the mouse
+# Keys, pastes, the wheel
 
 
 async def test_a_password_is_typed_into_the_program_and_nobody_sees_it(tmp_path: Path) -> None:
@@ -119,18 +119,6 @@ async def test_a_paste_is_told_to_be_one_and_cannot_end_itself(tmp_path: Path) -
         await page.shows("ready")
         page.pilot.app.post_message(events.Paste("one\ntwo\x1b[201~"))
         await page.shows(repr(b"\x1b[200~one\rtwo[201~\x1b[201~"))
-
-
-async def test_clicks_and_wheel_reach_a_program_that_wants_them(tmp_path: Path) -> None:
-    async with running(tmp_path, RAW.format(first="\x1b[?1000h\x1b[?1006h")) as page:
-        await page.takes_over()
-        await page.shows("ready")
-        await page.mouse(events.MouseDown, 4, 2, button=1)
-        await page.shows(repr(b"\x1b[<0;5;3M"))
-        await page.mouse(events.MouseUp, 4, 2, button=1)
-        await page.shows(repr(b"\x1b[<0;5;3m"))
-        await page.mouse(events.MouseScrollDown, 4, 2)
-        await page.shows(repr(b"\x1b[<65;5;3M"))
 
 
 async def test_the_wheel_is_arrow_keys_for_a_program_that_fills_the_screen(tmp_path: Path) -> None:

@@ -67,7 +67,6 @@ def test_what_is_no_recording_is_named(tmp_path: Path, capfd: pytest.CaptureFixt
     [
         ("redact a", "redact needs a recording and a file to write"),
         ("redact a -o b --secret abc", "--secret needs at least 4 characters"),
-        ("redact a -o b --keep-contents x --drop-contents y", "can't be used with --drop-contents"),
         ("mock", "mock needs a scenario"),
     ],
 )

@@ -116,7 +116,7 @@ async def test_what_comes_too_fast_to_read_is_left_out_and_the_rest_stays_in_pla
 async def test_matches_leave_with_the_oldest_lines() -> None:
     log = FrameLog(max_bytes=400 * 200)
     inspection = inspect_agent(log)
-    inspection.show_only(read_query("method:_rare"))
+    inspection.show_only(read_query("_rare"))
     async with looking(inspection) as until:
         for batch in range(20):
             log.tap(Direction.IN, b'{"jsonrpc":"2.0","method":"_rare"}')
@@ -188,7 +188,7 @@ async def test_a_recording_of_many_frames_is_read_in_slices_and_only_places_are_
 async def test_a_filter_shows_what_fits_and_goes_on_with_what_comes() -> None:
     log = FrameLog()
     inspection = inspect_agent(log)
-    inspection.show_only(read_query("method:_b"))
+    inspection.show_only(read_query("_b"))
     async with looking(inspection) as until:
         for name in (b"_a", b"_b", b"_a"):
             log.tap(Direction.IN, b'{"jsonrpc":"2.0","method":"%s"}' % name)

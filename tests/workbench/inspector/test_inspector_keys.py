@@ -7,7 +7,6 @@ from textual.dom import DOMNode
 
 import acp_tui.workbench
 from acp_tui.workbench.inspector.frame_list import FrameList
-from acp_tui.workbench.inspector.frame_view import FrameView
 from acp_tui.workbench.inspector.query_bar import QueryBar
 from acp_tui.workbench.inspector.screen import InspectorScreen
 from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
@@ -15,7 +14,7 @@ from support.bound_keys import actions_without_methods, keys_not_bound, keys_wit
 
 @pytest.mark.parametrize(
     ("place", "kind"),
-    [("inspector", InspectorScreen), ("frames", FrameList), ("frame", FrameView), ("query", QueryBar)],
+    [("inspector", InspectorScreen), ("frames", FrameList), ("query", QueryBar)],
 )
 def test_the_table_and_the_inspector_have_the_same_keys(place: str, kind: type[DOMNode]) -> None:
     assert keys_not_bound(place, kind) == set()

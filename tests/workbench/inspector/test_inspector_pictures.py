@@ -21,7 +21,6 @@ from support.recordings import write
 from support.screens import rows, settled
 from support.settling import until_so
 from support.timelines import HEADER, form, two_turns
-from support.waiting import TEST_LIMIT_S
 
 Compare = Callable[..., bool]
 SMALL, LARGE = (80, 24), (120, 40)
@@ -32,12 +31,11 @@ LOOKS: Final = {
     "120x40-light": (LIGHT.name, LARGE),
 }
 STATES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
-    "request-and-answer": (("f", *"method:prompt", "enter", "tab"), "4 shown: method:prompt"),
+    "request-and-answer": (("f", *"session/prompt", "enter", "tab"), "2 shown: session/prompt"),
     "broken-rules": (("l",), "shown: is:lint"),
     "unanswered": (("o",), "shown: is:open"),
-    "folded": (("tab", "z"), "{ … }"),
-    "nothing-fits": (("f", *"kind:none", "enter"), "x shows everything"),
-    "wrong-filter": (("f", *"is:wrong"), "is: is one of"),
+    "nothing-fits": (("f", *"nowhere", "enter"), "x shows everything"),
+    "filter": (("f", *"is:error"), "shown: is:error"),
 }
 """The keys that lead there, and what shows then."""
 
@@ -92,21 +90,11 @@ def test_a_recording_looks_as_it_did(look: str, tmp_path: Path, snap_compare: Co
     assert looks_as_it_did(snap_compare, tmp_path, look)
 
 
-@pytest.fixture
-def typed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the filter once it's whole: typed slowly, "is" alone is a text to show."""
-    monkeypatch.setattr("acp_tui.workbench.inspector.screen.WRITTEN_S", TEST_LIMIT_S)
-
-
 @pytest.mark.parametrize("state", STATES)
-def test_it_looks_as_it_did(state: str, tmp_path: Path, snap_compare: Compare, request: pytest.FixtureRequest) -> None:
-    if state == "wrong-filter":
-        request.getfixturevalue("typed_at_once")
+def test_it_looks_as_it_did(state: str, tmp_path: Path, snap_compare: Compare) -> None:
     assert looks_as_it_did(snap_compare, tmp_path, "80x24", *STATES[state])
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_it_reads_as_it_did(state: str, tmp_path: Path, text_compare: Compare, request: pytest.FixtureRequest) -> None:
-    if state == "wrong-filter":
-        request.getfixturevalue("typed_at_once")
+def test_it_reads_as_it_did(state: str, tmp_path: Path, text_compare: Compare) -> None:
     assert looks_as_it_did(text_compare, tmp_path, "120x40", *STATES[state])

@@ -34,10 +34,9 @@ def test_redacting_twice_changes_nothing(tmp_path: Path) -> None:
         "password=hunter22 jdoe@box4 /srv/x",
         *(str(each) for each in range(5)),
     ]
-    diff = {"type": "diff", "path": "/w/a.py", "oldText": "one\n", "newText": "two\n"}
-    call = update(sessionUpdate="tool_call", toolCallId="c", content=[diff], _meta={"pin": 123456})
-    done = Redacted(tmp_path, *map(says, texts), call, secrets=(SECRET,), drop_contents=("*.py",))
-    report = redact(done.out, tmp_path / "again", RedactOptions((SECRET,), ("*.py",)), {}, "")
+    call = update(sessionUpdate="tool_call", toolCallId="c", _meta={"pin": 123456})
+    done = Redacted(tmp_path, *map(says, texts), call, secrets=(SECRET,))
+    report = redact(done.out, tmp_path / "again", RedactOptions((SECRET,)), {}, "")
     assert (tmp_path / "again").read_bytes() == done.out.read_bytes()
     assert not report.replaced
 

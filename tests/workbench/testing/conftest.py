@@ -5,9 +5,9 @@ import pytest
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.workbench.testing import scripted_user, session
-from acp_tui.workbench.testing.plugin import _acp_bench, acp_agent, acp_recording, acp_snapshot
+from acp_tui.workbench.testing.plugin import _acp_bench, acp_agent, acp_snapshot
 
-__all__ = ["_acp_bench", "acp_agent", "acp_recording", "acp_snapshot"]
+__all__ = ["_acp_bench", "acp_agent", "acp_snapshot"]
 
 
 @pytest.fixture(autouse=True)

@@ -54,6 +54,6 @@ def test_the_scripted_agent_fixes_its_bug(acp_agent: StartAgent, tmp_path: Path,
     assert agent.protocol_version == version
     assert [asked.title for asked in turn.permissions] == ["Edit durations.py", "Run the tests"]
     turn.assert_diff("durations.py", contains="fullmatch")
-    turn.assert_command(output="8 passed")
+    assert "8 passed" in turn.commands[-1].output
     assert list(turn.files_changed) == ["durations.py"]
     agent.assert_conformant(warnings=True)

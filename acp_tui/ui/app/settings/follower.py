@@ -16,10 +16,8 @@ from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings,
 from acp_tui.client.settings.reader import SettingProblem, SettingsRead, read_settings
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
-from acp_tui.client.settings.watching import changes_of, events_in
+from acp_tui.client.settings.watching import changes_of
 from acp_tui.client.settings.writing import TomlValue, write_setting
-from acp_tui.ui.kit import user_themes
-from acp_tui.ui.kit.user_themes import UserThemes
 
 if TYPE_CHECKING:
     from acp_tui.ui.app.app import AcpTuiApp
@@ -108,20 +106,6 @@ class LiveSettings:
                     await self._notice_project()
         except (OSError, RuntimeError) as error:
             self._unreadable[Path()] = f"edits of {self.file} won't be noticed until the next start: {error}"
-
-    async def follow_themes(self, themes: UserThemes, say: Callable[[str], None]) -> None:
-        """Use the themes next to the user's file, and follow changes of them, until canceled."""
-        folder = self.file.parent / user_themes.FOLDER
-        if not folder.is_dir():
-            return
-        try:
-            for problem in themes.use():
-                say(problem)
-            async for _ in events_in((str(folder),)):
-                for problem in themes.use():
-                    say(problem)
-        except (OSError, RuntimeError) as error:
-            say(f"Edits in {folder} won't be noticed until the next start: {error}")
 
     async def read_again(self, chosen: str = "") -> None:
         """Read and apply the user's file again, and report problems in it.
