@@ -171,7 +171,8 @@ def _of_a_tab() -> tuple[Command, ...]:
         Command("choose_provider", "", lambda do, _: do.choose_provider(), "Choose who serves the models",
                 "if the agent offers it", typed="providers", when=lambda do: do.has_providers),
         _above("interrupt", "ctrl+c", lambda do, _: do.interrupt(),
-               "Copy, clear the draft, cancel the turn, or stop your command", "the first that applies",
+               "Copy, clear the draft, cancel the turn, stop your command, or quit",
+               "the first that applies; it quits when pressed twice",
                when=lambda do: do.was_said),
         _anywhere("settings", "f12,ctrl+comma", lambda do, _: do.tab.app.show_settings(), "Change the settings",
                   "and see problems in them", typed="settings", aliases="config"),
@@ -293,7 +294,7 @@ COMMANDS: Final = (
     own("sidebar", "sidebar_choose", "enter,space", "choose", "Fold a section, review a file, or show a subagent"),
     # In dialogs
     own("dialog", "dialog_help", "f1", "", "Help for the open dialog", "its keys", follows="help"),
-    own("dialog", "dialog_close", "escape", "close", "Close it, or go back"),
+    own("dialog", "dialog_close", "escape,ctrl+c", "close", "Close it, or go back"),
     own("page", "page_close", "q", "close", "Close it"),
     own("list", "list_choose", "enter", "choose", "Choose"),
     own("ask", "ask_yes", "", "answer(True)", "Yes", fixed_characters="y"),

@@ -50,7 +50,7 @@ def test_a_prompt_of_the_command_line_is_sent_first(tmp_path: Path) -> None:
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(CHOICE)
         terminal.type("what" + ENTER)
-        terminal.shows("“what” answers nothing here. These do: 1-3 y a n, w to reject and say why.")
+        terminal.shows("“what” answers nothing here. These do: 1-3 y a n, or w to reject and say why.")
         terminal.shows(CHOICE)
         terminal.type("n" + ENTER)
         terminal.shows("Demo is done")
