@@ -313,7 +313,6 @@ COMMANDS: Final = (
     own("sessions", "sessions_delete", "d", "delete", "Delete the session", "y confirms"),
     own("sessions", "sessions_yes", "", "confirm", "Yes, delete it", fixed_characters="y"),
     own("sessions", "sessions_no", "", "refuse", "No, keep it", fixed_characters="n"),
-    own("sessions", "sessions_export", "e", "export", "Write it to a file"),
     own("sessions", "sessions_folders", "f", "switch_folders", "All folders or this one"),
     own("sessions", "sessions_archived", "v", "switch_archived", "Show or hide archived sessions"),
     own("sessions", "sessions_search", "slash", "search", "Search"),
