@@ -138,20 +138,23 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> Chose
     flags = ("protocol", "sandbox", "system-prompt", "mode", "model", "option")
     given: dict[str, Any] = {flag: getattr(args, flag.replace("-", "_"), None) for flag in flags}
     if argv is None and name is None:
-        is_recorded = getattr(args, "resume", None) is not None  # a session has an agent, and may have had a sandbox
-        if flag := next(
-            (flag for flag, value in given.items() if value and not (flag == "sandbox" and is_recorded)), ""
-        ):
+        # A session has an agent, and may have had a sandbox.
+        of_session = ("sandbox", "mode", "model", "option") if getattr(args, "resume", None) is not None else ()
+        if flag := next((flag for flag, value in given.items() if value and flag not in of_session), ""):
             raise UsageError(f"--{flag} says how to run an agent: name it too")
         return None
     if argv is not None and name is not None:
         raise UsageError(f"two agents: {name}, and the command after --")
     if argv is not None and not argv:
         raise UsageError("no command follows --")
-    named = ((flag, value) for flag in ("mode", "model") if (value := given[flag]))
-    options = (*named, *map(_option, given["option"] or ()))
     prompt = (given["system-prompt"] or "").strip()
-    return ChosenAgent(name, argv or (), _VERSIONS[given["protocol"]], given["sandbox"] or "", prompt, options)
+    return ChosenAgent(name, argv or (), _VERSIONS[given["protocol"]], given["sandbox"] or "", prompt, options_of(args))
+
+
+def options_of(args: Args) -> tuple[tuple[str, str], ...]:
+    """Return what to choose in the session: options by category or ID, and their values. Raises UsageError."""
+    given = ((flag, value) for flag in ("mode", "model") if (value := getattr(args, flag, None)))
+    return (*given, *map(_option, getattr(args, "option", None) or ()))
 
 
 def _option(text: str) -> tuple[str, str]:

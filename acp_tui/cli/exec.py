@@ -25,7 +25,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import HEADLESS
-from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, choose, start_agent
+from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import RecordingSettings, Settings
@@ -33,6 +33,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId, Failure, ToolCallEntry
 from acp_tui.conversation.facts import Fact, SessionId
+from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 
 if TYPE_CHECKING:
@@ -168,8 +169,10 @@ class _Turn:
         driver = SessionDriver(FrontEndLink(agent, added), front.log_in, self._cwd)
         if self._continued is None:
             return await driver.begin()
-        session = await driver.open(self._continued, self._cwd, lambda _: None)
-        await choose(session, self._command.options)
+        session = await driver.open(self._continued, self._cwd, lambda _: None, self._command.options)
+        said = session.conversation.entries
+        if said and isinstance(last := said[-1], ClientRemark):
+            say(make_visible_line(last.text))  # only what comes from here on is printed
         return session
 
     async def _take_turn(self, session: Session) -> None:

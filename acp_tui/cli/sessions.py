@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -153,19 +154,24 @@ class Resumed:
         """What opens it on the screen."""
         from acp_tui.ui.tab.reopening import Reopening
 
-        return Reopening(self.past, self.index, by_agent=self.command is not None)
+        if self.command is None:
+            return Reopening(self.past, self.index, by_agent=False)
+        return Reopening(self.past, self.index, chosen=self.command.options)
 
 
 def recordings_index() -> SessionIndex:
     return SessionIndex(recording_store(RecordingSettings()))
 
 
-def find_resumed(wanted: str, cwd: Path, args: AgentCommand | None, sandbox: str = "") -> Resumed:
+def find_resumed(
+    wanted: str, cwd: Path, args: AgentCommand | None, sandbox: str = "", options: Sequence[tuple[str, str]] = ()
+) -> Resumed:
     """Return the session with this ID, or the last one in the folder.
 
     If there is none, prints that and raises SystemExit.
 
     `args` is the agent the user named, and `sandbox` the sandbox; without it, the session keeps the one it had.
+    `options` are chosen in it.
     """
     index = recordings_index()
     with ExitOnError():
@@ -173,7 +179,7 @@ def find_resumed(wanted: str, cwd: Path, args: AgentCommand | None, sandbox: str
         (past,) = SessionMarks().marked([past])
         command = _command_of(past, args)
         if command is not None:
-            command = sandboxed_as_before(command, past, sandbox)
+            command = replace(sandboxed_as_before(command, past, sandbox), options=tuple(options))
     return Resumed(past, index, command)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
-from acp_tui.cli.arguments import Args
+from acp_tui.cli.arguments import Args, options_of
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import print_json, say
@@ -61,22 +61,23 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
     why = why_plain(read.settings, is_wanted=args.plain)
     if not why:
         require_screen("to read sessions without it: acp-tui sessions")
-    found = find_resumed(args.resume, args.cwd, command, args.sandbox or "")
-    past = found.past
-    if why and found.command is None:
+    found = find_resumed(args.resume, args.cwd, command, args.sandbox or "", options_of(args))
+    past, command = found.past, found.command
+    if why and command is None:
         raise UsageError("without its agent, the session can only be read: acp-tui sessions --export")
-    if why:
+    if why and command is not None:
+        chosen = command.options
         return work_with(
-            found.command,
+            command,
             past.cwd,
             args.record,
             is_plain=args.plain,
             prompt=args.prompt,
-            opening=lambda sessions: sessions.open(past.session_id, past.cwd),
+            opening=lambda sessions: sessions.open(past.session_id, past.cwd, chosen),
         )
     shell = leavable(read.settings.sessions)
     return run_screen(
-        found.command,
+        command,
         past.cwd,
         read.settings,
         notes_of(read),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import astuple, replace
 from enum import Enum, auto
 from pathlib import Path
@@ -165,6 +166,11 @@ class BooleanOption:
 
 
 ConfigOption: TypeAlias = SelectOption | BooleanOption
+
+
+def mode_of(options: Iterable[ConfigOption]) -> SelectOption | None:
+    """Return the option that is the session's mode; None if the agent has no modes."""
+    return next((one for one in options if isinstance(one, SelectOption) and one.category == "mode"), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from acp_tui.cli import permissions
 from acp_tui.cli.main import main
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.location import settings_file
-from support.agents import scripted_argv
+from acp_tui.client.settings.settings import RecordingSettings
+from acp_tui.client.transcript.plan import RecordingPlan
+from support.agents import REPLY, scripted_argv
 
 TELLS = """
 handshake({capabilities})
@@ -158,6 +164,45 @@ def test_a_turn_continues_a_session_and_tells_only_what_is_new(
     """
     assert exec_it("--resume", "s7", cwd=tmp_path, script=script) == 0
     assert capfd.readouterr().out == "new\n"
+
+
+@pytest.mark.parametrize(
+    ("left_in", "answered_in", "said"),
+    [("ask", "ask", ""), ("yolo", "do", "The mode is Do; it was YOLO (no questions).")],
+)
+def test_a_turn_is_taken_in_the_mode_in_which_the_session_was_left_or_it_is_said(
+    left_in: str, answered_in: str, said: str, tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = """
+    modes = [{"id": "do", "name": "Do"}, {"id": "ask", "name": "Ask"}, {"id": "yolo", "name": "YOLO"}]
+    handshake(agentCapabilities={"loadSession": True})
+    answer(read(), sessionId="s1", modes={"currentModeId": "do", "availableModes": modes})
+    mode = "do"
+    while True:
+        request = read()
+        if request["method"] == "session/set_mode":
+            mode = request["params"]["modeId"]
+            answer(request)
+        else:
+            say(mode); end(request)
+    """
+    command = AgentCommand(Path(sys.executable).name, scripted_argv(script))
+    plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
+
+    async def leave_it() -> None:
+        async with open_hub() as hub:
+            agent = await hub.start_agent(command, recordings=plan)
+            await agent.initialize()
+            left = await agent.new_session(tmp_path)
+            await left.send_prompt(REPLY)
+            await left.set_option("mode", left_in)
+
+    anyio.run(leave_it)
+    assert exec_it("--resume", cwd=tmp_path, script=script) == 0
+    out, err = capfd.readouterr()
+    assert out == f"{answered_in}\n"
+    assert said in err
+    assert ("The mode is" in err) is bool(said)
 
 
 def test_without_an_id_there_must_be_a_session_to_continue(

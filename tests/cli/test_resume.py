@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from anyio import to_thread
 
-from acp_tui.cli.arguments import ChosenAgent
+from acp_tui.cli.arguments import ChosenAgent, options_of
 from acp_tui.cli.main import main
 from acp_tui.cli.sessions import (
     export_session,
@@ -35,6 +36,7 @@ HERE = Path.cwd()
     [
         ("--resume", {"resume": "", "cwd": HERE}),
         ("--resume 8f89 --sandbox=read-only", {"resume": "8f89", "sandbox": "read-only", "cwd": HERE}),
+        ("--resume --mode plan --option fast=on", {"resume": "", "mode": "plan", "option": ["fast=on"], "cwd": HERE}),
         ("--resume 8f89 --cwd /", {"resume": "8f89", "cwd": Path("/")}),
         ("gemini --resume", {"resume": "", "agent": ChosenAgent("gemini"), "cwd": HERE}),
         ("run --resume 8f89 gemini", {"resume": "8f89", "agent": ChosenAgent("gemini"), "cwd": HERE}),
@@ -121,6 +123,14 @@ async def test_an_export_says_which_sandbox_it_was(tmp_path: Path, capsys: pytes
     export_session(session_id, tmp_path / "out.jsonl")
     assert "Sandbox: read-only" in (tmp_path / "out.md").read_text("utf-8").replace("*", "")
     assert '"sandbox":"read-only"' in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()[0]
+
+
+async def test_what_is_chosen_for_a_session_needs_no_name_of_its_agent(tmp_path: Path) -> None:
+    await record(tmp_path, "Zebras?")
+    _, args = given(f"--resume --cwd {tmp_path} --mode plan --model=large --option fast=on")
+    agent = replace(demo("markdown"), name="somebody")
+    found = find_resumed(args["resume"], tmp_path, agent, options=options_of(Namespace(**args)))
+    assert found.opening.chosen == (("mode", "plan"), ("model", "large"), ("fast", "on"))
 
 
 async def test_a_session_of_the_demo_is_only_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,7 @@ from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.notices import BELL, About, NewsWatch, NoticeCommand, channels_of
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import SessionDriver, until_connected
+from acp_tui.client.sessions.driver import Options, SessionDriver, until_connected
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.client.sessions.session_history import LeftSession, left_session
@@ -189,9 +189,9 @@ class Chat:
         """Begin a new session. Raises ClientError."""
         self.use(await self._driver.begin())
 
-    async def open(self, session_id: SessionId, cwd: Path) -> Session:
-        """Continue a session the agent has kept, with its history. Raises ClientError."""
-        session = await self._driver.open(session_id, cwd, self.use)
+    async def open(self, session_id: SessionId, cwd: Path, chosen: Options = ()) -> Session:
+        """Continue a session the agent has kept, with its history and these options. Raises ClientError."""
+        session = await self._driver.open(session_id, cwd, self.use, chosen)
         if session is not self.session:
             self.use(session)
         return session

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
 from itertools import chain, repeat
@@ -16,13 +17,20 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.errors import AgentRefused, AgentUnreachable, AuthenticationRequired, SettingsError, Unsupported
+from acp_tui.client.errors import (
+    AgentRefused,
+    AgentUnreachable,
+    AuthenticationRequired,
+    ClientError,
+    SettingsError,
+    Unsupported,
+)
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session, shown_early
-from acp_tui.client.sessions.session_history import recording_plan
+from acp_tui.client.sessions.session_history import recorded_mode, recording_plan
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings, Settings
@@ -30,8 +38,9 @@ from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SessionId
-from acp_tui.conversation.updates import Reconnected
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SelectOption, SessionId, mode_of
+from acp_tui.conversation.updates import ClientRemark, Reconnected
+from acp_tui.conversation.wording import value_name
 from acp_tui.protocol.roles import AgentCapabilities, ClientOffer
 from acp_tui.rpc import Tap
 from acp_tui.values import dataclass
@@ -39,6 +48,8 @@ from acp_tui.values import dataclass
 T = TypeVar("T")
 LogIn: TypeAlias = Callable[[AuthenticationRequired], Awaitable[bool]]
 """Lets the user log in, and returns whether to try again."""
+Options: TypeAlias = Iterable[tuple[str, str]]
+"""What to choose in a session: options by category or ID, and their values."""
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses between attempts to reconnect. The last one repeats."""
 
@@ -230,26 +241,41 @@ class SessionDriver:
 
         `why_anew` says why that one can't continue.
         """
-        session = await self._opened(
-            lambda agent, **added: agent.new_session(self._cwd, earlier=earlier, why_anew=why_anew, **added)
+        return await self._opened(
+            lambda agent, **added: agent.new_session(self._cwd, earlier=earlier, why_anew=why_anew, **added),
+            earlier.last_mode if earlier is not None else None,
+            self.agent.command.options,
         )
-        await choose(session, self.agent.command.options)
-        return session
 
     async def fork(self, source: Session, title: str) -> Session:
         """Open another session that starts with what the agent knows from `source`, whose name is `title`."""
-        return await self._opened(lambda agent, **added: agent.fork_session(source, title=title, **added))
+        return await self._opened(
+            lambda agent, **added: agent.fork_session(source, title=title, **added), source.last_mode
+        )
 
-    async def open(self, session_id: SessionId, cwd: Path, show: Callable[[Session], None]) -> Session:
+    async def open(
+        self,
+        session_id: SessionId,
+        cwd: Path,
+        show: Callable[[Session], None],
+        chosen: Options = (),
+        mode: SelectOption | None = None,
+    ) -> Session:
         """The session as it is if it's already open, otherwise as the agent opens it (R-SESS-10).
 
-        `show` is called if the agent asks for permission while loading it.
+        `show` is called if the agent asks for permission while loading it. `chosen` is set in it, and without a mode
+        there, its last `mode`, which is that of the recording if it isn't given.
         """
         known = self.agent.sessions.get(session_id)
         if known is not None:
             return known
+        mode = mode or await to_thread.run_sync(recorded_mode, session_id, self.agent.command)
+        if mode is not None and {"mode", mode.option_id} & dict(chosen).keys():
+            mode = None
         with shown_early(show) as attend:
-            return await self._opened(lambda agent, **added: agent.open_session(session_id, cwd, attend, **added))
+            return await self._opened(
+                lambda agent, **added: agent.open_session(session_id, cwd, attend, **added), mode, chosen
+            )
 
     async def go_on(
         self, earlier: Session, refused: Callable[[AgentRefused], str], show: Callable[[Session], None] | None = None
@@ -267,10 +293,11 @@ class SessionDriver:
                 return await self._opened(
                     lambda agent, **added: agent.resume_session(
                         earlier.session_id, earlier.cwd, earlier=earlier, **added
-                    )
+                    ),
+                    earlier.last_mode,
                 )
             if show is not None and is_loadable:
-                session = await self.open(earlier.session_id, earlier.cwd, show)
+                session = await self.open(earlier.session_id, earlier.cwd, show, mode=earlier.last_mode)
                 session.queue, session.has_missed = earlier.queue, earlier.has_missed
                 session.apply(
                     Reconnected(
@@ -285,18 +312,49 @@ class SessionDriver:
             return await self.begin(earlier, refused(error))
         return await self.begin(earlier)
 
-    async def _opened(self, call: Callable[..., Awaitable[Session]]) -> Session:
+    async def _opened(
+        self, call: Callable[..., Awaitable[Session]], mode: SelectOption | None = None, chosen: Options = ()
+    ) -> Session:
+        """The session, in the `mode` in which it was left. A host's is already in it, or other clients changed it."""
+
         async def call_agent() -> Session:
             added = self._link.additions or Additions()
             return await call(self.agent, additional_directories=added.directories, mcp_servers=added.servers)
 
-        return await logged_in(call_agent, self._log_in)
+        session = await logged_in(call_agent, self._log_in)
+        await choose(session, chosen)
+        if mode is not None and not self.agent.command.is_host:
+            await keep_mode(session, mode)
+        now = mode_of(session.conversation.options)
+        session.start_mode = now.value if now is not None else None
+        return session
+
+
+async def keep_mode(session: Session, before: SelectOption) -> None:
+    """Set the mode that the session had before its agent opened it again, or say in the session that it is another.
+
+    A mode in which the agent asks less isn't set: only the user permits, each time.
+    """
+
+    def now() -> SelectOption | None:
+        return mode_of(session.conversation.options)
+
+    opened = now()
+    if opened is not None and opened.value != before.value:
+        wanted = next((choice for choice in opened.choices if choice.value == before.value), None)
+        if wanted is not None and not opened.caution(wanted):
+            with suppress(ClientError):
+                await session.set_option(opened.option_id, wanted.value)
+    kept = now()
+    if kept is None or kept.value != before.value:
+        is_now = "The agent has no mode now" if kept is None else f"The mode is {value_name(kept)}"
+        session.apply(ClientRemark(f"{is_now}; it was {value_name(before)}."))
 
 
 _SWITCHED = {"on": True, "true": True, "off": False, "false": False}
 
 
-async def choose(session: Session, chosen: Iterable[tuple[str, str]]) -> None:
+async def choose(session: Session, chosen: Options) -> None:
     """Set these options, which are named by category (`mode`, `model`) or ID. Values may be named as they are shown.
 
     Raises Unsupported for what the agent doesn't offer; SessionClosed; AgentRefused; AgentLost.

@@ -166,6 +166,10 @@ class Session:
         self.attendance: Attendance | None = None
         """Who else is attached; None if no host keeps the session."""
         self.has_missed = earlier is not None and earlier.has_missed
+        self.last_mode: facts.SelectOption | None = earlier.last_mode if earlier is not None else None
+        """As the agent reported it, or an earlier one if this one hasn't yet."""
+        self.start_mode: str | None = None
+        """The value it had when the session was open; None if there is none, or the session isn't open yet."""
         self._listeners: Listeners = earlier._listeners if earlier is not None else Listeners()
         self.connection = connection
         self._explain = explain
@@ -249,6 +253,8 @@ class Session:
         change = reducer.apply(self.conversation, update)
         if self.conversation.turn is not turn:
             self.allowances.end_turn()
+        if isinstance(update, updates.OptionUpdate):
+            self.last_mode = facts.mode_of(self.conversation.options) or self.last_mode
         if self.relay is not None:
             self.relay(update, change)
         self._listeners.tell(change)

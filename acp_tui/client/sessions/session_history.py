@@ -27,7 +27,7 @@ from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.facts import SessionId, SessionSummary
+from acp_tui.conversation.facts import SelectOption, SessionId, SessionSummary, mode_of
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer, Quirks
@@ -75,6 +75,7 @@ class SessionFromRecording(Session):
         super().__init__(recorded.session_id, recorded.cwd, unconnected, Quirks(), _explain)
         self.recorded = recorded
         self.conversation = conversation
+        self.last_mode = mode_of(conversation.options)
         last = datetime.fromtimestamp(recorded.last_at)
         told = f"Read back from its recording, which ends {last:%Y-%m-%d %H:%M}"
         self.apply(Disconnected(f"{why}\n{told}" if why else told, is_fault=bool(why)))
@@ -202,6 +203,16 @@ def open_elsewhere(past: PastSession) -> str:
                     " agent may lose some of it. If it's in a host, `acp-tui attach` shows it."
                 )
     return ""
+
+
+def recorded_mode(session_id: SessionId, command: AgentCommand) -> SelectOption | None:
+    """The mode in which an agent's session was last recorded; None if unknown. Blocks."""
+    with suppress(ClientError, OSError):
+        index = SessionIndex(recording_store(RecordingSettings()))
+        found = index.find(session_id)
+        if found is not None and found.session_id == session_id and past_session(found).is_of(command):
+            return index.last_mode(found)
+    return None
 
 
 def sandbox_of(past: PastSession) -> str:

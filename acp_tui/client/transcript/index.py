@@ -26,7 +26,7 @@ from acp_tui.client.transcript.lines import BadLine, RecordingUnreadable, mappin
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
 from acp_tui.protocol import v1
 from acp_tui.rpc import Pairing
 from acp_tui.values import dataclass
@@ -127,6 +127,20 @@ class SessionIndex:
                     pass
                 earlier |= replay.conversations
         return earlier.get(session.session_id, Conversation())
+
+    def last_mode(self, session: RecordedSession) -> SelectOption | None:
+        """The last mode in its recordings, of which little is read. Raises RecordingUnreadable."""
+        for path in reversed(session.recordings):
+            mode = None
+            with open_recording(path) as recording:
+                events = (event for event, _ in recording.with_messages(lambda line: _OPTIONS.search(line) is None))
+                for step in Replay(events).events:
+                    for session_id, conversation, _ in step.touched:
+                        if session_id == session.session_id:
+                            mode = mode_of(conversation.options) or mode
+            if mode is not None:
+                return mode
+        return None
 
     # Updating
 
@@ -321,6 +335,10 @@ def opened_by(path: Path, session_id: str) -> Header | None:
         return recording.header if is_open else None
 
 
+_OPTIONS: Final = re.compile(
+    rb'"(?:initialize|session/(?:new|fork|load|resume|set_\w+)|current_mode_update|config_option_update|result)"'
+    rb'|"type":\s*"(?:reconnected|session_closed)"'
+)
 _OPENS_OR_CLOSES: Final = re.compile(rb'"type":\s*"session_closed"|"method":\s*"session/(?:load|resume)"')
 
 

@@ -23,11 +23,11 @@ from acp_tui.client.errors import (
     SettingsError,
 )
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_connected, usable_servers
+from acp_tui.client.sessions.driver import Options, SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
-from acp_tui.conversation.facts import SelectOption, SessionId
+from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
@@ -164,27 +164,28 @@ class AgentController:
         """Ask the agent for its next mode. The badge shows what the agent reports, a notice what that mode means.
 
         Modes in which it asks less are only entered by choosing them in the list: a key pressed twice permits nothing.
+        The exception is the one in which the session began.
         """
         session = self._tab.session
         if session is None:
             self._tab.say(NO_SESSION)
             return
-        options = session.conversation.options
-        modes = next((one for one in options if isinstance(one, SelectOption) and one.category == "mode"), None)
+        modes = mode_of(session.conversation.options)
         if modes is None or not modes.choices:
             self._tab.say("This agent has no modes.")
             return
         values = [choice.value for choice in modes.choices]
         at = values.index(modes.value) + 1 if modes.value in values else 0
         next_ones = (*modes.choices[at:], *modes.choices[:at])
-        wanted = next((choice for choice in next_ones if not modes.caution(choice)), None)
+        may_enter = (one for one in next_ones if one.value == session.start_mode or not modes.caution(one))
+        wanted = next(may_enter, None)
         passed = next_ones if wanted is None else next_ones[: next_ones.index(wanted)]
         skipped = ", ".join(choice.name for choice in passed if choice.value != modes.value)
         told = [f"Skipped, since the agent asks less there: {skipped}. To choose: /mode"] if skipped else []
         if wanted is not None and wanted.value != modes.value:
             await session.set_option(modes.option_id, wanted.value)
-            now = {option.option_id: option.value for option in session.conversation.options}
-            if wanted.description and now.get(modes.option_id) == wanted.value:
+            now = mode_of(session.conversation.options)
+            if wanted.description and now is not None and now.value == wanted.value:
                 told.insert(0, f"{wanted.name}: {wanted.description}")
         if told:
             self._tab.say("\n".join(map(make_visible_line, told)))
@@ -392,10 +393,10 @@ class SessionsController:
         await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.fork(source, title))
 
-    async def open(self, session_id: SessionId, cwd: Path) -> Session:
-        """The session, if it's open already; otherwise open it in the agent (R-SESS-10)."""
+    async def open(self, session_id: SessionId, cwd: Path, chosen: Options = ()) -> Session:
+        """The session, if it's open already; otherwise open it in the agent (R-SESS-10), with these options."""
         await self._tab.agent.ensure_agent()
-        return self._with_remark(await self._driver.open(session_id, cwd, self._show))
+        return self._with_remark(await self._driver.open(session_id, cwd, self._show, chosen))
 
     async def go_on(self, earlier: Session) -> Session:
         """Restart the agent if it is gone, and continue a session as far as the agent remembers it."""

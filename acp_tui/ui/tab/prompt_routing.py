@@ -208,6 +208,8 @@ class PromptController:
             case Live(session=session):
                 if session.is_read_only:
                     return WATCHING
+                if session.conversation.is_connected and session.connection.is_lost:
+                    return "The session is still being opened."  # a new process continues the conversation
                 return f"{self.why_not}." if self.why_not else ""
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.driver import Options
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import (
     LeftSession,
@@ -36,6 +37,8 @@ class Reopening:
     index: SessionIndex
     by_agent: bool = True
     """False if its agent shouldn't be started."""
+    chosen: Options = ()
+    """What the user has chosen for it on the command line."""
 
     async def __call__(self, sessions: SessionsController) -> Session:
         """The session, opened or read from its recording. Raises ClientError if neither is possible."""
@@ -51,7 +54,7 @@ class Reopening:
         why = ""
         if self.by_agent:
             try:
-                return await sessions.open(self.past.session_id, self.past.cwd)
+                return await sessions.open(self.past.session_id, self.past.cwd, self.chosen)
             except ClientError as error:
                 refusal = sessions.not_opened(self.past.session_id, error)
                 if self.past.recorded is None:

@@ -372,6 +372,15 @@ async def test_shift_tab_leaves_a_mode_that_asks_less() -> None:
         assert page.connection.options == [("mode", "plan")]
 
 
+async def test_shift_tab_comes_back_to_the_mode_in_which_the_session_began() -> None:
+    async with open_page(OptionsReplaced((replace(LOOSE, value="yolo"),))) as page:
+        page.session.start_mode = "yolo"
+        for _ in range(3):
+            await page.press("shift+tab")
+        assert page.connection.options == [("mode", "plan"), ("mode", "default"), ("mode", "yolo")]
+        assert "YOLO: Auto-approves all tools" in page.text
+
+
 async def test_shift_tab_changes_nothing_where_all_other_modes_ask_less() -> None:
     async with open_page(OptionsReplaced((replace(LOOSE, choices=LOOSE.choices[:3]),))) as page:
         await page.press("shift+tab")

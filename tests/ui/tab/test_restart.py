@@ -147,3 +147,38 @@ async def test_which_other_tabs_a_restart_ends_stands_in_the_question(open_desk:
         await desk.has_session()
         await desk.press("alt+r")
         await desk.shows("also ends another tab of this agent: “Count the stars”")
+
+
+async def test_a_prompt_waits_until_the_session_is_in_the_mode_in_which_it_was_left(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    script = """
+    choices = [{"id": each, "name": each.title()} for each in ("default", "plan")]
+    def modes(current):
+        return {"currentModeId": current, "availableModes": choices}
+    handshake(agentCapabilities={"sessionCapabilities": {"resume": {}}})
+    opening = read()
+    if opening["method"] == "session/new":
+        answer(opening, sessionId="s1", modes=modes("plan"))
+        say("before the crash")
+        expect("session/prompt")
+        sys.exit(3)
+    answer(opening, modes=modes("default"))
+    setting = read()
+    expect("_go_on")
+    answer(setting)
+    say(read()["method"] + " in " + setting["params"]["modeId"])
+    serve_until_closed()
+    """
+    async with open_desk(script) as desk:
+        await desk.shows("before the crash")
+        await desk.send("Go on")
+        await desk.shows("exited with code 3")
+        await desk.press("alt+r")
+        await desk.gets("session/set_mode")
+        await desk.send("And now?")
+        await desk.shows("still being opened")
+        desk.let_go_on()
+        await desk.shows("mode: Plan")
+        await desk.press("enter")
+        await desk.shows("session/prompt in plan")
