@@ -36,21 +36,20 @@ def run(args: Args) -> int:
             return _remove(args.remove)
         if args.update:
             return _install(args.update)
-    return list_agents(update=args.update is not None, as_json=args.format == "json", is_verbose=args.verbose)
+    return list_agents(update=args.update is not None, as_json=args.format == "json")
 
 
-def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool = False) -> int:
+def list_agents(*, update: bool = False, as_json: bool = False) -> int:
     """Print the agents, with `update` after fetching the registry. Returns the exit status."""
     status = _update() if update else ExitCode.DONE
     catalogue = read_catalogue()
-    notes = (*catalogue.notes, *(catalogue.registry_notes if is_verbose else ()))
     if as_json:
         data = {"agents": list(map(_agent_as_json, catalogue.agents)), "fetched_at": catalogue.fetched_at}
-        print_json("agents", data, notes)
+        print_json("agents", data, (*catalogue.notes, *catalogue.registry_notes))
         return status
-    for note in notes:
+    for note in catalogue.notes:
         say(note)
-    print("\n".join(_lines(catalogue, is_verbose)))
+    print("\n".join(_lines(catalogue)))
     return status
 
 
@@ -85,7 +84,7 @@ def _update() -> ExitCode:
     return ExitCode.DONE
 
 
-def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
+def _lines(catalogue: Catalogue) -> Iterator[str]:
     width = max(12, *(len(agent.name) for agent in catalogue.agents if len(agent.name) <= MAX_NAME))
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     yield "acp-tui knows these agents:\n"
@@ -93,9 +92,6 @@ def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
         state, about = _how(agent)
         begin = f"  acp-tui {make_visible_line(agent.name):<{width}}   "
         yield from _fitted(f"{begin}{state:<10}   ", make_visible_line(about), columns, len(begin))
-        if is_verbose:
-            for line in _details(agent):
-                yield from _fitted(" " * len(begin), make_visible_line(line), columns, len(begin))
     yield "\nAny command that speaks ACP is an agent: acp-tui -- COMMAND"
     yield "No agent installed? Try acp-tui demo."
     yield f"To add your own: {config_file()}"
@@ -134,19 +130,6 @@ def _how(agent: ListedAgent) -> tuple[str, str]:
         return "ready", "" if agent.title.lower() == agent.name else agent.title
     env = [f"{name}={value}" for name, value in agent.command.env.items()]
     return "asks first", f"to run: {' '.join([*env, agent.command.line])}"
-
-
-def _details(agent: ListedAgent) -> Iterator[str]:
-    version = f" {agent.version}" if agent.version else ""
-    yield f"{agent.title}{version} ({agent.source.shown})"
-    if agent.description:
-        yield agent.description
-    if agent.command.argv and agent.command.package is None:
-        yield agent.command.line
-    for proxy in agent.command.proxy_commands:
-        yield f"through {proxy.line}"
-    if agent.command.place_note:
-        yield agent.command.place_note
 
 
 def _registry_line(catalogue: Catalogue) -> str:

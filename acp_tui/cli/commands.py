@@ -236,10 +236,9 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
                 value_when_bare="",
             ),
             Option(("--remove",), "remove an agent that acp-tui has installed", Value("NAME", ValueKind.AGENT)),
-            Option(("--verbose",), "show every detail, and problems in the registry"),
             output_format("text", "json"),
         ),
-        examples=("acp-tui agents --verbose", "acp-tui agents --update gemini"),
+        examples=("acp-tui agents", "acp-tui agents --update gemini"),
         group=_WORK,
     ),
     CliCommand(

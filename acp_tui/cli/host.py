@@ -34,7 +34,6 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
-from acp_tui.client.hosting.finding import HostNotStarted
 from acp_tui.client.hosting.host import Host
 from acp_tui.client.notices import About, News, NoticeCommand, channels_of
 from acp_tui.client.sessions.agent import Agent
@@ -294,10 +293,10 @@ async def go_on(hub: SessionHub, shell: HostBehindScreen, attach_to: str, notifi
 async def _keep(
     agent: Agent, tasks: TaskGroup, notifications: Notifications, *, task_status: TaskStatus[finding.HostPaths]
 ) -> None:
-    """Host an agent's sessions until nothing is left of them. Raises HostNotStarted after ending an agent."""
+    """Host an agent's sessions until nothing is left of them. Raises ClientError after ending an agent."""
     if not agent.sessions or agent.lost is not None or agent.command.is_host:
         await agent.stop()
-        raise HostNotStarted(f"{agent.title} isn't hosted")
+        raise ClientError(f"{agent.title} isn't hosted")
     place, listener = await to_thread.run_sync(finding.bound, agent.command.name)
     host = Host(agent, tasks, (str(place.socket),))
     host.on_news = partial(_notify, tasks, notifications, NoticeCommand(partial(_note, agent)), agent.title)

@@ -119,13 +119,12 @@ async def ask_permission(
             request = waiting[request.key]
 
     text = await question()
-    place.say(f"\n{head}{text}")
     rejection = request.rejection if reject is not None else None
-    why = "" if rejection is None else ", w to reject and say why"
-    hints = f", {keys_told(request.answers)}{why} (Ctrl+C cancels the turn)" if has_hints else ""
-    prompt = f"Your choice{hints}: "
+    why = "" if rejection is None else ", or w to reject and say why"
+    hints = f"\nType {keys_told(request.answers)}{why}. Ctrl+C cancels the turn." if has_hints else ""
+    place.say(f"\n{head}{text}{hints}")
     while request.key in waiting:
-        line = await place.ask(prompt)
+        line = await place.ask("Your choice: ")
         if line is None:
             session.cancel()
             return

@@ -1,4 +1,4 @@
-"""Whether a path matches one of the user's globs. This module reads all globs: of rules, settings, and redaction.
+"""Whether a path matches one of the user's globs. This module reads all globs: of rules and settings.
 
 Globs work as in a .gitignore file. Without a slash inside, a glob matches that name at any depth of a workspace root.
 With one, it begins at the root. `**` matches any number of directories, and everything below a match also matches. `*`,

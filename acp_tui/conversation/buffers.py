@@ -135,9 +135,9 @@ class ByteRing:
         start, data = self.read_from(self._end - wanted)
         return data if start == 0 else from_character_boundary(data)
 
-    def tail_text(self, max_bytes: int | None = None) -> str:
-        """Return `read` as text. Invalid UTF-8 becomes U+FFFD."""
-        return self.read(max_bytes).decode("utf-8", "replace")
+    def tail_text(self) -> str:
+        """Return all of it as text. Invalid UTF-8 becomes U+FFFD."""
+        return self.read().decode("utf-8", "replace")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ByteRing):

@@ -98,9 +98,9 @@ def answer_of(answers: Sequence[PermissionOption], typed: str) -> int | None:
     return letters.index(typed) if typed and typed in letters else None
 
 
-def keys_told(answers: Sequence[PermissionOption], most: int | None = None) -> str:
-    """Return the keys that answer, such as `1-3 y a n`; numbers up to `most`."""
-    last = min(len(answers), most or len(answers))
+def keys_told(answers: Sequence[PermissionOption]) -> str:
+    """Return the keys that answer, such as `1-3 y a n`."""
+    last = len(answers)
     return " ".join([f"1-{last}" if last > 1 else "1", *filter(None, letters_of(answers))])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Annotated, Any, Final, TypeAlias, TypeGuard, TypeVar
 
-from pydantic_core import ValidationError, core_schema
+from pydantic_core import PydanticSerializationError, ValidationError, core_schema, to_json
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.visible.cutting import MAX_ITEMS, MAX_LINE, MAX_PASSAGE, cut_text, cut_value, mark_of
@@ -51,6 +51,13 @@ def _valid_items(items: list[Any], handler: core_schema.ValidatorFunctionWrapHan
     return kept
 
 
+def _size(value: Any) -> int:
+    try:
+        return len(to_json(value))
+    except PydanticSerializationError:  # half a surrogate pair
+        return len(str(value))
+
+
 def cut_items(marked: Callable[[str], Any] | None = None) -> Changed:
     """Keeps the first items of a list. `marked` makes one more of the mark that says how much is missing.
 
@@ -61,7 +68,7 @@ def cut_items(marked: Callable[[str], Any] | None = None) -> Changed:
         if not isinstance(value, list) or len(value) <= MAX_ITEMS:
             return value
         kept = value[:MAX_ITEMS]
-        return kept if marked is None else [*kept, marked(mark_of(len(str(value[MAX_ITEMS:]))))]
+        return kept if marked is None else [*kept, marked(mark_of(_size(value[MAX_ITEMS:])))]
 
     return before(cut, ours=True)
 

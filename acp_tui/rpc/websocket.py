@@ -155,9 +155,8 @@ class LineConnection(ClientConnection):
 class WebSocketStream(ByteStream):
     """The lines of an open connection. Binary frames count as text: some servers send nothing else."""
 
-    def __init__(self, connection: Connection, max_size: int = MAX_SIZE) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._max_size = max_size
         self._outgoing = FrameSplitter()
         self._closed: ConnectionClosed | None = None
 
@@ -173,7 +172,7 @@ class WebSocketStream(ByteStream):
         except ConnectionClosed as closed:
             self._closed = closed
             if closed.sent is not None and closed.sent.code == CloseCode.MESSAGE_TOO_BIG:
-                raise FrameTooLarge(self._max_size) from None
+                raise FrameTooLarge(MAX_SIZE) from None
             raise anyio.EndOfStream from None
         return (message.replace(b"\n", b" ") if b"\n" in message else message) + b"\n"
 

@@ -93,9 +93,9 @@ def test_the_columns_stand_one_below_the_other_beside_a_long_name_too(
     assert any("x" * 60 in line for line in lines)
 
 
-def test_texts_of_others_are_made_visible(capfd: pytest.CaptureFixture[str]):
-    fetched(npx("some") | {"name": "\x1b[31mred", "description": "a\u202eb"})
-    assert main(["agents", "--verbose"]) == 0
+def test_texts_are_made_visible(agents_file: Path, capfd: pytest.CaptureFixture[str]):
+    agents_file.write_text('[agents.mine]\ncommand = ["\\u001b[31mred\\u202e"]\n')
+    assert main(["agents"]) == 0
     out = capfd.readouterr().out
     assert "red" in out
     assert "\x1b" not in out
@@ -105,11 +105,12 @@ def test_texts_of_others_are_made_visible(capfd: pytest.CaptureFixture[str]):
 def test_what_is_wrong_is_said_and_hides_no_agent(agents_file: Path, capfd: pytest.CaptureFixture[str]):
     agents_file.write_text("[agents.mine]\ncomand = []\n")
     fetched(npx("some"), entry("bad"))
-    assert main(["agents", "--verbose"]) == 0
+    assert main(["agents"]) == 0
     out, err = capfd.readouterr()
     assert "agents.mine.comand is unknown and ignored; did you mean command?" in err
-    assert "bad: it doesn't say how to run it" in err
     assert "acp-tui some" in out
+    assert main(["agents", "--format", "json"]) == 0
+    assert "bad: it doesn't say how to run it" in "".join(capfd.readouterr())
 
 
 def test_as_json_there_is_all_of_it_but_the_users_secrets(agents_file: Path, capfd: pytest.CaptureFixture[str]):

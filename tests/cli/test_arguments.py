@@ -32,7 +32,7 @@ DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
         ("", "", {"cwd": HERE}),
         ("--cwd /", "", {"cwd": Path("/")}),
         ("agents", "agents", {"format": "text"}),
-        ("agents --update --verbose", "agents", {"update": "", "verbose": True, "format": "text"}),
+        ("agents --update", "agents", {"update": "", "format": "text"}),
         ("--format json agents", "agents", {"format": "json"}),
         ("--cwd / exec -p hi gemini", "exec", {**EXEC, "cwd": Path("/"), "prompt": "hi"}),
         ("--prompt demo exec gemini", "exec", {**EXEC, "prompt": "demo"}),

@@ -19,7 +19,7 @@ from acp_tui.cli.terminal import GUARD_S, LineTerminal, has_typed
 from acp_tui.conversation.tool_calls import ToolCallId
 from support.agents import asked, in_session, in_turn, until
 
-CHOICE = "Your choice, 1-2 (Ctrl+C cancels the turn): "
+CHOICE = "Your choice: "
 
 
 @dataclass

@@ -28,7 +28,7 @@ def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]
     told = capsys.readouterr()
     assert told.out.startswith(f"These are set in {settings_file()}.\n")
     assert 'workspace.write = "ask"\n    Files an agent writes through acp-tui.' in told.out
-    assert 'Default: "unasked".' in told.out
+    assert 'Default: "ask-if-unasked".' in told.out
     assert "did you mean ascii?" in told.err
 
 

@@ -20,9 +20,9 @@ from anyio import to_thread
 
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AgentRefused, AgentUnreachable
+from acp_tui.client.errors import AgentRefused, AgentUnreachable, ClientError
 from acp_tui.client.hosting import finding
-from acp_tui.client.hosting.finding import HostNotStarted, HostPaths, attached
+from acp_tui.client.hosting.finding import HostPaths, attached
 from acp_tui.client.sessions.consent import ALLOW
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.replay import replayed
@@ -367,13 +367,13 @@ async def test_a_folder_of_somebody_else_in_tmp_is_not_used(user: User, monkeypa
     finding.bound("one", folder)[1].close()
     folder.rename(shared / "elsewhere")
     folder.symlink_to(shared / "elsewhere")
-    with pytest.raises(HostNotStarted, match="isn't a folder of yours"):
+    with pytest.raises(ClientError, match="isn't a folder of yours"):
         finding.bound("two", folder)
     folder.unlink()
     folder.mkdir()
     if os.getuid() == 0:
         os.chown(folder, 12345, 12345)
-        with pytest.raises(HostNotStarted, match="isn't a folder of yours"):
+        with pytest.raises(ClientError, match="isn't a folder of yours"):
             finding.bound("two", folder)
 
 

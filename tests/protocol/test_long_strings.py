@@ -195,9 +195,8 @@ def test_the_items_of_a_list_are_cut_with_a_mark(kind: str, read: Callable[[Any]
     items = getattr(conversation.tool_call("1").call, name)  # type: ignore[arg-type]
 
     assert len(items) == MAX_ITEMS + 1
-    assert max(cut_characters(text) for _, text in strings_of(items[-1])) == len(
-        str([LISTS[name]] * (MANY - MAX_ITEMS))
-    )
+    rest = json.dumps([LISTS[name]] * (MANY - MAX_ITEMS), separators=(",", ":"))
+    assert max(cut_characters(text) for _, text in strings_of(items[-1])) == len(rest)
 
 
 @pytest.mark.parametrize(

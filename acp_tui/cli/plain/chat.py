@@ -26,7 +26,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.completion.matching import mention_of
-from acp_tui.client.completion.workspace_files import is_written_out, look_into_folder
+from acp_tui.client.completion.workspace_files import command_named_in, is_written_out, look_into_folder
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.notices import BELL, About, NewsWatch, NoticeCommand, channels_of
 from acp_tui.client.prompts import PromptMemory
@@ -95,6 +95,8 @@ class Chat:
         self._is_ready = False
         """Whether there's a session and the greeting is done, so the first prompt can be typed."""
         self._was_interrupted = False
+        self._doubted = ""
+        """What the user typed last, if it began with a command that no one has."""
         self._is_reconnecting = False
         self._outside: Questions | None = None
         self._unsubscribe: Unsubscribe = lambda: None
@@ -349,8 +351,13 @@ class Chat:
         command = self._command_for(text, taken)
         if text.strip() == "/help" and command is None:  # the greeting promises it
             self.say(f"/help is {self.agent_title}'s own command; /acp:help lists what you can type")
+        doubted, self._doubted = self._doubted, ""
         if command is not None:
             self._tasks.start_soon(self._obey, *command)
+        elif (name := command_named_in(text)) and name not in taken and text != doubted:
+            self._doubted = text
+            self.say(f"neither {self.agent_title} nor acp-tui has /{name}; to send it, type it again")
+            self._tasks.start_soon(self._show_prompt)
         elif text.startswith("!"):
             self._tasks.start_soon(self._run_own, session, text[1:].strip())
         elif not text.strip():

@@ -41,7 +41,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        return _is_loopback(urlsplit(self.url).hostname or "")
+        return is_loopback(urlsplit(self.url).hostname or "")
 
 
 def is_address(text: str) -> bool:
@@ -76,7 +76,7 @@ def read_address(
             "an address with a password in it would show in `ps` and in recordings",
             hint='put it into agents.toml: headers = { Authorization = "Bearer ${TOKEN}" }',
         )
-    if parts.scheme in _UNENCRYPTED_SCHEMES and not (is_insecure or _is_loopback(parts.hostname or "")):
+    if parts.scheme in _UNENCRYPTED_SCHEMES and not (is_insecure or is_loopback(parts.hostname or "")):
         raise SettingsError(
             f"{parts.scheme}://{parts.netloc} would send everything unencrypted",
             hint=f"use {'wss' if parts.scheme == 'ws' else 'https'}://, or set insecure = true in agents.toml",
@@ -85,7 +85,7 @@ def read_address(
     return Address(f"{scheme.lower()}://{rest}", headers or {}, token_command)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:

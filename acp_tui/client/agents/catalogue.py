@@ -70,68 +70,22 @@ class KnownAgent:
         )
 
 
-KNOWN_AGENTS: Final[Mapping[str, KnownAgent]] = {
-    agent.name: agent
-    for agent in (
-        KnownAgent(
-            "claude",
-            "Claude Agent",
-            "Anthropic's coding agent",
-            ("claude-agent-acp",),
-            "@agentclientprotocol/claude-agent-acp",
-            "claude-acp",
-            400,
-        ),
-        KnownAgent(
-            "codex",
-            "Codex",
-            "OpenAI's coding agent",
-            ("codex-acp",),
-            "@agentclientprotocol/codex-acp",
-            "codex-acp",
-            460,
-        ),
-        KnownAgent(
-            "fast-agent",
-            "fast-agent",
-            "Agents and workflows in Python, for many models",
-            ("fast-agent-acp",),
-            "fast-agent-mcp",
-            "fast-agent",
-            210,
-            "uv",
-        ),
-        KnownAgent(
-            "gemini",
-            "Gemini CLI",
-            "Google's coding agent",
-            ("gemini", "--acp"),
-            "@google/gemini-cli",
-            "gemini",
-            100,
-        ),
-        KnownAgent(
-            "opencode",
-            "opencode",
-            "An open coding agent for many models",
-            ("opencode", "acp"),
-            "opencode-ai",
-            "opencode",
-            350,
-            runs_scripts=True,
-        ),
-        KnownAgent(
-            "qwen",
-            "Qwen Code",
-            "Alibaba's coding agent",
-            ("qwen", "--acp"),
-            "@qwen-code/qwen-code",
-            "qwen-code",
-            150,
-        ),
-    )
-}
-
+# fmt: off
+KNOWN_AGENTS: Final[Mapping[str, KnownAgent]] = {agent.name: agent for agent in (
+    KnownAgent("claude", "Claude Agent", "Anthropic's coding agent",
+               ("claude-agent-acp",), "@agentclientprotocol/claude-agent-acp", "claude-acp", 400),
+    KnownAgent("codex", "Codex", "OpenAI's coding agent",
+               ("codex-acp",), "@agentclientprotocol/codex-acp", "codex-acp", 460),
+    KnownAgent("fast-agent", "fast-agent", "Agents and workflows in Python, for many models",
+               ("fast-agent-acp",), "fast-agent-mcp", "fast-agent", 210, "uv"),
+    KnownAgent("gemini", "Gemini CLI", "Google's coding agent",
+               ("gemini", "--acp"), "@google/gemini-cli", "gemini", 100),
+    KnownAgent("opencode", "opencode", "An open coding agent for many models",
+               ("opencode", "acp"), "opencode-ai", "opencode", 350, runs_scripts=True),
+    KnownAgent("qwen", "Qwen Code", "Alibaba's coding agent",
+               ("qwen", "--acp"), "@qwen-code/qwen-code", "qwen-code", 150),
+)}
+# fmt: on
 
 _RUNNERS: Final = {
     "npx": ("Node.js", "brew install node", "https://nodejs.org/en/download"),

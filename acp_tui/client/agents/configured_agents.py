@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -82,36 +82,45 @@ def read_configured_agents(file: Path, environ: Mapping[str, str]) -> Configured
 
 
 def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> ConfiguredAgent:
-    """An agent that runs as a command or behind a wrapper. Raises SettingsError."""
+    """An agent of the file. Raises SettingsError."""
     if not name or name.startswith("-") or not name.isprintable():
         raise SettingsError(f"{key}: this name can't be typed as an argument", hint=_EXAMPLE_HINT)
-    if "url" in entry:
-        return ConfiguredAgent(_at_address(name, entry, key, environ), _text(entry, "description", key))
+    shared = AgentCommand(
+        name,
+        (),
+        is_listed=True,
+        shares_files=_one_of(entry, "files", ("shared",), key) == "shared",
+        mcp_servers=_strings(entry["mcp"], f"{key}.mcp") if "mcp" in entry else None,
+        protocol=_protocol(entry, key),
+        proxies=_proxies(entry, key, environ),
+        system_prompt=_system_prompt(entry, key, environ),
+        overrides_prompt=_one_of(entry, "system_prompt_mode", ("append", "override"), key) == "override",
+    )
+    read = _at_address if "url" in entry else _as_command
+    return ConfiguredAgent(read(shared, entry, key, environ), _text(entry, "description", key))
+
+
+def _as_command(
+    shared: AgentCommand, entry: Mapping[str, object], key: str, environ: Mapping[str, str]
+) -> AgentCommand:
     wrapper = _expanded(entry, "wrapper", key, environ) if "wrapper" in entry else ()
     runs = _one_of(entry, "runs", ("here", "elsewhere"), key) or ("elsewhere" if wrapper else "here")
     # Behind a wrapper, ~ would mean the home of another machine.
     argv = _expanded(entry, "command", key, environ, has_home=not wrapper or runs == "here")
-    command = AgentCommand(
-        name,
-        behind(wrapper, argv) if wrapper else argv,
-        _env(entry, key, environ),
-        is_listed=True,
+    return replace(
+        shared,
+        argv=behind(wrapper, argv) if wrapper else argv,
+        env=_env(entry, key, environ),
         is_elsewhere=runs == "elsewhere",
-        shares_files=_one_of(entry, "files", ("shared",), key) == "shared",
-        mcp_servers=_mcp(entry, key),
         wrapper=wrapper,
         wrapped=argv if wrapper else (),
-        protocol=_protocol(entry, key),
         sandbox=_text(entry, "sandbox", key),
-        proxies=_proxies(entry, key, environ),
-        system_prompt=_system_prompt(entry, key, environ),
-        overrides_prompt=_overrides_prompt(entry, key),
     )
-    return ConfiguredAgent(command, _text(entry, "description", key))
 
 
-def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> AgentCommand:
-    """An agent at an address. Raises SettingsError."""
+def _at_address(
+    shared: AgentCommand, entry: Mapping[str, object], key: str, environ: Mapping[str, str]
+) -> AgentCommand:
     if "command" in entry:
         raise SettingsError(f"{key} needs either a command to start or the url of a running one", hint=_EXAMPLE_HINT)
     url, cwd = _text(entry, "url", key), _text(entry, "cwd", key)
@@ -123,20 +132,7 @@ def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         address = read_address(url, headers, token_command, is_insecure=is_insecure)
     except SettingsError as error:
         raise SettingsError(f"{key}.url: {error}", hint=error.hint) from error
-    return AgentCommand(
-        name,
-        (url,),
-        is_listed=True,
-        is_elsewhere=True,
-        shares_files=_one_of(entry, "files", ("shared",), key) == "shared",
-        mcp_servers=_mcp(entry, key),
-        cwd=Path(cwd) if cwd else None,
-        protocol=_protocol(entry, key),
-        address=address,
-        proxies=_proxies(entry, key, environ),
-        system_prompt=_system_prompt(entry, key, environ),
-        overrides_prompt=_overrides_prompt(entry, key),
-    )
+    return replace(shared, argv=(url,), is_elsewhere=True, cwd=Path(cwd) if cwd else None, address=address)
 
 
 def _headers(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> dict[str, str]:
@@ -149,10 +145,6 @@ def _headers(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) 
     if "token_command" in entry and any(name.lower() == "authorization" for name in headers):
         raise SettingsError(f"{key} sets the token twice: token_command and the header Authorization")
     return headers
-
-
-def _mcp(entry: Mapping[str, object], key: str) -> tuple[str, ...] | None:
-    return _strings(entry["mcp"], f"{key}.mcp") if "mcp" in entry else None
 
 
 def _switch(entry: Mapping[str, object], name: str, key: str) -> bool:
@@ -213,10 +205,6 @@ def _system_prompt(entry: Mapping[str, object], key: str, environ: Mapping[str, 
         return path.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:  # ValueError: it isn't UTF-8, or no path
         raise SettingsError(f"{key} can't be read: {error}") from error
-
-
-def _overrides_prompt(entry: Mapping[str, object], key: str) -> bool:
-    return _one_of(entry, "system_prompt_mode", ("append", "override"), key) == "override"
 
 
 def _env(entry: Mapping[str, object], key: str, environ: Mapping[str, str], of: str = "env") -> dict[str, str]:

@@ -13,7 +13,7 @@ from anyio import to_thread
 
 from acp_tui.client.changes.baseline import Baseline, Checkout, below
 from acp_tui.client.changes.git import Git
-from acp_tui.client.changes.git_index import GitIndex
+from acp_tui.client.changes.git_index import GitIndex, paired
 from acp_tui.client.changes.pace import Pace
 from acp_tui.client.changes.tree import join
 from acp_tui.client.safe_git import branch_of
@@ -65,21 +65,18 @@ def _checkout(index: GitIndex, committed: Iterable[tuple[str, bytes]], pace: Pac
 def _split(baseline: Baseline, area: str, checkout: Checkout, found: set[str], pace: Pace) -> tuple[set[str], set[str]]:
     """The files that are as at the start after all, and those that came with the commit."""
     is_known = area in baseline.areas.examined
-    earlier = {
-        entry.path: (entry.blob, entry.size)
-        for entry in pace.spread(baseline.areas.indexes[area].entries())
-        if join(area, entry.path) in found
-    }
     same: set[str] = set()
     brought: set[str] = set()
-    for entry in pace.spread(checkout.index.entries()):
+    for known, entry in pace.spread(paired(baseline.areas.indexes[area], checkout.index)):
         path = join(area, entry.path)
-        status = baseline.tree.status(path) if path in found else None
+        if path not in found:
+            continue
         found.discard(path)
+        status = baseline.tree.status(path)
         if status is None or not baseline.is_as_written(path, status, entry):
             continue
-        is_same = is_known and earlier.get(entry.path) == (entry.blob, entry.size)
-        if is_same and baseline.note_mode(entry, status):
+        is_same = known is not None and (known.mode, known.blob, known.size) == (entry.mode, entry.blob, entry.size)
+        if is_known and is_same and baseline.note_mode(entry, status):
             same.add(path)
         elif entry.path not in checkout.others:
             brought.add(path)

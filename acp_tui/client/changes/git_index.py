@@ -207,6 +207,16 @@ class GitIndex:
             return os.pread(self._fd, _PIECE, offset)
 
 
+def paired(before: GitIndex, after: GitIndex) -> Iterator[tuple[IndexEntry | None, IndexEntry]]:
+    """The entries of a later index, each with that of the same path in an earlier one. Both are in the same order."""
+    earlier = before.entries()
+    known = next(earlier, None)
+    for entry in after.entries():
+        while known is not None and os.fsencode(known.path) < os.fsencode(entry.path):
+            known = next(earlier, None)
+        yield known if known is not None and known.path == entry.path else None, entry
+
+
 def _opened(path: Path) -> int:
     """A descriptor; -1 if there is no index, as in a new repository. Raises: GitFailed."""
     try:

@@ -13,7 +13,7 @@ from anyio import to_thread
 from acp_tui.client.changes.baseline import Areas, Baseline
 from acp_tui.client.changes.branches import worth_comparing
 from acp_tui.client.changes.git import Git
-from acp_tui.client.changes.git_index import GitIndex
+from acp_tui.client.changes.git_index import GitIndex, paired
 from acp_tui.client.changes.pace import Pace
 from acp_tui.client.changes.records import NOTHING
 from acp_tui.client.changes.tree import join, signature
@@ -90,20 +90,12 @@ async def not_in_index(index: GitIndex, git: Git, pace: Pace) -> list[str]:
 
 
 def _added(before: GitIndex, now: GitIndex, pace: Pace) -> list[str]:
-    """The paths that another index has in addition. Both are in the same order."""
-    earlier = (entry.path for entry in before.entries())
-    found: list[str] = []
-    known = next(earlier, None)
-    for entry in pace.spread(now.entries()):
-        while known is not None and _in_order(known) < _in_order(entry.path):
-            known = next(earlier, None)
-        if known != entry.path:
-            found.append(f"{entry.path}/" if entry.is_repository else entry.path)
-    return found
-
-
-def _in_order(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")
+    """The paths that another index has in addition."""
+    return [
+        f"{entry.path}/" if entry.is_repository else entry.path
+        for known, entry in pace.spread(paired(before, now))
+        if known is None
+    ]
 
 
 def _new_in(baseline: Baseline, area: str, pace: Pace) -> set[str]:

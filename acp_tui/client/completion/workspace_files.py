@@ -256,6 +256,15 @@ def is_written_out(path: str) -> bool:
     return path.startswith(_BEGINNINGS) or path in ("~", "..")
 
 
+_COMMAND: Final = re.compile(r"/([\w:-]+)(?=\s|$)")
+
+
+def command_named_in(prompt: str) -> str:
+    """The name of the slash command that a prompt begins with; "" for any other prompt, such as a path that exists."""
+    begin = _COMMAND.match(prompt)
+    return begin[1] if begin is not None and not Path(begin[0]).exists() else ""
+
+
 def look_into_folder(path: str, cwd: Path) -> list[Match]:
     """The entries of the folder in `path` that match the name after its last slash. Folders end with a slash.
 

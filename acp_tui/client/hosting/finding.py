@@ -50,10 +50,6 @@ MAX_NAME: Final = 24
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.]+")
 
 
-class HostNotStarted(ClientError):
-    """There is no place for it, or it can't listen."""
-
-
 @dataclass(frozen=True, slots=True)
 class HostPaths:
     """Where one host listens, and its files."""
@@ -92,7 +88,7 @@ class HostPaths:
 
 
 def bound(agent: str, folder: Path | None = None) -> tuple[HostPaths, socket.socket]:
-    """A free place for a host of this agent, and the bound socket that reserves it. Blocks. Raises HostNotStarted."""
+    """A free place for a host of this agent, and the bound socket that reserves it. Blocks. Raises ClientError."""
     folder = folder or hosts_folder()
     stem = _ODD.sub("-", agent).strip("-.")[:MAX_NAME] or "agent"
     try:
@@ -105,7 +101,7 @@ def bound(agent: str, folder: Path | None = None) -> tuple[HostPaths, socket.soc
             place = HostPaths(_numbered(stem, number), folder)
             return place, _listener(place.socket)
     except OSError as error:
-        raise HostNotStarted(f"{folder} can't be used: {error.strerror or error}") from error
+        raise ClientError(f"{folder} can't be used: {error.strerror or error}") from error
 
 
 def _require_own(folder: Path) -> None:
@@ -327,7 +323,7 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
 async def hosted_again(past: PastSession) -> HostedSession:
     """Start a host that continues a recorded session with the agent it was recorded with. Raises ClientError."""
     if past.why_not_again:
-        raise HostNotStarted(f"the session can't be continued: {past.why_not_again}")
+        raise ClientError(f"the session can't be continued: {past.why_not_again}")
     try:
         agent = [(await to_thread.run_sync(find_agent, past.agent)).name]
     except AgentNotFound:
@@ -337,7 +333,7 @@ async def hosted_again(past: PastSession) -> HostedSession:
     if done.returncode != 0:
         said = (done.stderr or done.stdout).decode(errors="replace").strip().removeprefix("acp-tui: ")
         what, _, hint = said.partition("\n")
-        raise HostNotStarted(what or "the host didn't start", hint=hint.strip())
+        raise ClientError(what or "the host didn't start", hint=hint.strip())
     return named(await hosted_sessions(), past.session_id)
 
 

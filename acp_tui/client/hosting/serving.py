@@ -18,17 +18,18 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from http import HTTPStatus
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
 
+from acp_tui.client.agents.address import is_loopback
+from acp_tui.client.errors import ClientError
 from acp_tui.client.extras import command_to_add
 from acp_tui.client.files import replace_file
 from acp_tui.client.hosting import extension_methods
-from acp_tui.client.hosting.finding import HostNotStarted, HostPaths
+from acp_tui.client.hosting.finding import HostPaths
 from acp_tui.client.hosting.host import Access, Host
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 
@@ -36,7 +37,7 @@ try:
     from websockets.asyncio.server import Server, ServerConnection, serve, unix_serve
     from websockets.http11 import Request, Response
 except ImportError as error:
-    raise HostNotStarted(f"hosting sessions needs the package {error.name}", hint=command_to_add("remote")) from error
+    raise ClientError(f"hosting sessions needs the package {error.name}", hint=command_to_add("remote")) from error
 
 from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, WebSocketStream
 from acp_tui.values import dataclass
@@ -63,26 +64,17 @@ class Listening:
     certificate: Path | None = None
     key: Path | None = None
 
-    @property
-    def is_loopback(self) -> bool:
-        if self.host == "localhost":
-            return True
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return False
-
 
 def read_listening(text: str, certificate: Path | None = None, key: Path | None = None) -> Listening:
-    """HOST:PORT, with TLS files unless it's loopback. Raises HostNotStarted."""
+    """HOST:PORT, with TLS files unless it's loopback. Raises ClientError."""
     host, separator, port = text.rpartition(":")
     if not separator or not port.isdecimal() or int(port) > 0xFFFF:
-        raise HostNotStarted(f"{text!r} isn't an address to listen on", hint="it looks like 127.0.0.1:8765")
+        raise ClientError(f"{text!r} isn't an address to listen on", hint="it looks like 127.0.0.1:8765")
     listening = Listening(host.strip("[]") or "127.0.0.1", int(port), certificate, key)
     if (certificate is None) != (key is None):
-        raise HostNotStarted("TLS needs both files", hint="--tls-cert FILE --tls-key FILE")
-    if certificate is None and not listening.is_loopback:
-        raise HostNotStarted(
+        raise ClientError("TLS needs both files", hint="--tls-cert FILE --tls-key FILE")
+    if certificate is None and not is_loopback(listening.host):
+        raise ClientError(
             f"{listening.host} is reachable from other machines, so it needs TLS",
             hint="use --tls-cert FILE --tls-key FILE, or listen on 127.0.0.1 and connect through ssh",
         )
@@ -93,7 +85,7 @@ def read_listening(text: str, certificate: Path | None = None, key: Path | None 
 async def listening_at(
     host: Host, place: HostPaths, listener: socket.socket, tcp: Listening | None
 ) -> AsyncIterator[str]:
-    """Serve clients until the block ends. Yields the TCP address, or "" if there is none. Raises HostNotStarted."""
+    """Serve clients until the block ends. Yields the TCP address, or "" if there is none. Raises ClientError."""
     options: dict[str, Any] = {
         "compression": None,
         "max_size": MAX_SIZE,
@@ -119,7 +111,7 @@ async def listening_at(
                 serve(handle, tcp.host, tcp.port, process_request=check, ssl=_tls(tcp), **options)
             )
         except (OSError, ssl.SSLError) as error:
-            raise HostNotStarted(f"{tcp.host}:{tcp.port}: can't listen: {error.strerror or error}") from error
+            raise ClientError(f"{tcp.host}:{tcp.port}: can't listen: {error.strerror or error}") from error
         stack.push_async_callback(_say_it_ended, server)
         ending = await stack.enter_async_context(anyio.create_task_group())
         host.revoke = partial(_revoke, tokens, server, ending)
@@ -194,14 +186,14 @@ class _Tokens:
     """The two tokens of a host, in files that only the user can read: one for everything, one to watch."""
 
     def __init__(self, place: HostPaths) -> None:
-        """The user may have chosen the one for everything. Raises HostNotStarted."""
+        """The user may have chosen the one for everything. Raises ClientError."""
         self._place = place
         self._full = os.environ.get(HOST_TOKEN_VARIABLE, "") or secrets.token_urlsafe(TOKEN_BYTES)
         self._watching = secrets.token_urlsafe(WATCH_TOKEN_BYTES)
         try:
             self._write()
         except OSError as error:
-            raise HostNotStarted(f"{place.token} can't be written: {error.strerror or error}") from error
+            raise ClientError(f"{place.token} can't be written: {error.strerror or error}") from error
 
     def renew(self) -> None:
         """Replace both. If a file can't be written, nobody knows the new one, which is safe."""

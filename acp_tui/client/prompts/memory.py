@@ -181,7 +181,7 @@ class DraftPictures:
         self._folder = folder
 
     def keep(self, pictures: Iterable[tuple[str, bytes]]) -> list[str]:
-        """The lines for a draft with these pictures, given by name and content. Raises OSError."""
+        """Lines that attach these pictures, given by name and content. Raises OSError."""
         lines = []
         for name, content in pictures:
             if len(content) <= MAX_BYTES:
@@ -192,26 +192,14 @@ class DraftPictures:
                     os.utime(file)
                 else:
                     replace_file(file, content)
-                lines.append(f"@{file}")
+                lines.append(f'@"{file}"')
         return lines
-
-    def split(self, draft: str) -> tuple[str, Sequence[Path]]:
-        """The text of a draft, and the files of its pictures."""
-        lines = draft.split("\n")
-        files: list[Path] = []
-        while lines and lines[-1].startswith(f"@{self._folder}/") and ".." not in lines[-1]:
-            files.insert(0, Path(lines.pop()[1:]))
-        return "\n".join(lines), files
-
-    def read(self, files: Iterable[Path]) -> list[tuple[str, bytes]]:
-        """The name and content of each that still exists. Raises OSError for one that can't be read."""
-        return [(file.name.partition("-")[2], file.read_bytes()) for file in files if file.exists()]
 
     def tidy(self, drafts: Iterable[str]) -> None:
         """Delete those that no draft names. Raises OSError."""
-        named = {file for draft in drafts for file in self.split(draft)[1]}
+        named = "\n".join(drafts)
         for file in self._folder.glob("*"):
-            if file not in named and time.time() - file.stat().st_mtime > UNNAMED_S:
+            if str(file) not in named and time.time() - file.stat().st_mtime > UNNAMED_S:
                 file.unlink(missing_ok=True)
 
 
@@ -265,7 +253,7 @@ class PromptMemory:
         return self.drafts.text(place)
 
     async def with_pictures(self, draft: str, pictures: Sequence[tuple[str, bytes]]) -> str:
-        """The draft in the form in which it's kept with these pictures, each a name and its content."""
+        """The draft in the form in which it's kept with these pictures, each a name and its content: as files."""
         if self._pictures is None or not pictures:
             return draft
         try:
@@ -273,16 +261,6 @@ class PromptMemory:
         except OSError:
             return draft  # the message about the draft itself says that nothing can be kept there
         return "\n".join(filter(None, (draft, *lines)))
-
-    def split(self, kept: str) -> tuple[str, Sequence[Path]]:
-        return (kept, ()) if self._pictures is None else self._pictures.split(kept)
-
-    async def read_pictures(self, files: Sequence[Path]) -> Sequence[tuple[str, bytes]]:
-        """The name and content of each that can be read."""
-        try:
-            return [] if self._pictures is None else await to_thread.run_sync(self._pictures.read, files)
-        except OSError:
-            return []
 
     async def write(self) -> str:
         """Write what is new. Returns a message for the user, or "". Failed writes aren't repeated."""

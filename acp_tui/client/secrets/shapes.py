@@ -53,9 +53,9 @@ def _behind(rest: str, *signs: str) -> tuple[Shape, ...]:
     return tuple(Shape(sign, f"(?<={re.escape(sign)}){rest}") for sign in signs)
 
 
-def _around(before: str, sign: str, rest: str, *, is_random: bool = False) -> Shape:
+def _around(before: str, sign: str, rest: str) -> Shape:
     """A key that contains its sign. `before` has a fixed length or a recognizable beginning."""
-    return Shape(sign, f"{_BEGIN}{before}{re.escape(sign)}{rest}", is_random=is_random)
+    return Shape(sign, f"{_BEGIN}{before}{re.escape(sign)}{rest}")
 
 
 AWS_IDS: Final = ("AKIA", "ASIA", "ABIA", "ACCA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA", "AIPA", "APKA", "ASCA")

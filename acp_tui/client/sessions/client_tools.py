@@ -19,7 +19,7 @@ from acp_tui.client.sessions.comparison import MAX_COMPARED_BYTES, Comparison, c
 from acp_tui.client.sessions.consent import WHY_LATER, AccessRequest, Consent, Grant, Outdated, Policy, Rules
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
-from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
+from acp_tui.client.terminals.pty import CLOSED, TerminalError, TerminalSpawnFailed, UnknownTerminal
 from acp_tui.client.workspace import Workspace, errors
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
 from acp_tui.conversation import updates
@@ -359,7 +359,7 @@ class ClientTools:
 
     def _ready_terminals(self, command: str) -> Terminals:
         if self._is_closed:
-            raise TerminalsClosed(command)
+            raise TerminalSpawnFailed(command, CLOSED)
         terminals = self._open_terminals()
         terminals.size = self.terminal_size
         return terminals

@@ -40,7 +40,7 @@ class Grant(Enum):
 
     ON = "on"
     """Served inside the workspace; the user is asked about anything outside it."""
-    UNASKED = "unasked"
+    UNASKED = "ask-if-unasked"
     """The same for what the user allowed when the agent asked; the user is asked about anything else."""
     ASK = "ask"
     """The user is asked every time."""
@@ -146,6 +146,7 @@ WHY_UNASKED: Final[Mapping[UnaskedKind, str]] = {
 }
 UNASKED_OPTION: Final = "--allow-unasked"
 """The option of `exec` that lets an agent write or run without asking."""
+WHY_UNLIKE: Final = "{agent} wants to {kind} this, and what you allowed doesn't cover it."
 _NEVER: Final[Mapping[UnaskedKind, str]] = {
     "write": "in this session, the user lets it write nothing without asking",
     "run": "in this session, the user lets it run nothing without asking",
@@ -266,8 +267,11 @@ class Consent:
             self._apply(ToolCallReported(_refused(request, place, f"refused: {_NEVER[kind]}")))
             raise _refusal(f"{request.does}: {_NEVER[kind]}")
         why = WHY_UNASKED[kind].format(agent=self._agent)
-        if unlike.why or request.warnings:
-            return _Question("\n".join(filter(None, (why, unlike.why))), compared=unlike.compared)
+        if unlike.why:
+            why = WHY_UNLIKE.format(agent=self._agent, kind=kind)
+            return _Question(f"{why}\n{unlike.why}", compared=unlike.compared)
+        if request.warnings:
+            return _Question(why)
         if is_allowed:
             return None
         if_nobody = f"; it can ask, or the user can let it with {UNASKED_OPTION} {kind}"

@@ -88,6 +88,12 @@ class PromptQueue:
         """When the user wants the held prompts sent, in seconds since the epoch; None if they didn't say."""
         return self._due if self.is_held else None
 
+    @property
+    def times(self) -> Sequence[float]:
+        """When the user wants prompts sent, in seconds since the epoch; infinite while a command of theirs decides."""
+        held = () if self.due is None else (self.due,) * len(self._prompts)
+        return (*held, *(each.schedule.due for each in self._scheduled if each.schedule is not None))
+
     def hold(self, due: float | None = None) -> None:
         """Return none until `go_on`. An empty queue isn't held."""
         self.is_held, self._due = bool(self._prompts), due

@@ -45,7 +45,7 @@ class RefusalRule:
 
 
 OnAskOff: TypeAlias = Literal["on", "ask", "off"]
-UpToUnasked: TypeAlias = Literal["on", "unasked", "ask", "off"]
+UpToUnasked: TypeAlias = Literal["on", "ask-if-unasked", "ask", "off"]
 """From most to least, so that a project can only choose a later one than the user's."""
 
 MAX_FOLDED_LINES: Final = 10_000
@@ -211,10 +211,18 @@ class WorkspaceSettings:
         "on", "Files an agent reads through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
     write: UpToUnasked = setting(
-        "unasked", "Files an agent writes through acp-tui.", fallback="ask", project="narrow", applies="next agent"
+        "ask-if-unasked",
+        "Files an agent writes through acp-tui.",
+        fallback="ask",
+        project="narrow",
+        applies="next agent",
     )
     terminals: UpToUnasked = setting(
-        "unasked", "Commands an agent runs through acp-tui.", fallback="ask", project="narrow", applies="next agent"
+        "ask-if-unasked",
+        "Commands an agent runs through acp-tui.",
+        fallback="ask",
+        project="narrow",
+        applies="next agent",
     )
     additional_directories: tuple[Path, ...] = setting(
         (),
@@ -373,7 +381,7 @@ class Settings:
     workspace: WorkspaceSettings = setting(
         WorkspaceSettings(),
         'What agents may use on this machine. With "on", acp-tui asks only about things'
-        ' outside the workspace; with "unasked", also about what the agent didn\'t ask you for;'
+        ' outside the workspace; with "ask-if-unasked", also about what the agent didn\'t ask you for;'
         ' with "ask", every time; "off" isn\'t offered to agents at all.',
     )
     history: HistorySettings = setting(HistorySettings(), "Earlier prompts (Up, Down, Ctrl+R) and drafts.")

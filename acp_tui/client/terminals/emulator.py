@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from threading import Lock
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.plain_text import cells_of, plain_text
@@ -71,40 +71,6 @@ BARE_LINE_FEEDS: Final = b"\x1b[20h"
 """For output of an agent's own command, possibly read from a pipe, so no terminal has added carriage returns."""
 
 
-class Emulator(Protocol):
-    """A terminal without a window. After `close`, every call except `close` raises ValueError."""
-
-    def feed(self, data: bytes) -> None:
-        """Process output of the program, split at any byte."""
-
-    def resize(self, columns: int, rows: int) -> None:
-        """Change the size and rewrap what has been shown."""
-
-    @property
-    def line_count(self) -> int:
-        """The number of lines in the scrollback and on the screen, without blank ones at the end."""
-
-    def lines(self, start: int = 0, stop: int | None = None) -> list[Line]:
-        """The lines from `start` to `stop` or to the last one. The cost depends only on how many."""
-
-    @property
-    def screen_top(self) -> int:
-        """The line at the top of the screen: the number of lines that have scrolled away."""
-
-    @property
-    def cursor(self) -> tuple[int, int]:
-        """Column and line, in cells and counted like `lines`. The cursor may be below the last line."""
-
-    @property
-    def modes(self) -> TerminalModes: ...
-
-    def take_replies(self) -> bytes:
-        """The replies to the program's queries, to type into it. Each is returned once."""
-
-    def close(self) -> None:
-        """Free it now. May be called twice."""
-
-
 def is_installed() -> bool:
     return find_spec("pyghostty") is not None
 
@@ -139,7 +105,7 @@ def load_emulator() -> None:
 
 
 class GhosttyEmulator:
-    """libghostty's terminal. The native terminal isn't used after `close`."""
+    """libghostty's terminal. After `close`, every call except `close` raises ValueError, as in `PlainEmulator`."""
 
     def __init__(self, columns: int, rows: int, max_scrollback: int) -> None:
         # Imported with the first terminal, because it takes 0.2 to 0.5 s, which would delay the first frame.
@@ -155,10 +121,12 @@ class GhosttyEmulator:
         self._terminal.on_reply(self._take_reply)
 
     def feed(self, data: bytes) -> None:
+        """Process output of the program, split at any byte."""
         self._line_count = None
         self._open.feed(data)
 
     def resize(self, columns: int, rows: int) -> None:
+        """Change the size and rewrap what has been shown."""
         size = max(1, columns), max(1, rows)
         if size != self._open.size:
             self._line_count = None
@@ -166,6 +134,7 @@ class GhosttyEmulator:
 
     @property
     def line_count(self) -> int:
+        """The number of lines in the scrollback and on the screen, without blank ones at the end."""
         if self._line_count is None:
             total, rows = self._row_count(), self._open.get("rows")
             screen = self._rows(total - rows, total)
@@ -175,15 +144,18 @@ class GhosttyEmulator:
         return self._line_count
 
     def lines(self, start: int = 0, stop: int | None = None) -> list[Line]:
+        """The lines from `start` to `stop` or to the last one. The cost depends only on how many."""
         last = self.line_count if stop is None else min(stop, self.line_count)
         return self._rows(max(0, start), last)
 
     @property
     def screen_top(self) -> int:
+        """The line at the top of the screen: the number of lines that have scrolled away."""
         return self._row_count() - int(self._open.get("rows"))
 
     @property
     def cursor(self) -> tuple[int, int]:
+        """Column and line, in cells and counted like `lines`. The cursor may be below the last line."""
         column, row = self._open.cursor
         return column, self.screen_top + row
 
@@ -199,11 +171,13 @@ class GhosttyEmulator:
         )
 
     def take_replies(self) -> bytes:
+        """The replies to the program's queries, to type into it. Each is returned once."""
         replies = bytes(self._replies)
         self._replies.clear()
         return replies
 
     def close(self) -> None:
+        """Free it now. May be called twice."""
         if self._terminal is not None:
             self._terminal.close()
             self._terminal = None
@@ -351,6 +325,8 @@ def _wrap(line: str, columns: int) -> Iterator[str]:
         room -= cells
     yield line[start:]
 
+
+Emulator: TypeAlias = GhosttyEmulator | PlainEmulator
 
 _SGR_RUN: Final = re.compile(r"((?:\x1b\[[\d;:]*m)+)")
 _RESET: Final = "\x1b[0m"

@@ -23,7 +23,6 @@ class UnknownTerminal(TerminalError):
 
     def __init__(self, terminal_id: str) -> None:
         super().__init__(f"No terminal {terminal_id!r} in this session: it never existed, or it was released")
-        self.terminal_id = terminal_id
 
 
 class TerminalSpawnFailed(TerminalError):
@@ -31,8 +30,10 @@ class TerminalSpawnFailed(TerminalError):
 
     def __init__(self, command: str, reason: str) -> None:
         super().__init__(f"Can't start {command!r}: {reason}")
-        self.command = command
         self.reason = reason
+
+
+CLOSED: Final = "its session has ended"
 
 
 class TerminalInputFull(TerminalError):
@@ -40,13 +41,6 @@ class TerminalInputFull(TerminalError):
 
     def __init__(self, waiting_bytes: int) -> None:
         super().__init__(f"The program isn't reading: {waiting_bytes:,} typed bytes are waiting for it")
-
-
-class TerminalsClosed(TerminalError):
-    """The session has ended and starts no more commands."""
-
-    def __init__(self, command: str) -> None:
-        super().__init__(f"Can't start {command!r}: its session has ended")
 
 
 # The kernel reports in which system call a process sleeps, and on which file. A process in the terminal's foreground

@@ -323,7 +323,7 @@ class Terminals:
     ) -> str:
         """Start a command and return the ID of its terminal as soon as it runs. `cwd` None is the session's.
 
-        Without `args`, `command` may be a whole shell command line. Raises TerminalSpawnFailed, TerminalsClosed.
+        Without `args`, `command` may be a whole shell command line. Raises TerminalSpawnFailed.
         """
         directory = self._cwd if cwd is None else self._cwd / cwd
         try:
@@ -376,7 +376,7 @@ class Terminals:
         await terminal.start(plan)
         if self._is_closed:  # closed while starting
             await terminal.close()
-            raise pty.TerminalsClosed(plan.command)
+            raise pty.TerminalSpawnFailed(plan.command, pty.CLOSED)
         self._terminals[terminal_id] = terminal
         return terminal_id
 
@@ -403,7 +403,7 @@ class Terminals:
 
     def _open(self, terminal_id: str, command: str, limit_bytes: int | None) -> Terminal:
         if self._is_closed:
-            raise pty.TerminalsClosed(command)
+            raise pty.TerminalSpawnFailed(command, pty.CLOSED)
         limit = DEFAULT_LIMIT_BYTES if limit_bytes is None else limit_bytes
         columns, rows = self.size
         try:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -22,6 +23,7 @@ from acp_tui.client.files import replace_file
 from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import clock_time
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
@@ -61,6 +63,14 @@ NO_HOST: Final = "No host runs this session. With sessions.host set to ask or al
 MAX_LEFT_LINES: Final = 1000
 QUIT_AGAIN_S: Final = 5.0
 """Quitting twice within this time needs no confirmation."""
+
+
+def _waiting_words(times: Sequence[float]) -> str:
+    """How many prompts wait for these times, and until when; "" for none."""
+    if not times:
+        return ""
+    until = f"until {clock_time(min(times))}" if isfinite(min(times)) else "for your command"
+    return f"1 prompt waits {until}" if len(times) == 1 else f"{len(times)} prompts wait, the first {until}"
 
 
 def _is_read_only(tab: Tab) -> bool:
@@ -141,7 +151,7 @@ class AcpTuiApp(BaseApp):
             self.stylesheet.parse()
 
     async def action_quit(self) -> None:
-        """Quit. If an agent is working or waits for the user, a second request confirms it.
+        """Quit. If an agent works or waits for the user, or a prompt waits for its time, a second request confirms it.
 
         If a host keeps a session, the user chooses whether it goes on.
         """
@@ -149,24 +159,27 @@ class AcpTuiApp(BaseApp):
             tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and not tab.link.is_hosted
         ]
         hosted = [tab for tab in self.tabs if tab.link.is_hosted and not _is_read_only(tab)]
+        waiting = _waiting_words([at for tab in self.tabs if tab.session is not None for at in tab.session.queue.times])
         now = asyncio.get_running_loop().time()
         if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
-            self._quit_hosted(hosted)
+            self._quit_hosted(hosted, waiting)
         elif at_work and self.can_leave and self.settings.sessions.host == "ask":
-            self._quit_at_work(at_work)
-        elif at_work and now - self._asked_to_quit_at > QUIT_AGAIN_S:
+            self._quit_at_work(at_work, waiting)
+        elif (at_work or waiting) and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
             self.keys.note_asked(QUIT_AGAIN_S)
-            what = "An agent is working" if len(at_work) == 1 else f"{len(at_work)} agents are working"
-            hint = "; {detach} leaves it running" if self.can_leave else ""
-            self.notify(self.keymap.hint(f"{what}; {{quit}} again quits anyway{hint}"), severity="warning")
+            works = "An agent is working" if len(at_work) == 1 else f"{len(at_work)} agents are working"
+            what = ", and ".join(filter(None, [works * bool(at_work), waiting]))
+            anyway = ", and it comes back as a draft" if waiting and not at_work else " anyway"
+            hint = "; {detach} leaves it running" if at_work and self.can_leave else ""
+            self.notify(self.keymap.hint(f"{what}; {{quit}} again quits{anyway}{hint}"), severity="warning")
         else:
             self.exit()
 
     @work(exclusive=True, group="quit")
-    async def _quit_hosted(self, hosted: Sequence[Tab]) -> None:
-        chosen = await self._dialogs.at_quit(len(hosted))
+    async def _quit_hosted(self, hosted: Sequence[Tab], waiting: str) -> None:
+        chosen = await self._dialogs.at_quit(len(hosted), waiting)
         if chosen == "end":
             for tab in hosted:
                 await tab.leave()
@@ -175,8 +188,8 @@ class AcpTuiApp(BaseApp):
         self._asked_to_quit_at = -QUIT_AGAIN_S
 
     @work(exclusive=True, group="quit")
-    async def _quit_at_work(self, at_work: Sequence[Tab]) -> None:
-        chosen = await self._dialogs.at_quit(len(at_work), are_hosted=False)
+    async def _quit_at_work(self, at_work: Sequence[Tab], waiting: str) -> None:
+        chosen = await self._dialogs.at_quit(len(at_work), waiting, are_hosted=False)
         if chosen == "leave":
             self.leave()
         elif chosen == "end":

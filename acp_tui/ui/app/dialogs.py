@@ -40,8 +40,11 @@ class Dialogs:
     def __init__(self, app: App[Any]) -> None:
         self._app = app
 
-    async def at_quit(self, count: int, *, are_hosted: bool = True) -> str | None:
-        """Ask what to do with hosted or working sessions: "leave" them running, "end" them; None to stay in the app."""
+    async def at_quit(self, count: int, waiting: str, *, are_hosted: bool = True) -> str | None:
+        """Ask what to do with hosted or working sessions: "leave" them running, "end" them; None to stay in the app.
+
+        `waiting` says which prompts wait for their time: they come back as a draft in either case.
+        """
         what = "session" if count == 1 else f"{count} sessions"
         rows = [
             PickerRow("leave", f"Leave the {what} running", "acp-tui attach reopens it"),
@@ -49,7 +52,7 @@ class Dialogs:
                 "end", f"Close the {what}", "for every terminal" if are_hosted else "and end what the agent does"
             ),
         ]
-        return await self._app.push_screen_wait(Picker("Quit", rows, search=False))
+        return await self._app.push_screen_wait(Picker(f"Quit? {waiting}" if waiting else "Quit", rows, search=False))
 
     async def choose_agent(self, *, worktrees: bool) -> AgentChoice | None:
         """Let the user choose an agent to start, with `worktrees` also in a new worktree; None if they cancel."""

@@ -35,6 +35,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.commenting import CommentView
+from acp_tui.ui.kit.frame import CLOSING
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
@@ -296,7 +297,8 @@ class ReviewScreen(ModalScreen[None]):
     PLACE: ClassVar[Place] = "diff"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("dialog_close", *MOVING, *READING, place=PLACE),
+        *CLOSING,
+        *bindings_of(*MOVING, *READING, place=PLACE),
     ]
 
     def __init__(

@@ -147,7 +147,7 @@ class Keys:
 
     def _above_question(self, key: str) -> Command | None:
         """The command that this key runs even while the agent asks something; None if the question gets it."""
-        if not self._app.screen.has_class(ASKING):
+        if not any(widget is not None and widget.has_class(ASKING) for widget in (self._app.screen, self._app.focused)):
             return None
         command = _keymap_of(self._app).command_at(("session", "app"), key)
         if command is None or not command.works_above_questions:

@@ -119,9 +119,6 @@ class SessionSource(Protocol):
     async def forget(self, session: PastSession) -> None:
         """Delete the session's recording."""
 
-    async def export(self, session: PastSession) -> None:
-        """Write the session to a file."""
-
     async def rename(self, session: PastSession) -> None:
         """Ask for a new name."""
 
@@ -236,7 +233,7 @@ class SessionList(FilteredList):
 KEYS: Final = (
     "{list_choose} open · {sessions_search} search · {sessions_new} new · {sessions_close} close tab"
     " · {sessions_rename} rename · {sessions_pin} pin · {sessions_archive} archive · {sessions_delete} delete"
-    " · {sessions_export} export · {sessions_up} {sessions_down} move tab"
+    " · {sessions_up} {sessions_down} move tab"
 )
 HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
@@ -275,7 +272,7 @@ class QuestionBelow(PermissionCard):
 class SessionsDialog(Dialog[Act | None]):
     """Lists sessions. Returns what to do once it is gone, such as opening one, which happens once.
 
-    Answers, renames, marks, deletes, and exports while it stays open.
+    Answers, renames, marks, and deletes while it stays open.
     """
 
     PLACE: ClassVar[Place] = "sessions"
@@ -737,20 +734,6 @@ class SessionsDialog(Dialog[Act | None]):
     def _spare(self) -> None:
         self._questions = []
         self._say_how_it_stands()
-
-    @work
-    async def action_export(self) -> None:
-        """Write the session to a file. The dialog stays open."""
-        session = self._session
-        if session is None:
-            return
-        if session.recorded is None:
-            self._say(shown("It has no recording here. Open it, then use /export.", "$text-warning"))
-        else:
-            try:
-                await self._source.export(session)
-            except ClientError as error:
-                self._say(shown(_told(error), "$text-error"))
 
     @work(exclusive=True, group="changing")
     async def action_change(self, how: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Final, TypeVar
 
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Size
@@ -67,10 +68,16 @@ class FrameKeys(Widget):
         return lines
 
 
+CLOSING: Final[Sequence[BindingType]] = (
+    Binding("ctrl+c", "screen.copy_text", show=False, id="dialog_close"),  # Textual's own, for a selection
+    *bindings_of("dialog_close"),
+)
+
+
 class Dialog(ModalScreen[R]):
     """A dialog, which returns None if it's closed without a choice."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("dialog_close")
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING]
 
     def __init__(self) -> None:
         super().__init__(classes="dialog")

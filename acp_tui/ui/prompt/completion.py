@@ -18,7 +18,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.client.completion.matching import Match, PartialMention, being_written, fit, mention_of
-from acp_tui.client.completion.workspace_files import FileExcerpt, WorkspaceFiles, is_written_out, peek
+from acp_tui.client.completion.workspace_files import (
+    FileExcerpt,
+    WorkspaceFiles,
+    command_named_in,
+    is_written_out,
+    peek,
+)
 from acp_tui.client.prompts.templates import Template, templates
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
@@ -591,9 +597,10 @@ class Completion:
             self._files = WorkspaceFiles(cwd)
         return self._files
 
-    def unknown(self, name: str) -> str:
-        """Return what to say of a slash command that neither the agent nor acp-tui has; "" if one has it."""
-        return self._known_commands(self._context()).unknown(name)
+    def unknown(self, prompt: str) -> str:
+        """What to say of a prompt that begins with a command that neither the agent nor acp-tui has; "" for others."""
+        name = command_named_in(prompt)
+        return self._known_commands(self._context()).unknown(name) if name else ""
 
     def _known_commands(self, context: CompletionContext) -> Commands:
         conversation = context.conversation

@@ -212,6 +212,9 @@ class PromptInput(DraftArea):
         """Show this below the draft until the next key or paste."""
         self.border_subtitle = text
 
+    def says(self, text: str) -> bool:
+        return self.border_subtitle == text
+
     # Keys
 
     async def action_page(self, direction: int) -> None:

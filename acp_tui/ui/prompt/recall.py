@@ -22,7 +22,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from acp_tui.client.prompts import DraftKey, PastPrompt, PromptHistory, PromptMemory, Query
-from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
+from acp_tui.client.sessions.prompt_queue import Prompt
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
@@ -300,8 +300,6 @@ class Recall:
         self._has_told_back = False
         self._session: Session | None = None
         """The session that the prompt is for."""
-        self._coming = ""
-        """A saved draft whose pictures are being read."""
 
     async def begin(self, is_new: Callable[[], bool] = lambda: True) -> None:
         """Load earlier prompts, and restore the saved draft unless a new one was begun.
@@ -330,40 +328,20 @@ class Recall:
             return
         before, self._place = self._place, place
         self._walk = None
-        self._memory.drafts.put(before, self._with_coming(self._prompt.draft))
+        self._memory.drafts.put(before, self._prompt.draft)
         own = self._memory.drafts.text(place)
         if not before.session or (is_new and not own):
             self._memory.drafts.move(before, place)
         else:
-            self._coming = ""  # it stays with the session that it is for
             self._prompt.set_draft("")
         self._bring_back(own)
         if own and was_left:
             self._tell_back()
 
     def _bring_back(self, kept: str) -> None:
-        """Put a saved draft before what is written: its text together with its pictures, so that it is sent whole."""
-        kept = self._with_coming(kept)
-        words, files = self._memory.split(kept)
-        if files:
-            self._coming = kept
-            self._screen.run_worker(self._bring_back_with_pictures(kept, words, files))
-        elif words and words != self._prompt.draft:
-            self._prompt.put_before(words)
-
-    async def _bring_back_with_pictures(self, kept: str, words: str, files: Sequence[Path]) -> None:
-        pictures = await self._memory.read_pictures(files)
-        if self._coming == kept:  # otherwise the prompt is for another session by now
-            self._coming = ""
-            if words:
-                self._prompt.put_before(words)
-            self._prompt.attach(*(PastedImage(name, data) for name, data in pictures))
-
-    def _with_coming(self, kept: str) -> str:
-        """Return a draft in its saved form together with the one whose pictures are being read."""
-        coming, coming_files = self._memory.split(self._coming)
-        words, files = self._memory.split(kept)
-        return "\n".join(filter(None, (coming, words, *(f"@{file}" for file in (*coming_files, *files)))))
+        """Put a saved draft before what is written."""
+        if kept and kept != self._prompt.draft:
+            self._prompt.put_before(kept)
 
     def _tell_back(self) -> None:
         """Tell the user, once, that the text in the prompt is from last time."""
@@ -382,7 +360,7 @@ class Recall:
         draft = "\n\n".join(filter(None, (*(prompt.text for prompt in queued), self._prompt.draft)))
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         kept = await self._memory.with_pictures(draft, [(image.name, image.data) for image in images])
-        self._memory.drafts.put(place, self._with_coming(kept))
+        self._memory.drafts.put(place, kept)
         self._say(await self._memory.write())
 
     # While a prompt is written

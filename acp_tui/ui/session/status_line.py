@@ -161,7 +161,7 @@ class EdgeLine(Static):
         self._line = line
         self.update(line, layout=False)
         front = self.app.screen
-        if front.is_modal and front is not self.screen:
+        if self.is_attached and front.is_modal and front is not self.screen:
             front.refresh(self.region)  # the dialog draws what is under it
 
 

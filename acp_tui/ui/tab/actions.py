@@ -10,7 +10,8 @@ import os
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
@@ -56,6 +57,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 
+QUIT_AGAIN_S: Final = 2.0
+
+
 class Actions:
     """The commands of one tab. Coroutines wait for the user, so run them in a worker. They raise ClientError."""
 
@@ -68,6 +72,8 @@ class Actions:
         self.terminals: TerminalsController = TerminalsController(tab)
         self.history: HistoryController = HistoryController(tab)
         self.welcoming = Welcoming(tab, self.history)
+        self._quits_until = -inf
+        """Until then, Ctrl+C with nothing else to do quits, as it says, by the tab's clock."""
 
     async def do(self, command: Command, words: str) -> None:
         """Run a command; `words` is what follows its slash command. What waits for the user goes on in a worker."""
@@ -195,8 +201,10 @@ class Actions:
     def interrupt(self) -> None:
         """Handle Ctrl+C: copy the selection, or clear the draft, or cancel the turn, or stop the user's own command.
 
-        If the agent asks something, cancel the turn and its questions, and keep the draft.
+        If the agent asks something, cancel the turn and its questions, and keep the draft. With nothing to do, the
+        second one quits.
         """
+        quits_until, self._quits_until = self._quits_until, -inf
         screen, panel, session, prompt = self.tab.screen, self.tab.panel, self.tab.session, self.tab.prompt
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
@@ -213,7 +221,11 @@ class Actions:
         elif session is not None and not session.conversation.is_idle:
             self.tab.writing.cancel(session)
         elif not self.terminals.stop_own():
-            prompt.say(self.tab.hint("{quit} quits"))
+            now, again = self.tab.clock(), self.tab.hint("{interrupt} again quits")
+            if now <= quits_until and prompt.says(again):  # no other key was pressed
+                self.tab.run(self.tab.app.action_quit())
+            self._quits_until = now + QUIT_AGAIN_S
+            prompt.say(again)
 
     def _stop_asking(self) -> None:
         """Cancel the turn, and cancel every question of the agent. The draft stays."""

@@ -1,4 +1,4 @@
-"""What you do with sessions, in tabs, hosts, and agents, or recorded: find, open, read, export, delete.
+"""What you do with sessions, in tabs, hosts, and agents, or recorded: find, open, read, delete.
 
 Also what an empty session shows about earlier ones and its folder.
 """
@@ -47,7 +47,6 @@ from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
-from acp_tui.ui.tab.taking_out import export_conversation
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
@@ -265,23 +264,6 @@ class HistoryController:
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
         self._tab.say("Deleted the recording.")
-
-    async def export(self, session: PastSession) -> None:
-        """Write the recorded conversation to a file of the user's choice."""
-        recorded = session.recorded
-        assert recorded is not None
-        conversation = await self._in_thread(partial(self._index.reread, recorded))
-        sandbox = await self._in_thread(partial(sandbox_of, session))
-        await export_conversation(
-            self._tab,
-            lambda: conversation,
-            folder=self._tab.cwd,
-            agent=session.shown_agent,
-            cwd=session.cwd,
-            session_id=session.session_id,
-            title=session.title,
-            sandbox=sandbox,
-        )
 
     # The user's marks on sessions
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -45,7 +44,6 @@ CANCEL_PATIENCE_S: Final = 2.0
 """Agents that answer a cancel do so within a second; others, such as gptme, never do."""
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
-_COMMAND: Final = re.compile(r"/([\w:-]+)(?=\s|$)")
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
 
 
@@ -154,6 +152,7 @@ class PromptController:
             return
         assert isinstance(stage, Live)
         typed = message.text
+        doubted, self._doubted = self._doubted, ""
         if template is not None:
             message.text = template.prompt("".join(typed.split(maxsplit=1)[1:]))
             if template.is_projects:
@@ -162,12 +161,15 @@ class PromptController:
                 self._prompt.take_back(message)
                 self._tab.say(f"This is what {template.file.name} asks, which came with the project: Enter sends it.")
                 return
-        elif typed != self._doubted and not message.is_reason and (unknown := self._unknown_command(typed)):
+        elif (
+            not message.is_reason
+            and typed != doubted
+            and (unknown := self._completion.unknown(typed) if self._completion is not None else "")
+        ):
             self._doubted = typed
             self._prompt.take_back(message)
             self._tab.say(unknown, severity="warning")
             return
-        self._doubted = ""
         if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
         self._submit(stage.session, message)
@@ -192,13 +194,6 @@ class PromptController:
     def _own_command(self, text: str) -> str | None:
         """The action for one of our own slash commands. The agent's commands take precedence."""
         return slash_action(text, self._taken) if text.startswith("/") else None
-
-    def _unknown_command(self, text: str) -> str:
-        """What to say of a prompt that begins with a command no one has; "" for any other, such as a path."""
-        begin = _COMMAND.match(text)
-        if begin is None or self._completion is None or Path(begin[0]).exists():
-            return ""
-        return self._completion.unknown(begin[1])
 
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:

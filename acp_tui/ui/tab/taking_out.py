@@ -42,34 +42,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 
-async def export_conversation(
-    tab: Tab,
-    take: Callable[[], Conversation],
-    *,
-    folder: Path,
-    agent: str,
-    cwd: Path,
-    session_id: SessionId,
-    title: str | None,
-    agent_version: str | None = None,
-    sandbox: str = "",
-    file: str = "",
-) -> None:
-    """Write what `take` returns to `file`, relative to `folder`; without one, ask for it. The others are facts."""
-    # The formats need a Markdown parser, which most tabs never load for this.
-    from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
-
-    facts = ExportFacts.now(agent, cwd, session_id, title, agent_version=agent_version, sandbox=sandbox)
-
-    async def write(path: Path, is_replaced: bool) -> None:
-        await to_thread.run_sync(partial(export, take(), facts, path, overwrite=is_replaced))
-
-    dialog = ExportDialog(folder, file or default_name(facts, ".md"), write, is_chosen=bool(file))
-    written = await tab.ask(dialog)
-    if written is not None:
-        tab.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
-
-
 T = TypeVar("T")
 
 
@@ -112,21 +84,27 @@ class TakeOut:
         session, agent = self._tab.session, self._tab.link.agent
         if session is None:
             return
-        identity = agent.identity if agent is not None else None
-        conversation = session.conversation
-        await export_conversation(
-            self._tab,
-            # Large diffs take seconds while the agent goes on. Write the conversation as it was at Enter.
-            partial(snapshot, conversation),
-            folder=session.cwd,
-            agent=agent.title if agent is not None else "",
-            cwd=session.cwd,
-            session_id=session.session_id,
-            title=conversation.title,
-            agent_version=identity.version if identity else None,
+        # The formats need a Markdown parser, which most tabs never load for this.
+        from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+
+        facts = ExportFacts.now(
+            agent.title if agent is not None else "",
+            session.cwd,
+            session.session_id,
+            session.conversation.title,
+            agent_version=agent.identity.version if agent is not None and agent.identity is not None else None,
             sandbox=self._tab.link.sandbox,
-            file=file,
         )
+
+        async def write(path: Path, is_replaced: bool) -> None:
+            # Large diffs take seconds while the agent goes on. Write the conversation as it was at Enter.
+            taken = snapshot(session.conversation)
+            await to_thread.run_sync(partial(export, taken, facts, path, overwrite=is_replaced))
+
+        dialog = ExportDialog(session.cwd, file or default_name(facts, ".md"), write, is_chosen=bool(file))
+        written = await self._tab.ask(dialog)
+        if written is not None:
+            self._tab.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
 
     # One entry
 

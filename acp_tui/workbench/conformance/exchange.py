@@ -174,8 +174,6 @@ def _is_id(request_id: Any) -> bool:
     return request_id is None or isinstance(request_id, str) or type(request_id) is int
 
 
-LARGE_BYTES: Final = 16 << 20
-BOM: Final = b"\xef\xbb\xbf"
 MAX_PIECES: Final = 200
 MAX_PIECES_BYTES: Final = 64 << 10
 
@@ -191,7 +189,7 @@ class LineCheck:
 
     def read(self, index: int, frame: Frame) -> dict[str, Any] | None:
         """Return the message; None if the line isn't one."""
-        self._check(frame.raw)
+        self._judge.check("A-LINE-2", _is_utf_8(frame.raw), "a line isn't UTF-8")
         if not frame.raw.strip():
             return None
         try:
@@ -222,14 +220,6 @@ class LineCheck:
             self._judge.frame = frame
             self._judge.check("A-LINE-1", False, "a line isn't JSON")
         self._judge.frame = now
-
-    def _check(self, raw: bytes) -> None:
-        check = self._judge.check
-        check("A-LINE-4", not raw.endswith(b"\r"), "a line ends with \\r\\n")
-        check("A-LINE-5", not raw.startswith(BOM), "a line starts with a byte order mark")
-        check("A-LINE-6", bool(raw.strip()), "a line is blank")
-        check("A-LINE-7", len(raw) <= LARGE_BYTES, f"a line has {len(raw):,} bytes")
-        check("A-LINE-2", _is_utf_8(raw), "a line isn't UTF-8")
 
     def _take_piece(self, index: int, raw: bytes) -> None:
         if not self._pieces and not raw.lstrip().startswith(b"{"):

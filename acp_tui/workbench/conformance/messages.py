@@ -1,13 +1,12 @@
 """Rules about the contents of messages, according to the schema, and about names; not about when they're allowed.
 
-`ValueCheck` has what no schema can express: paths, lines, times, numbers.
+`ValueCheck` has what no schema can express: paths, numbers, binary data.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from functools import cache
 from typing import Any, Final, get_args, get_type_hints
 
@@ -256,7 +255,7 @@ class ValueCheck(Check):
             return
         match event:
             case SeenRequest(method=method, params=params) if method in _WITH_PATH:
-                self._look_at_place(params.get("path"), params.get("line"))
+                self._look_at_path(params.get("path"))
             case SeenRequest(method=v1.TERMINAL_CREATE, params=params):
                 self._look_at_path(params.get("cwd"))
             case SeenRequest(method=v1.SESSION_REQUEST_PERMISSION, params=params):
@@ -275,20 +274,14 @@ class ValueCheck(Check):
                     self._look_at_block(as_object(part.get("content")))
             case "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk":
                 self._look_at_block(as_object(update.get("content")))
-            case "plan":
-                entries = objects(update.get("entries"))
-                current = sum(entry.get("status") == "in_progress" for entry in entries)
-                self._judge.check("A-PLAN-1", current <= 1, f"{current} steps are in progress")
-            case "session_info_update":
-                self._look_at_time(update.get("updatedAt"))
             case "usage_update":
                 used, size = update.get("used"), update.get("size")
                 if type(used) is int and type(size) is int and size > 0:
                     self._judge.check("A-USAGE-1", used <= size, f"{used:,} of {size:,} tokens are used")
 
     def _look_at_call(self, call: dict[str, Any]) -> None:
-        for path, line in _places(call):
-            self._look_at_place(path, line)
+        for part in (*objects(call.get("locations")), *objects(call.get("content"))):
+            self._look_at_path(part.get("path"))
 
     def _look_at_block(self, block: dict[str, Any]) -> None:
         data = block.get("data") if block.get("type") in ("image", "audio") else None
@@ -303,36 +296,12 @@ class ValueCheck(Check):
         self._look_at_path(item.get("cwd"))
         for directory in as_list(item.get("additionalDirectories")):
             self._look_at_path(directory)
-        self._look_at_time(item.get("updatedAt"))
-
-    def _look_at_place(self, path: Any, line: Any) -> None:
-        self._look_at_path(path)
-        if type(line) is int:
-            self._judge.check("A-PATH-2", line >= 1, f"a line is {line}")
 
     def _look_at_path(self, path: Any) -> None:
         if isinstance(path, str):
             self._judge.check("A-PATH-1", _ABSOLUTE.match(path) is not None, f"a path is {shown(path)}")
 
-    def _look_at_time(self, time: Any) -> None:
-        if not isinstance(time, str):
-            return
-        try:
-            datetime.fromisoformat(time)
-        except ValueError:
-            self._judge.check("A-TIME-1", False, f"a time is {shown(time)}")
-        else:
-            self._judge.check("A-TIME-1", "T" in time, f"a time is {shown(time)}")
-
 
 def _is_base64(data: str) -> bool:
     is_begun = _BASE64.fullmatch(data[:_LOOKED_AT]) is not None
     return is_begun and _BASE64.fullmatch(data[-_LOOKED_AT:]) is not None and len(data) % 4 == 0
-
-
-def _places(call: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    for location in objects(call.get("locations")):
-        yield location.get("path"), location.get("line")
-    for part in objects(call.get("content")):
-        if part.get("type") == "diff":
-            yield part.get("path"), None

@@ -16,11 +16,7 @@ from acp_tui.workbench.redact.pipeline import Redaction, RedactionReport, Redact
 from acp_tui.workbench.redact.pseudonyms import Pseudonyms
 from acp_tui.workbench.redact.replacing import Redactor
 
-__all__ = ["RedactOptions", "RedactionFailed", "RedactionReport", "redact"]
-
-
-class RedactionFailed(ClientError):
-    """Redaction failed, and nothing was written."""
+__all__ = ["RedactOptions", "RedactionReport", "redact"]
 
 
 def redact(
@@ -36,11 +32,11 @@ def redact(
     `environ`, `host`, and `full_names` describe who made it and where. Memory holds one line, the ends of texts in
     pieces, and the known secrets.
 
-    Raises: RecordingUnreadable, RedactionFailed.
+    Raises ClientError, and then leaves nothing.
     """
     open_recording(source).close()
     if os.path.lexists(out):
-        raise RedactionFailed(f"{out} exists and won't be overwritten; give the redacted recording another name")
+        raise ClientError(f"{out} exists and won't be overwritten; give the redacted recording another name")
     pseudonyms = Pseudonyms()
     for text in options.secrets:
         pseudonyms.learn(text, "given")
@@ -48,9 +44,9 @@ def redact(
     try:
         return _written(source, out, Redaction(Redactor(pseudonyms), options))
     except FileExistsError as error:
-        raise RedactionFailed(f"{out} exists and won't be overwritten") from error
+        raise ClientError(f"{out} exists and won't be overwritten") from error
     except OSError as error:
-        raise RedactionFailed(f"{out} can't be written: {error.strerror or error}") from error
+        raise ClientError(f"{out} can't be written: {error.strerror or error}") from error
 
 
 def _written(source: Path, out: Path, redaction: Redaction) -> RedactionReport:

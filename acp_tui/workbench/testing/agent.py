@@ -16,7 +16,14 @@ from acp_tui.workbench.testing.failures import AgentFailure, frames_text, record
 from acp_tui.workbench.testing.link import Link
 from acp_tui.workbench.testing.scripted_user import WatchedSession
 from acp_tui.workbench.testing.session import AcpSession, Prompt, RunningTurn
-from acp_tui.workbench.testing.turn import ElicitationAnswers, PermissionAnswers, Turn, Wanted
+from acp_tui.workbench.testing.turn import (
+    AnswerRule,
+    ElicitationAnswers,
+    ElicitationReply,
+    PermissionAnswers,
+    Turn,
+    Wanted,
+)
 
 __tracebackhide__ = True  # pytest shows the line of the test instead
 
@@ -48,22 +55,6 @@ class AcpAgent:
         """Send a prompt without waiting, so that the test can act during the turn; for example, cancel it."""
         return self.session.start_prompt(prompt)
 
-    def cancel(self) -> None:
-        """Cancel the current turn, as a user does."""
-        self.session.cancel()
-
-    def set_mode(self, mode: str, *, timeout_s: float | None = None) -> None:
-        """Set the session's mode. Raises NotOffered."""
-        self.session.set_mode(mode, timeout_s=timeout_s)
-
-    def set_model(self, model: str, *, timeout_s: float | None = None) -> None:
-        """Set the session's model. Raises NotOffered."""
-        self.session.set_model(model, timeout_s=timeout_s)
-
-    def set_option(self, option_id: str, value: str | bool, *, timeout_s: float | None = None) -> None:
-        """Set an option of the session. Raises NotOffered."""
-        self.session.set_option(option_id, value, timeout_s=timeout_s)
-
     # The user's answers
 
     @property
@@ -81,13 +72,13 @@ class AcpAgent:
 
         `title` is a part of the tool call's title, or a pattern; `tool` is the tool call's kind.
         """
-        self.permissions.on(kind, title=title, tool=tool)
+        self.permissions.standing.append(AnswerRule(kind, title, tool))
 
     def on_elicitation(
         self, action: ElicitationAction, values: FormValues | None = None, *, message: Wanted = None
     ) -> None:
         """Answer every matching form or page: "accept" (a form, with these values), "decline", or "cancel"."""
-        self.elicitations.on(action, values, message=message)
+        self.elicitations.standing.append(AnswerRule(ElicitationReply(action, values), message))
 
     # Sessions
 
@@ -97,7 +88,6 @@ class AcpAgent:
         cwd: Path | None = None,
         mcp_servers: Sequence[McpServer] = (),
         additional_directories: Sequence[Path] = (),
-        timeout_s: float | None = None,
     ) -> AcpSession:
         """Open a session in the workspace, or in `cwd`. The agent's own methods use it from now on."""
 
@@ -109,15 +99,15 @@ class AcpAgent:
                 additional_directories=additional_directories,
             )
 
-        return self._open("a new session (session/new)", open_it, timeout_s)
+        return self._open("a new session (session/new)", open_it)
 
-    def load_session(self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None) -> AcpSession:
+    def load_session(self, session_id: str, *, cwd: Path | None = None) -> AcpSession:
         """Load a stored session of the agent. Its history is in `updates` and `conversation`."""
-        return self._reopen("session/load", self._link.agent.load_session, session_id, cwd, timeout_s)
+        return self._reopen("session/load", self._link.agent.load_session, session_id, cwd)
 
-    def resume_session(self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None) -> AcpSession:
+    def resume_session(self, session_id: str, *, cwd: Path | None = None) -> AcpSession:
         """Resume a stored session of the agent, without its history."""
-        return self._reopen("session/resume", self._link.agent.resume_session, session_id, cwd, timeout_s)
+        return self._reopen("session/resume", self._link.agent.resume_session, session_id, cwd)
 
     def _reopen(
         self,
@@ -125,47 +115,42 @@ class AcpAgent:
         call: Callable[[SessionId, Path, Callable[[Session], None]], Awaitable[Session]],
         session_id: str,
         cwd: Path | None,
-        timeout_s: float | None,
     ) -> AcpSession:
         known, place = SessionId(session_id), cwd or self.workspace
         what = f"the session {session_id!r} ({method})"
-        return self._open(what, lambda watch: call(known, place, watch.attend), timeout_s)
+        return self._open(what, lambda watch: call(known, place, watch.attend))
 
-    def _open(
-        self, what: str, call: Callable[[WatchedSession], Awaitable[Session]], timeout_s: float | None
-    ) -> AcpSession:
+    def _open(self, what: str, call: Callable[[WatchedSession], Awaitable[Session]]) -> AcpSession:
         watch = self._link.watch()
-        watch.session = self._link.ask(what, lambda: call(watch), timeout_s)
+        watch.session = self._link.ask(what, lambda: call(watch))
         self._session = AcpSession(self._link, watch)
         return self._session
 
-    def list_sessions(
-        self, *, cwd: Path | None = None, cursor: str | None = None, timeout_s: float | None = None
-    ) -> SessionPage:
+    def list_sessions(self, *, cwd: Path | None = None, cursor: str | None = None) -> SessionPage:
         """A page of the sessions that the agent knows."""
         call = self._link.agent.list_sessions
-        return self._link.ask("the list of sessions (session/list)", lambda: call(cwd, cursor), timeout_s)
+        return self._link.ask("the list of sessions (session/list)", lambda: call(cwd, cursor))
 
-    def delete_session(self, session_id: str, *, timeout_s: float | None = None) -> None:
+    def delete_session(self, session_id: str) -> None:
         """Delete a session. If it's open, it's closed first."""
         call, known = self._link.agent.delete_session, SessionId(session_id)
-        self._link.ask(f"the end of {session_id!r} (session/delete)", lambda: call(known), timeout_s)
+        self._link.ask(f"the end of {session_id!r} (session/delete)", lambda: call(known))
 
     # Login and extensions
 
-    def authenticate(self, method_id: str, *, timeout_s: float | None = None) -> None:
+    def authenticate(self, method_id: str) -> None:
         """Log in with one of `auth_methods`. Raises NotOffered if it isn't offered, or if it requires a terminal."""
         call = self._link.agent.authenticate
-        self._link.ask(f"the login {method_id!r} (authenticate)", lambda: call(method_id), timeout_s)
+        self._link.ask(f"the login {method_id!r} (authenticate)", lambda: call(method_id))
 
-    def logout(self, *, timeout_s: float | None = None) -> None:
+    def logout(self) -> None:
         """Log out."""
-        self._link.ask("the logout", self._link.agent.logout, timeout_s)
+        self._link.ask("the logout", self._link.agent.logout)
 
-    def send_extension(self, method: str, params: Any, *, timeout_s: float | None = None) -> Any:
+    def send_extension(self, method: str, params: Any) -> Any:
         """Send an extension request, whose name begins with "_"; return its result unchanged."""
         call = self._link.agent.send_extension
-        return self._link.ask(f"the extension {method}", lambda: call(method, params), timeout_s)
+        return self._link.ask(f"the extension {method}", lambda: call(method, params))
 
     def stop(self) -> None:
         """Stop the agent and wait. The fixture does so too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -97,8 +97,7 @@ class ScriptedUser:
         elif rule is not None and rule.answer == CANCEL_TURN:
             session.cancel()
         else:
-            is_again = self.permissions.has_used(call.shown_title, call.kind)
-            self._give_up(session, _unanswered(call, request, None if rule is None else rule.answer, is_again=is_again))
+            self._give_up(session, _unanswered(call, request, None if rule is None else rule.answer))
 
     def _taken_back(self, what: str) -> None:
         if not self.unanswered:  # otherwise we cancelled the turn ourselves
@@ -149,11 +148,9 @@ def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
     session.answer_permission(key, option_id)
 
 
-def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None, *, is_again: bool) -> str:
+def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None) -> str:
     title = json.dumps(make_visible_line(call.shown_title), ensure_ascii=False)
-    if wanted is None and is_again:
-        what = "asked for permission more often than the test expects, so the turn was canceled"
-    elif wanted is None:
+    if wanted is None:
         what = "asked for permission, which the test doesn't expect, so the turn was canceled"
     else:
         what = f"offers no option {wanted!r}, which the test chooses; the turn was canceled"
@@ -183,7 +180,7 @@ def _unexpected(asked: elicitation.Elicitation) -> str:
     lines += [
         "",
         "To answer it, add this before the prompt:",
-        f"  agent.elicitations.expect({message}).accept({example(asked)})  # or .decline(), .cancel()",
+        f"  agent.elicitations.expect({message}).accept(...)  # or .decline(), .cancel()",
     ]
     return "\n".join(lines)
 
@@ -300,32 +297,3 @@ def _wanted(field: elicitation.Field) -> str:
             return f"a list, of {', '.join(repr(choice.value) for choice in field.choices)}"
         case _:
             return f"{field.kind}, which acp-tui doesn't know"
-
-
-def example(asked: elicitation.Elicitation) -> str:
-    """Example arguments for the required fields, or for all if none is required; "" for a page."""
-    if not isinstance(asked, elicitation.Form):
-        return ""
-    required = [field for field in asked.fields if field.is_required]
-    return make_visible_line(_arguments(dict(_values(required or asked.fields))))
-
-
-def _values(fields: list[elicitation.Field] | tuple[elicitation.Field, ...]) -> Iterator[tuple[str, object]]:
-    for field in fields:
-        match field:
-            case elicitation.TextField():
-                yield field.name, field.default or "..."
-            case elicitation.NumberField():
-                yield (field.name, next((each for each in (field.default, field.minimum) if each is not None), 1))
-            case elicitation.BooleanField():
-                yield field.name, True
-            case elicitation.ChoiceField():
-                yield field.name, field.choices[0].value if field.choices else "..."
-            case elicitation.MultiChoiceField():
-                yield field.name, [choice.value for choice in field.choices[:1]]
-
-
-def _arguments(values: dict[str, object]) -> str:
-    if all(name.isidentifier() for name in values):
-        return ", ".join(f"{name}={value!r}" for name, value in values.items())
-    return f"**{values!r}"

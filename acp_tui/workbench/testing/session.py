@@ -56,23 +56,21 @@ class AcpSession:
 
     # Options
 
-    def set_option(self, option_id: str, value: str | bool, *, timeout_s: float | None = None) -> None:
+    def set_option(self, option_id: str, value: str | bool) -> None:
         """Set an option. Raises NotOffered if the agent doesn't offer the option or value."""
-        self._link.ask(
-            f"setting {option_id!r} to {value!r}", lambda: self._session.set_option(option_id, value), timeout_s
-        )
+        self._link.ask(f"setting {option_id!r} to {value!r}", lambda: self._session.set_option(option_id, value))
 
-    def set_mode(self, mode: str, *, timeout_s: float | None = None) -> None:
+    def set_mode(self, mode: str) -> None:
         """Set the mode, however the protocol carries it."""
-        self._set("mode", mode, timeout_s)
+        self._set("mode", mode)
 
-    def set_model(self, model: str, *, timeout_s: float | None = None) -> None:
+    def set_model(self, model: str) -> None:
         """Set the model, however the protocol carries it."""
-        self._set("model", model, timeout_s)
+        self._set("model", model)
 
-    def _set(self, category: str, value: str, timeout_s: float | None) -> None:
+    def _set(self, category: str, value: str) -> None:
         option = self._choice(category)
-        self.set_option(category if option is None else option.option_id, value, timeout_s=timeout_s)
+        self.set_option(category if option is None else option.option_id, value)
 
     @property
     def mode(self) -> str | None:

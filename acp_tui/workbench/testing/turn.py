@@ -113,21 +113,15 @@ class Answers(Generic[A, Asked]):
         self.asked: list[Asked] = []
         """The questions so far, in order, with their answers."""
         self._expected: list[AnswerRule[A]] = []
-        self._standing: list[AnswerRule[A]] = []
-        self._used: list[AnswerRule[A]] = []
+        self.standing: list[AnswerRule[A]] = []
 
     def take(self, text: str, tool: str = "") -> AnswerRule[A] | None:
         """The answer to this question: an expected one, which is used up, or the latest standing one that matches."""
         for rule in self._expected:
             if rule.fits(text, tool):
                 self._expected.remove(rule)
-                self._used.append(rule)
                 return rule
-        return next((rule for rule in reversed(self._standing) if rule.fits(text, tool)), None)
-
-    def has_used(self, text: str, tool: str = "") -> bool:
-        """Whether a matching question was expected and has been answered."""
-        return any(rule.fits(text, tool) for rule in self._used)
+        return next((rule for rule in reversed(self.standing) if rule.fits(text, tool)), None)
 
     def take_missing(self) -> list[AnswerRule[A]]:
         """Return the expected questions that didn't come, and stop expecting them."""
@@ -144,10 +138,6 @@ class PermissionAnswers(Answers[str, AskedPermission]):
         `title` is a part of the tool call's title, or a pattern; `tool` is the tool call's kind.
         """
         return ExpectedPermission(lambda option: self._expected.append(AnswerRule(option, title, tool)))
-
-    def on(self, kind: str, *, title: Wanted = None, tool: str | None = None) -> None:
-        """Answer every matching request, whether expected or not, with the option of this kind, ID, or name."""
-        self._standing.append(AnswerRule(kind, title, tool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +186,6 @@ class ElicitationAnswers(Answers[ElicitationReply, AskedElicitation]):
     def expect(self, message: Wanted = None) -> ExpectedElicitation:
         """Expect a question before the turn ends. Call a method of the result to set its answer."""
         return ExpectedElicitation(lambda reply: self._expected.append(AnswerRule(reply, message)))
-
-    def on(self, action: ElicitationAction, values: FormValues | None = None, *, message: Wanted = None) -> None:
-        """Answer every matching question, whether expected or not; `values` fills in a form."""
-        self._standing.append(AnswerRule(ElicitationReply(action, values), message))
 
 
 @dataclass(frozen=True, slots=True)

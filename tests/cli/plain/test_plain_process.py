@@ -14,7 +14,7 @@ from support.asking_program import asking
 from support.terminal_process import LineTerminal, answers_to, line_terminal, process_on_terminal
 
 DEMO = ("demo", "--plain", "--speed", "0")
-CHOICE = "Your choice, 1-3 y a n, w to reject and say why (Ctrl+C cancels the turn): "
+CHOICE = "Your choice: "
 ENTER, CTRL_C, CTRL_D, CTRL_G = "\n", "\x03", "\x04", "\x07"
 ASKS_TERMINAL = "\x1b[5n"
 
@@ -26,7 +26,7 @@ def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) 
         terminal.type("The tests fail" + ENTER)
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows("added:\n            total += int(number) * SECONDS[unit]")
-        terminal.shows(CHOICE)
+        terminal.shows("\nType 1-3 y a n, or w to reject and say why. Ctrl+C cancels the turn.\nYour choice: ")
         terminal.type("1" + ENTER)
         terminal.shows("done: Edit durations.py")
         terminal.shows("Permission needed: Run the tests")
@@ -50,7 +50,7 @@ def test_a_prompt_of_the_command_line_is_sent_first(tmp_path: Path) -> None:
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(CHOICE)
         terminal.type("what" + ENTER)
-        terminal.shows("“what” answers nothing here. These do: 1-3 y a n, w to reject and say why.")
+        terminal.shows("“what” answers nothing here. These do: 1-3 y a n, or w to reject and say why.")
         terminal.shows(CHOICE)
         terminal.type("n" + ENTER)
         terminal.shows("Demo is done")
@@ -389,3 +389,13 @@ def test_another_agent_goes_on_with_a_summary(tmp_path: Path) -> None:
         terminal.shows("What is it to do now? (Enter: it gets nothing) ")
         terminal.type("Fix the tests" + ENTER)
         terminal.shows("Permission needed: Edit durations.py")
+
+
+def test_a_command_that_no_one_has_is_sent_once_it_is_typed_again(tmp_path: Path) -> None:
+    with line_terminal("demo", "markdown", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("you: ")
+        terminal.type("/nosuch" + ENTER)
+        terminal.shows("neither Demo nor acp-tui has /nosuch; to send it, type it again")
+        terminal.shows("\nyou: ")
+        terminal.type("/nosuch" + ENTER)
+        terminal.shows("Demo is done")

@@ -28,7 +28,7 @@ def session(folder: Path) -> str:
     with line_terminal("demo", "--plain", "--speed", "0", cwd=folder) as terminal:
         for shown, typed in (
             ("you: ", "The tests fail"),
-            ("(Ctrl+C cancels the turn): ", "1"),
+            ("Ctrl+C cancels the turn.\nYour choice: ", "1"),
             ("Your choice: ", "y"),
             ("\nyou: ", "/plan"),
             ("\nyou: ", "/changes"),

@@ -98,6 +98,8 @@ async def test_many_files_that_an_agent_changes_are_listed_one_by_one(branches: 
     async with track(branches) as tracker:
         for number in range(FILES - 1):
             (branches / f"sub/{number}").write_bytes(b"mine\n")
+        (branches / "clean").chmod(0o755)
         git(branches, "add", ".")
-        assert len(await changes(tracker)) == FILES - 1
+        listed = await kinds(tracker)
+        assert (len(listed), listed["clean"]) == (FILES, "mode")
         assert tuple(tracker.notes) == ()

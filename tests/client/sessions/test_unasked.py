@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from anyio import create_task_group
 
-from acp_tui.client.sessions.consent import ALLOW, IN_SESSION, NEVER, REFUSE, WHY_UNASKED, Grant, Policy
+from acp_tui.client.sessions.consent import ALLOW, IN_SESSION, NEVER, REFUSE, WHY_UNASKED, WHY_UNLIKE, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.entries import ToolCallEntry
@@ -21,6 +21,7 @@ from support.peers import Counterpart
 
 WRITES = WHY_UNASKED["write"].format(agent="played")
 RUNS = WHY_UNASKED["run"].format(agent="played")
+UNLIKE = WHY_UNLIKE.format(agent="played", kind="write")
 ONCE = (ALLOW.option_id, REFUSE.option_id)
 UNASKED = (ALLOW.option_id, IN_SESSION.option_id, REFUSE.option_id, NEVER.option_id)
 OFFERED = [
@@ -114,7 +115,7 @@ def options(request: PermissionRequest) -> tuple[str, ...]:
 
 def test_it_is_the_default() -> None:
     assert (Policy().write, Policy().terminals) == (Grant.UNASKED, Grant.UNASKED)
-    assert (Settings().workspace.write, Settings().workspace.terminals) == ("unasked", "unasked")
+    assert (Settings().workspace.write, Settings().workspace.terminals) == ("ask-if-unasked", "ask-if-unasked")
 
 
 # Without a permission
@@ -384,7 +385,7 @@ async def test_a_change_that_gives_anything_else_is_asked_about_with_the_differe
         await agent.write("a.txt", written)
         request, entry = await agent.answer(REFUSE.option_id)
         assert "error" in await agent.wire.receive()
-    assert request.note == f"{WRITES}\nThis isn't what the agent showed when you allowed it."
+    assert request.note == f"{UNLIKE}\nThis isn't what the agent showed when you allowed it."
     assert options(request) == ONCE
     shown = "one\n2\nthree\n" if old else new
     diffs = [item for item in entry.call.content if isinstance(item, TextDiff)]
@@ -402,7 +403,7 @@ async def test_a_file_that_somebody_made_since_the_card_is_asked_about(cwd: Path
         await agent.write("new.txt", "the agent's\n")
         request, entry = await agent.answer(REFUSE.option_id)
         assert "error" in await agent.wire.receive()
-    assert request.note == f"{WRITES}\n{SEEN_NOTHING}"
+    assert request.note == f"{UNLIKE}\n{SEEN_NOTHING}"
     assert TextDiff(str(cwd / "new.txt"), "the agent's\n", "what the user made since\n") in entry.call.content
     assert (cwd / "new.txt").read_text() == "what the user made since\n"
 
@@ -656,7 +657,7 @@ async def test_a_command_with_other_words_is_asked_about_and_the_allowed_one_is_
         await agent.ask_run(line)
         await agent.run(command, *args)
         request = await agent.is_asked_about()
-    assert f"{RUNS}\nYou allowed another command in this turn: " in (request.note or "")
+    assert f"{UNLIKE.replace('write', 'run')}\nYou allowed another command in this turn: " in (request.note or "")
     assert options(request) == ONCE
     assert not (cwd / "made").exists()
 

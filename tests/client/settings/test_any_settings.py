@@ -37,7 +37,12 @@ def test_no_document_fails_the_reader_and_what_it_gives_is_complete(document: di
     assert all(rule.kind or rule.path or rule.command for rule in result.settings.refuse)
     assert all(path.is_absolute() for path in result.settings.workspace.additional_directories)
     assert result.settings.workspace.read in {"on", "ask", "off"}
-    assert {result.settings.workspace.write, result.settings.workspace.terminals} <= {"on", "unasked", "ask", "off"}
+    assert {result.settings.workspace.write, result.settings.workspace.terminals} <= {
+        "on",
+        "ask-if-unasked",
+        "ask",
+        "off",
+    }
     assert 0 <= result.settings.agent.start_limit_s < float("inf")
 
 

@@ -58,8 +58,8 @@ def test_what_is_left_to_projects_is_narrowed_added_to_or_only_shown() -> None:
 @pytest.mark.parametrize(
     ("mine", "theirs", "holds"),
     [
-        *(("on", "unasked", "unasked"), ("on", "ask", "ask"), ("on", "off", "off")),
-        *(("unasked", "ask", "ask"), ("unasked", "off", "off")),
+        *(("on", "ask-if-unasked", "ask-if-unasked"), ("on", "ask", "ask"), ("on", "off", "off")),
+        *(("ask-if-unasked", "ask", "ask"), ("ask-if-unasked", "off", "off")),
         *(("ask", "off", "off"), ("ask", "ask", "ask")),
     ],
 )
@@ -72,7 +72,14 @@ def test_a_project_can_make_access_stricter(mine: str, theirs: str, holds: str, 
 
 @pytest.mark.parametrize(
     ("mine", "theirs"),
-    [("unasked", "on"), ("ask", "on"), ("ask", "unasked"), ("off", "on"), ("off", "unasked"), ("off", "ask")],
+    [
+        ("ask-if-unasked", "on"),
+        ("ask", "on"),
+        ("ask", "ask-if-unasked"),
+        ("off", "on"),
+        ("off", "ask-if-unasked"),
+        ("off", "ask"),
+    ],
 )
 def test_a_project_cannot_make_access_wider(mine: str, theirs: str, project: Path) -> None:
     laid = layered(user(f"workspace.write = '{mine}'"), read(project, f"workspace.write = '{theirs}'"))
@@ -185,7 +192,7 @@ def test_it_counts_once_it_is_trusted_and_only_as_it_was_then(project: Path, tmp
     changed = with_trusted_project(user(), project, decisions)
 
     holds = [each.settings.workspace.write for each in (untrusted, trusted, changed)]
-    assert holds == ["unasked", "off", "unasked"]
+    assert holds == ["ask-if-unasked", "off", "ask-if-unasked"]
     assert "you haven't trusted it yet" in untrusted.warnings[0]
     assert trusted.warnings == ()
 

@@ -84,7 +84,7 @@ def test_what_an_agent_may_do_is_asked_about_where_its_setting_is_wrong() -> Non
 
     assert result.settings.workspace == WorkspaceSettings(write="ask")
     assert [str(problem) for problem in result.problems] == [
-        'F: workspace.write is "of"; allowed: "on", "unasked", "ask" or "off" (did you mean "off"?);'
+        'F: workspace.write is "of"; allowed: "on", "ask-if-unasked", "ask" or "off" (did you mean "off"?);'
         ' "ask" is used instead'
     ]
 

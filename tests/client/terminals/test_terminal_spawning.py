@@ -209,9 +209,8 @@ async def test_a_file_of_no_executable_format_is_an_error_with_its_reason(sessio
 
 
 async def test_a_missing_working_directory_is_an_error_that_names_it(session: Session, tmp_path: Path) -> None:
-    with pytest.raises(TerminalSpawnFailed, match=r"working directory '.*/gone': No such file") as caught:
+    with pytest.raises(TerminalSpawnFailed, match=r"'true': working directory '.*/gone': No such file"):
         await session.run("true", cwd=tmp_path / "gone")
-    assert caught.value.command == "true"
 
 
 @pytest.mark.parametrize(

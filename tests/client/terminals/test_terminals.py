@@ -14,7 +14,7 @@ import anyio.lowlevel
 import pytest
 
 from acp_tui.client.terminals import Terminals
-from acp_tui.client.terminals.pty import MAX_WAITING_BYTES, TerminalInputFull, TerminalsClosed, UnknownTerminal
+from acp_tui.client.terminals.pty import MAX_WAITING_BYTES, TerminalInputFull, TerminalSpawnFailed, UnknownTerminal
 from acp_tui.protocol.roles import ExitStatus
 from support.waiting import LIMIT_S
 
@@ -302,7 +302,7 @@ async def test_close_ends_everything_and_starts_nothing_more(session: Session) -
     assert sorted(terminal_id for terminal_id, _ in session.exits) == sorted(terminal_ids)
     for heard in session.heard.values():
         await ended(_number_after(heard, b"pid "))
-    with pytest.raises(TerminalsClosed, match="echo"):
+    with pytest.raises(TerminalSpawnFailed, match=r"echo.*has ended"):
         await session.terminals.create("echo", ["hello"])
 
 
@@ -316,7 +316,7 @@ async def test_closing_while_a_command_starts_leaves_none(session: Session) -> N
 
 
 async def _expect_closed(session: Session) -> None:
-    with pytest.raises(TerminalsClosed):
+    with pytest.raises(TerminalSpawnFailed):
         await session.shell("sleep 1000")
 
 

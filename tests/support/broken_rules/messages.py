@@ -83,28 +83,6 @@ def _relative_path() -> Talk:
     return talk
 
 
-@breaks("A-PATH-2")
-def _line_0() -> Talk:
-    talk, _ = talk_in_turn()
-    talk.update("tool_call", **CALL, locations=[{"path": "C:\\a.py", "line": 0}])
-    return talk
-
-
-@breaks("A-TIME-1")
-def _no_iso_time() -> Talk:
-    talk = talk_with_session()
-    talk.update("session_info_update", updatedAt="yesterday")
-    return talk
-
-
-@breaks("A-PLAN-1")
-def _two_steps() -> Talk:
-    talk, _ = talk_in_turn()
-    entry = {"content": "x", "priority": "low", "status": "in_progress"}
-    talk.update("plan", entries=[entry, entry])
-    return talk
-
-
 @breaks("A-USAGE-1")
 def _too_much_used() -> Talk:
     talk = talk_with_session()

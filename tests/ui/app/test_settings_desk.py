@@ -233,7 +233,7 @@ async def test_the_user_decides_on_a_changed_project_when_they_like(app: App, de
         await changed.wait()
     await desk.ask()
 
-    assert (app.settings.workspace.read, app.settings.workspace.write) == ("ask", "unasked")
+    assert (app.settings.workspace.read, app.settings.workspace.write) == ("ask", "ask-if-unasked")
     assert desk.pending is None
 
 

@@ -239,7 +239,7 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
         ("prompts_switch", "p", "while you go back to a prompt it types a character"),
-        ("sessions_export", "y", "digits and y, a, n always answer permission requests"),
+        ("sessions_pin", "y", "digits and y, a, n always answer permission requests"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),
         ("find", "3", "digits and y, a, n always answer permission requests"),

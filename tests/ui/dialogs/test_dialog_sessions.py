@@ -92,9 +92,6 @@ class Pages(NoSessions):
         self.recordings = [one for one in self.recordings if one.key != session.key]
         self.done.append(("forget", session.session_id))
 
-    async def export(self, session: PastSession) -> None:
-        self.done.append(("export", session.session_id))
-
 
 async def chosen(page: DialogPage, pages: Pages) -> str:
     """The id of the session that was chosen; "new" for a new one."""
@@ -296,8 +293,6 @@ async def test_what_cannot_be_done_is_said() -> None:
         assert "It can't delete." in page.words
         await page.press("enter")
         assert "It can't load." in page.words
-        await page.press("e")
-        assert "It has no recording here" in page.words
         assert page.result is NOTHING
 
 
@@ -310,8 +305,6 @@ async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_w
         assert row.split()[3:9] == ["read-only", "other", "2", "prompts", "1970-01-01", "│"]
         assert "can't be opened: its folder is gone" in page.words
         assert "Mine" not in page.words  # the agent's title wins
-        await page.press("e")
-        assert pages.done == [("export", "r1")]
 
 
 async def test_recordings_are_listed_while_the_agent_says_nothing() -> None:

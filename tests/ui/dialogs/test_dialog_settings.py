@@ -81,8 +81,8 @@ async def test_a_setting_is_found_with_its_limits_its_default_and_when_it_counts
     async with opened(desk, size) as page:
         await look_for(page, "workspace.write")
         assert "Files an agent writes through acp-tui." in page.words
-        assert '"on", "unasked", "ask" or "off"' in page.words
-        assert 'default: "unasked"' in page.words
+        assert '"on", "ask-if-unasked", "ask" or "off"' in page.words
+        assert 'default: "ask-if-unasked"' in page.words
 
 
 async def test_it_is_said_whose_a_value_is(desk: LiveSettings) -> None:

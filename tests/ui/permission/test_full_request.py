@@ -490,3 +490,13 @@ async def test_what_is_said_of_a_key_ends_with_the_next_one() -> None:
         assert "m: select a line" in page.words
         await page.press("m")
         assert "m: comment" in page.words
+
+
+async def test_ctrl_c_cancels_the_turn_as_it_does_on_the_card() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await _open(page, content=(EDIT,))
+        await page.press("ctrl+c")
+        await page.until(lambda: not _is_open(page))
+        assert page.connection.cancels == 1
+        assert page.decisions == {"call": None}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from acp_tui.client.attachments.attach import mentions
 from acp_tui.client.prompts import DraftKey
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
@@ -19,22 +18,6 @@ from support.recalling import draft_file, open_recalling_page, remembers
 from support.screens import CWD, Page, ScreenApp, new_session, open_page, show
 
 HERE = DraftKey(str(CWD), "s")
-
-
-@contextmanager
-def slow_pictures() -> Iterator[Callable[[], None]]:
-    """Reading the kept pictures takes until what this yields is called."""
-    contents = {file: file.read_bytes() for file in (state_folder() / "draft-pictures").iterdir()}
-    for file in contents:
-        file.unlink()
-        os.mkfifo(file)
-
-    def go_on() -> None:
-        for file in [*contents]:
-            file.write_bytes(contents.pop(file))
-
-    yield go_on
-    go_on()
 
 
 async def show_other(page: Page, session_id: str, *, is_new: bool) -> None:
@@ -99,61 +82,22 @@ async def test_an_old_draft_never_replaces_what_is_being_typed() -> None:
     assert draft_file().read() == {DraftKey(str(CWD), "earlier"): "left", HERE: "new"}
 
 
-async def test_pictures_of_the_draft_and_of_the_queue_are_there_again_after_a_restart() -> None:
+async def test_pictures_of_the_draft_and_of_the_queue_are_attached_files_after_a_restart() -> None:
     async with open_recalling_page() as page:
         await page.send("go")
         page.prompt.attach(PastedImage("image-1.png", b"queued"))
         await page.send("next")
-        page.prompt.attach(PastedImage("image-2.png", b"drafted"))
+        page.prompt.attach(PastedImage("image 2.png", b"drafted"))
         await page.write("being written")
     async with open_recalling_page() as page:
-        await page.until(lambda: len(page.prompt.images) == 2)
-        assert [(image.name, image.data) for image in page.prompt.images] == [
-            ("image-1.png", b"queued"),
-            ("image-2.png", b"drafted"),
-        ]
-        assert page.draft == "next\n\nbeing written"
-        kept = [*(state_folder() / "draft-pictures").iterdir()]
+        text, queued, drafted = page.draft.rsplit("\n", 2)
+        assert text == "next\n\nbeing written"
+        kept = [Path(mention.path_text) for line in (queued, drafted) for mention in mentions(line)]
+        assert [file.read_bytes() for file in kept] == [b"queued", b"drafted"]
         assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
         await page.press("ctrl+c")
     async with open_recalling_page() as page:
-        assert (page.draft, page.prompt.images) == ("", ())
-
-
-async def test_a_draft_that_is_a_picture_alone_is_there_again() -> None:
-    async with open_recalling_page() as page:
-        page.prompt.attach(PastedImage("image-1.png", b"alone"))
-    async with open_recalling_page() as page:
-        await page.until(lambda: bool(page.prompt.images))
         assert page.draft == ""
-
-
-async def test_pictures_of_a_draft_come_with_its_text_and_never_with_another_prompt() -> None:
-    async with open_recalling_page() as page:
-        page.prompt.attach(PastedImage("image-1.png", b"picture"))
-        await page.write("what is this?")
-    with slow_pictures() as go_on:
-        async with open_recalling_page() as page:
-            await page.send("something else")
-            assert (page.draft, page.prompt.images) == ("", ())
-            go_on()
-            await page.until(lambda: bool(page.prompt.images))
-            assert page.draft == "what is this?"
-            assert page.connection.prompts == ["something else"]
-
-
-async def test_a_draft_whose_pictures_are_being_read_stays_with_its_session() -> None:
-    async with open_recalling_page() as page:
-        page.prompt.attach(PastedImage("image-1.png", b"picture"))
-        await page.write("what is this?")
-    with slow_pictures() as go_on:
-        async with open_recalling_page() as page:
-            await show_other(page, "other", is_new=False)
-            await page.write("for the other")
-            go_on()
-            await page.settled()
-            assert (page.draft, page.prompt.images) == ("for the other", ())
-        assert draft_file().read()[HERE].startswith("what is this?\n@")
 
 
 async def test_each_session_has_its_own_draft() -> None:

@@ -236,6 +236,28 @@ async def test_quitting_while_the_agent_works_wants_to_be_said_twice() -> None:
         assert page.pilot.app.return_code == 0
 
 
+async def test_the_ctrl_c_that_ends_a_turn_does_not_quit() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.press("ctrl+c")
+        await page.end_turn()
+        await page.press("ctrl+c")
+        assert "Ctrl+C again quits" in page.text
+        assert page.pilot.app.return_code is None
+
+
+@pytest.mark.parametrize("keys", [("f1",), ("ctrl+p",), ("f12",), ("f3",)])
+async def test_ctrl_c_closes_a_dialog_and_neither_quits_nor_cancels(keys: tuple[str, ...]) -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.press(*keys)
+        await page.until(lambda: len(page.pilot.app.screen_stack) == 2)
+        await page.press("ctrl+c")
+        await page.until(lambda: len(page.pilot.app.screen_stack) == 1)
+        assert page.connection.cancels == 0
+        assert "Ctrl+C again quits" not in page.text
+
+
 async def test_with_the_agent_gone_the_empty_prompt_says_how_to_start_it_again() -> None:
     async with open_page() as page:
         assert "Enter sends it" in page.text

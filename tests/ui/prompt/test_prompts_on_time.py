@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
+from acp_tui.conversation.wording import clock_time
 from support.desks import SESSION, OpenDesk
 from support.screens import Page, open_page
 
@@ -59,6 +62,36 @@ async def test_it_is_sent_now_and_taken_back_as_any_queued_prompt() -> None:
         await page.press("alt+down", "alt+enter")
         await page.until(lambda: page.connection.prompts == ["Go on"])
         await page.until(lambda: "queued" not in page.text)
+
+
+@pytest.mark.parametrize("keys", [("ctrl+q", "ctrl+q"), ("ctrl+c", "ctrl+c", "ctrl+c")])
+async def test_quitting_while_a_prompt_waits_for_its_time_has_to_be_repeated(keys: tuple[str, ...]) -> None:
+    async with open_page() as page:
+        set_clock(page, NOW)
+        await page.send("/later 20m Go on")
+        await page.press(*keys[:-1])
+        (said,) = page.toasts
+        assert (
+            said.message
+            == f"1 prompt waits until {clock_time(NOW + 1200)}; Ctrl+Q again quits, and it comes back as a draft"
+        )
+        assert page.pilot.app.return_code is None
+        await page.pilot.press(keys[-1])
+        assert page.pilot.app.return_code == 0
+
+
+async def test_quitting_names_the_first_of_several_prompts_that_wait_and_the_agent() -> None:
+    async with open_page() as page:
+        set_clock(page, NOW)
+        await page.send("/later 30m Later")
+        await page.send("/later 20m Go on")
+        await page.send("at work")
+        await page.press("ctrl+q")
+        (said,) = page.toasts
+        at = clock_time(NOW + 1200)
+        assert (
+            said.message == f"An agent is working, and 2 prompts wait, the first until {at}; Ctrl+Q again quits anyway"
+        )
 
 
 async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:

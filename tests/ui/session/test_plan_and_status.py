@@ -32,6 +32,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     UsageReported,
 )
+from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.session.status import Work
 from acp_tui.ui.session.status_line import Status, StatusLine, left_of, line_of
 from support.folding import ALLOW, agent, ask, call, thought
@@ -571,3 +572,11 @@ async def test_no_timer_runs_while_nothing_moves() -> None:
         assert line.is_ticking
         await page.end_turn("cancelled")
         assert not line.is_ticking
+
+
+async def test_a_line_that_has_left_the_screen_takes_news_under_a_dialog() -> None:
+    async with open_page() as page:
+        line = page.pilot.app.screen.query_one(StatusLine)
+        await line.remove()
+        await page.pilot.app.push_screen(HelpScreen())
+        line.show(Status(agent=AGENT))

@@ -16,7 +16,7 @@ import pytest
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.replay import replayed
-from acp_tui.workbench.redact import RedactionFailed, RedactOptions, redact
+from acp_tui.workbench.redact import RedactOptions, redact
 from support.recordings import write
 from support.redactions import HEADER, IN, OUT, SESSION, TOKEN, Redacted, frame, says, update
 
@@ -76,7 +76,7 @@ def test_the_file_is_new_and_for_its_owner_only(tmp_path: Path) -> None:
     assert done.out.stat().st_mode & 0o777 == 0o600
     before = done.source.read_bytes()
     for out in (done.source, done.out):
-        with pytest.raises(RedactionFailed, match="won't be overwritten"):
+        with pytest.raises(ClientError, match="won't be overwritten"):
             redact(done.source, out, RedactOptions(), {}, "")
     assert done.source.read_bytes() == before
     with pytest.raises(ClientError, match="isn't a recording"):
@@ -88,7 +88,7 @@ def test_the_file_is_new_and_for_its_owner_only(tmp_path: Path) -> None:
 def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     source = Redacted(tmp_path, says("hi " * 10_000)).source
     for out in (tmp_path / "missing" / "out", tmp_path / "redacted.jsonl" / "out"):
-        with pytest.raises(RedactionFailed, match="can't be written"):
+        with pytest.raises(ClientError, match="can't be written"):
             redact(source, out, RedactOptions(), {}, "")
     without_room = (
         # Without room, Python cuts compiled modules short, and all later starts fail.
@@ -107,7 +107,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     source = Redacted(tmp_path, says("hi")).source
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(RedactionFailed, match="won't be overwritten"):
+    with pytest.raises(ClientError, match="won't be overwritten"):
         redact(source, tmp_path / "link", RedactOptions(), {}, "")
     assert not (tmp_path / "elsewhere").exists()
 

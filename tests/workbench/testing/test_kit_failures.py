@@ -184,7 +184,7 @@ def test_a_form_that_no_option_mentions_is_not_filled_in(acp_agent: StartAgent) 
         """)
     )
 
-    with pytest.raises(Unanswered, match=r"""elicitations\.expect\("Who\?"\)\.accept\(name='\.\.\.'\)"""):
+    with pytest.raises(Unanswered, match=r'elicitations\.expect\("Who\?"\)\.accept\(\.\.\.\)'):
         agent.new_session()
 
 
@@ -243,7 +243,7 @@ def test_a_question_that_comes_once_more_than_expected_is_called_so(acp_agent: S
     )
     agent.permissions.expect("Delete").allow()
 
-    with pytest.raises(Unanswered, match="more often than the test expects"):
+    with pytest.raises(Unanswered, match="which the test doesn't expect"):
         agent.prompt("go")
 
 
@@ -282,7 +282,7 @@ def test_where_nothing_is_asked_the_reason_of_a_failed_tool_call_is_shown(acp_ag
         agent.prompt("go")
 
 
-def test_a_form_is_shown_with_an_answer_that_fits(acp_agent: StartAgent) -> None:
+def test_a_form_is_shown_with_its_fields(acp_agent: StartAgent) -> None:
     agent = acp_agent(
         scripted_argv("""
             prompt = open_session()
@@ -301,7 +301,7 @@ def test_a_form_is_shown_with_an_answer_that_fits(acp_agent: StartAgent) -> None
     with pytest.raises(Unanswered, match="'branch': one of 'main', 'dev'; required") as raised:
         agent.prompt("go")
 
-    assert "accept(**{'branch': 'main', 'commit-count': 2})" in str(raised.value)
+    assert '.expect("Where?").accept(...)' in str(raised.value)
 
 
 def test_a_file_that_is_not_there_is_named_with_the_places(acp_agent: StartAgent) -> None:

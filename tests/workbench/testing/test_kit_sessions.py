@@ -29,7 +29,7 @@ def test_a_turn_can_be_cancelled_when_something_has_happened(acp_agent: StartAge
     running = agent.start_prompt("go")
     running.wait_until(lambda turn: turn.text)
     assert running.turn.stop_reason is None
-    agent.cancel()
+    agent.session.cancel()
 
     assert running.finish().stop_reason == "cancelled"
 
@@ -91,7 +91,7 @@ def test_the_mode_and_the_commands_are_those_of_the_session(acp_agent: StartAgen
     agent.session.wait_until(lambda session: session.commands)
 
     assert agent.session.mode == "ask"
-    agent.set_mode("plan")
+    agent.session.set_mode("plan")
 
     assert agent.session.mode == "plan"
     assert [command.name for command in agent.session.commands] == ["test"]

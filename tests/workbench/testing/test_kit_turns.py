@@ -66,7 +66,7 @@ def test_the_model_is_set_whatever_its_option_is_called(acp_agent: StartAgent) -
     )
     assert agent.session.model == "small"
 
-    agent.set_model("large")
+    agent.session.set_model("large")
 
     assert agent.session.model == "large"
 
