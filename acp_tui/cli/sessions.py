@@ -88,10 +88,11 @@ def _nothing(cwd: Path | None, words: str, elsewhere: Sequence[PastSession]) -> 
 
 def _lines(found: Sequence[PastSession], short: dict[str, str], words: str) -> Iterator[str]:
     ids = max(len(short[past.session_id]) for past in found)
-    agents = max(len(past.agent) for past in found)
+    agents = max(len(make_visible_line(past.shown_agent)) for past in found)
     for past in found:
         last = datetime.fromtimestamp(past.last_at or 0)
-        row = f"{short[past.session_id]:<{ids}}  {past.agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}"
+        agent = make_visible_line(past.shown_agent)
+        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}"
         yield make_visible_line(row)
         line = _line_with(past, words)
         if line and line != past.title:
@@ -109,7 +110,7 @@ def names() -> dict[str, str]:
     """Return the IDs of recorded sessions, as short as they can be typed, and what each is, for shell completion."""
     past = recorded_sessions(recordings_index(), None)
     short = short_ids(one.session_id for one in past)
-    return {short[one.session_id]: make_visible_line(f"{one.agent}: {one.title}") for one in past}
+    return {short[one.session_id]: make_visible_line(f"{one.shown_agent}: {one.title}") for one in past}
 
 
 def _how_to_redact(recording: Path, file: Path) -> str:
@@ -127,7 +128,7 @@ def export_session(wanted: str, file: Path) -> None:
     with ExitOnError(ExitCode.ERROR):
         past = find_session(index, wanted)
         assert past.recorded is not None
-        facts = ExportFacts.now(past.agent, past.cwd, past.session_id, past.title, sandbox=sandbox_of(past))
+        facts = ExportFacts.now(past.shown_agent, past.cwd, past.session_id, past.title, sandbox=sandbox_of(past))
         export(index.reread(past.recorded), facts, file)
     print(make_visible_line(f"Written to {file}"))
     print(make_visible_line(f"{NOT_REDACTED} {_how_to_redact(past.recorded.recordings[-1], file)}"))
@@ -277,7 +278,7 @@ def _which_there_are(index: SessionIndex) -> str:
     if not past:
         return "nothing has been recorded yet"
     short = short_ids(one.session_id for one in past)
-    lines = [f"{short[one.session_id]}  {one.title or '(untitled)'} ({one.agent})" for one in past[:MAX_NAMED]]
+    lines = [f"{short[one.session_id]}  {one.title or '(untitled)'} ({one.shown_agent})" for one in past[:MAX_NAMED]]
     return "\n  ".join(("the most recent ones:", *lines, "to list them all: acp-tui sessions --all"))
 
 

@@ -183,6 +183,17 @@ async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json
     assert capsys.readouterr().out == "No recorded session contains 'lions'.\n"
 
 
+async def test_a_session_of_a_bare_command_is_listed_by_what_its_agent_says_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await record(tmp_path, "Zebras?", Path(demo("markdown").argv[0]).name)
+    await record(tmp_path, "Lions?", "my-demo")
+    assert main(["sessions", "--cwd", str(tmp_path)]) == 0
+    named, bare = capsys.readouterr().out.splitlines()
+    assert "  my-demo " in named
+    assert "  Demo " in bare
+
+
 async def test_a_folder_without_sessions_tells_of_those_in_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,6 +40,7 @@ class NoSessions:
     """No tabs, no agent sessions and no recordings; tests override what they need."""
 
     agent = "agent"
+    agent_title = ""
     clock = staticmethod(time.monotonic)
     listeners: ClassVar[list[Callable[[], None]]] = []
 

@@ -210,7 +210,7 @@ def _failure(failure: entries.Failure) -> Section:
         parts.append(Code(failure.detail))
     parts += [Note(line) for line in wording.error_words(failure.said)]
     if failure.stderr_tail.strip():
-        parts += [Note("its last lines on stderr:"), Code(failure.stderr_tail.strip("\n"))]
+        parts += [Note("its last lines:"), Code(failure.stderr_tail.strip("\n"))]
     return Section("event", "Failure", tuple(parts))
 
 

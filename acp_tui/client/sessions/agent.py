@@ -307,7 +307,10 @@ class Agent:
             await peer.serve()
             # Most agents that close their output are about to exit, and the exit code explains why.
             await channel.wait_for_end(EXIT_GRACE_S)
-            self._lose(channel.loss(self.title))
+            lost = channel.loss(self.title)
+            if self.protocol_version is None:  # what it printed instead of an answer, such as how to log in
+                lost.detail = lost.detail or "\n".join(self.log)
+            self._lose(lost)
         except FrameTooLarge as error:
             self._end(f"{self.title} broke the protocol: it sent {error}")
         except AnswersUnread as error:

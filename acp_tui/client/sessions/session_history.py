@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
@@ -129,6 +129,13 @@ class PastSession:
     is_archived: bool = False
     doing: str = ""
     """What its agent says of it, in a word or two."""
+    agent_title: str = ""
+    """What its agent says it is; "" if the user has a name for it."""
+
+    @property
+    def shown_agent(self) -> str:
+        """What to call its agent."""
+        return self.agent_title or self.agent
 
     @property
     def key(self) -> str:
@@ -188,7 +195,20 @@ def past_session(recorded: RecordedSession, is_folder: Callable[[Path], bool] = 
         recorded.last_at,
         recorded=recorded,
         has_folder=is_folder(recorded.cwd),  # not Path.is_dir, which raises for a name that is too long
+        agent_title=_title_of_bare(recorded),
     )
+
+
+def _title_of_bare(recorded: RecordedSession) -> str:
+    """What its agent says it is, if its name is only that of the program that the user started; otherwise "".
+
+    A bare command can't take the name of an agent that acp-tui knows.
+    """
+    from acp_tui.client.agents.catalogue import KNOWN_AGENTS  # not needed to start an agent
+
+    program = PurePath(recorded.command[0]).name if recorded.command else ""
+    is_bare = recorded.agent == program and program not in KNOWN_AGENTS
+    return recorded.agent_title if is_bare and recorded.agent_title not in KNOWN_AGENTS else ""
 
 
 def open_elsewhere(past: PastSession) -> str:
@@ -240,14 +260,17 @@ def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
     return {one: one[: max(length, SHORTEST)] for one, length in zip(ids, needed, strict=False)}
 
 
-def merged(listed: Iterable[SessionSummary], agent: str, recorded: Iterable[PastSession]) -> list[PastSession]:
+def merged(
+    listed: Iterable[SessionSummary], agent: str, recorded: Iterable[PastSession], agent_title: str = ""
+) -> list[PastSession]:
     """One entry per session, last used first. Those with unknown times come last, in the agent's order."""
     told = {info.session_id: info for info in listed}
     past = []
     for one in recorded:
         info = told.pop(one.session_id, None) if one.agent == agent and one.is_latest else None
         past.append(one if info is None else _with_told(one, info))
-    past += [_with_told(PastSession(agent, info.session_id, info.cwd), info) for info in told.values()]
+    rest = (PastSession(agent, info.session_id, info.cwd, agent_title=agent_title) for info in told.values())
+    past += [_with_told(one, told[one.session_id]) for one in rest]
     return sorted(past, key=lambda one: -(one.last_at or 0.0))
 
 

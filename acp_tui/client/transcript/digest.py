@@ -25,6 +25,7 @@ _SAYS_NOTHING: Final = re.compile(
 )
 _NEW: Final = (v1.SESSION_NEW, v1.SESSION_FORK)
 MAX_TITLE: Final = 200
+MAX_AGENT_TITLE: Final = 40
 
 
 @dataclass(slots=True)
@@ -37,6 +38,8 @@ class SessionPart:
     """It was created here. Otherwise it was opened again, and other recordings may contain its beginning."""
     first_at: float
     last_at: float
+    agent_title: str = ""
+    """What the agent says it is."""
     title: str = ""
     """The agent's title for it."""
     first_words: str = ""
@@ -63,6 +66,7 @@ class Digest:
         self.changed: set[str] = set()
         """Sessions whose list entry changed. The object that stores the digest clears the set."""
         self._quirks = Quirks()
+        self._agent_title = ""
         self._start = _seconds(header.started_at)
         self._pending: dict[Any, tuple[str, Mapping[str, Any]]] = {}
 
@@ -100,10 +104,11 @@ class Digest:
     def _answered(self, message: Mapping[str, Any], at: float) -> None:
         request_id = message.get("id")
         method, params = self._pending.pop(request_id, ("", {})) if isinstance(request_id, int) else ("", {})
-        if isinstance(name := mapping(mapping(message.get("result")).get("agentInfo")).get("name"), str):
-            self._quirks = quirks_of(name)
+        result = mapping(message.get("result"))
+        if "protocolVersion" in result:
+            self._met(mapping(result.get("agentInfo", result.get("info"))))
         if method in _NEW:
-            session_id = mapping(message.get("result")).get("sessionId")
+            session_id = result.get("sessionId")
             if isinstance(session_id, str):
                 self._open(session_id, params, at, is_new=True)
         elif method == v1.SESSION_PROMPT:
@@ -112,11 +117,19 @@ class Digest:
                 part.last_at = at
                 self.changed.add(part.session_id)
 
+    def _met(self, info: Mapping[str, Any]) -> None:
+        name, title = info.get("name"), info.get("title")
+        if isinstance(name, str):
+            self._quirks = quirks_of(name)
+        said = next((one.strip() for one in (title, name) if isinstance(one, str) and one.strip()), "")
+        self._agent_title = _cut(masked_text(said), MAX_AGENT_TITLE)
+
     def _open(self, session_id: str, params: Mapping[str, Any], at: float, *, is_new: bool) -> None:
         known = self.parts.get(session_id)
         if known is None:
             cwd = params.get("cwd")
-            self.parts[session_id] = SessionPart(session_id, cwd if isinstance(cwd, str) else "", is_new, at, at)
+            cwd = cwd if isinstance(cwd, str) else ""
+            self.parts[session_id] = SessionPart(session_id, cwd, is_new, at, at, self._agent_title)
 
     def _update(self, params: Mapping[str, Any], at: float) -> None:
         part = self.parts.get(str(params.get("sessionId")))
@@ -184,5 +197,5 @@ def _seconds(started_at: str) -> float:
     return start
 
 
-def _cut(title: str) -> str:
-    return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…"
+def _cut(title: str, most: int = MAX_TITLE) -> str:
+    return title if len(title) <= most else f"{title[: most - 1]}…"

@@ -59,6 +59,8 @@ class RecordedSession:
     prompts: int
     recordings: tuple[Path, ...]
     """The oldest first."""
+    agent_title: str = ""
+    """What its agent says it is."""
 
 
 class SessionIndex:
@@ -262,6 +264,7 @@ class SessionIndex:
             max([part.last_at for part in parts]),
             sum([part.prompts for part in parts]),
             tuple([self._store.path_of(part.recording) for part in parts]),
+            last.agent_title,
         )
 
 

@@ -13,7 +13,7 @@ from acp_tui.client.transcript.events import Header
 
 T = TypeVar("T")
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 
 # A search reads all words: 0.01 s for 5,000 sessions of 2 KB, 0.1 s if they have 35 KB. An index of trigrams finds rare
 # words faster, but filling it took as long as reading the recordings, and it is three times as large.
@@ -21,7 +21,8 @@ TABLES: Final = """
 CREATE TABLE recordings (name TEXT PRIMARY KEY, size INTEGER NOT NULL);
 CREATE TABLE parts (
     id INTEGER PRIMARY KEY, recording TEXT NOT NULL, session TEXT NOT NULL, origin TEXT NOT NULL,
-    agent TEXT NOT NULL, command TEXT NOT NULL, cwd TEXT NOT NULL, title TEXT NOT NULL, first_words TEXT NOT NULL,
+    agent TEXT NOT NULL, agent_title TEXT NOT NULL, command TEXT NOT NULL, cwd TEXT NOT NULL, title TEXT NOT NULL,
+    first_words TEXT NOT NULL,
     first_at REAL NOT NULL, last_at REAL NOT NULL, prompts INTEGER NOT NULL, UNIQUE (recording, session)
 );
 CREATE TABLE words (part INTEGER PRIMARY KEY, text TEXT NOT NULL);
@@ -39,6 +40,7 @@ class Part(NamedTuple):
     session: str
     origin: str
     agent: str
+    agent_title: str
     command: str
     cwd: str
     title: str
@@ -77,6 +79,7 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
             part.session_id,
             _origin(db, recording, header.agent, part),
             header.agent,
+            part.agent_title,
             json.dumps(header.argv),
             part.cwd,
             part.title,

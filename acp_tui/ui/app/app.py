@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from anyio import to_thread
+from platformdirs import user_pictures_path
 from textual import events, work
 from textual.screen import Screen
 from textual.types import CSSPathType
@@ -500,13 +501,14 @@ class AcpTuiApp(BaseApp):
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None
     ) -> str | None:
-        """Save the screenshot in the current folder. Textual's choice, the downloads folder, may not exist.
+        """Save the screenshot in the pictures or home folder, not in the project.
 
         It's written like everything else that contains conversation: Textual's own files have the permissions of the
         umask.
         """
         name = filename or f"acp-tui_{datetime.now():{time_format or '%Y-%m-%dT%H_%M_%S_%f'}}.svg"
-        file = Path(path or Path.cwd(), name)
+        pictures = user_pictures_path()
+        file = Path(path or (pictures if pictures.is_dir() else Path.home()), name)
         try:
             replace_file(file, self.export_screenshot().encode(), is_ours=False)
         except OSError as error:

@@ -140,9 +140,7 @@ class NoteDrawing(KeptDrawing):
         shown = tail if self._is_open else tail[-MAX_STDERR_LINES:]
         if shown:
             left_out = len(tail) - len(shown)
-            title = (
-                "its last lines on stderr:" if not left_out else f"its last lines on stderr ({left_out} lines above):"
-            )
+            title = "its last lines:" if not left_out else f"its last lines ({left_out} lines above):"
             spans += [(title, context.palette.muted), ("\n".join(shown), context.palette.muted)]
         return spans
 

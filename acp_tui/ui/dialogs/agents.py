@@ -60,7 +60,7 @@ class AgentList(FilteredList):
         return self.is_mounted and bool(self._search.value)
 
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
-        names = _column([agent.name for agent in agents], MAX_NAME_CELLS)
+        names = _column([_name(agent) for agent in agents], MAX_NAME_CELLS)
         # On a narrow screen, a title is only told of the agent at the cursor.
         has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
         titles = _column([_title(agent) if has_titles else "" for agent in agents], MAX_TITLE_CELLS)
@@ -100,8 +100,13 @@ def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[Liste
     )
 
 
+def _name(agent: ListedAgent) -> str:
+    """The user's name for it, or what a bare command says it is."""
+    return agent.name if agent.command.is_listed else agent.title
+
+
 def _title(agent: ListedAgent) -> str:
-    return "" if agent.title.lower() == agent.name else agent.title
+    return "" if agent.title.lower() == _name(agent).lower() else agent.title
 
 
 def _group(agent: ListedAgent) -> str:
@@ -129,7 +134,8 @@ def _how(agent: ListedAgent) -> str:
 def _about(agent: ListedAgent) -> Content:
     """All about the agent, the most important first: there may be no room for the rest."""
     head = f"{agent.title} {agent.version}".strip()
-    lines = [Content.assemble(shown_line(head, "bold"), f" ({agent.source.shown})")]
+    where = f" ({agent.source.shown})" if agent.command.is_listed else ""
+    lines = [Content.assemble(shown_line(head, "bold"), where)]
     if agent.obstacle and agent.offer:
         lines.append(shown_line(f"Not installed: {agent.obstacle}. Choose it to install it, once you agree"))
     elif agent.obstacle:

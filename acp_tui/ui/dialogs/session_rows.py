@@ -90,7 +90,7 @@ def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> 
         past.title or past.session_id,
         {"needs you": NEEDS_YOU, "working": WORKING}.get(past.doing, EARLIER),
         past,
-        past.agent,
+        past.shown_agent,
         past.cwd,
         past.last_at,
         state=way.value or past.doing,

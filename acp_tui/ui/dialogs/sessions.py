@@ -88,6 +88,10 @@ class SessionSource(Protocol):
     def agent(self) -> str:
         """The name of the agent that lists its sessions, "" if none is running."""
 
+    @property
+    def agent_title(self) -> str:
+        """What that agent says it is, if the user has no name for it."""
+
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         """The agent's page at a cursor (None for the first one), for the user's folder or for all folders.
 
@@ -421,7 +425,7 @@ class SessionsDialog(Dialog[Act | None]):
 
     @on(SessionList.Resized)
     def _show(self) -> None:
-        past = merged(self._listing.sessions.values(), self._source.agent, self._recorded)
+        past = merged(self._listing.sessions.values(), self._source.agent, self._recorded, self._source.agent_title)
         for agent, sessions in self._in_agents:
             past = merged(sessions, agent, past)
         placed = {row.key: row for row in (*self._source.in_tabs(), *self._hosted)}
@@ -666,7 +670,7 @@ class SessionsDialog(Dialog[Act | None]):
         self._doomed = session
         no_delete = self._source.no_delete(session)
         if not no_delete:
-            where = Content.assemble(" in ", shown_line(session.agent))
+            where = Content.assemble(" in ", shown_line(session.shown_agent))
             self._questions.append(Confirmation(_question("Delete ", session, where), self._source.delete))
         if session.recorded is not None:
             self._questions.append(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from anyio import to_thread
 
-from acp_tui.client.agents.catalogue import find_agent
+from acp_tui.client.agents.catalogue import KNOWN_AGENTS, find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
@@ -175,6 +175,11 @@ class HistoryController:
     def agent(self) -> str:
         """The name of this tab's agent."""
         return self._agent.command.name if self._agent is not None else ""
+
+    @property
+    def agent_title(self) -> str:
+        agent = self._agent
+        return "" if agent is None or agent.command.is_listed or agent.title in KNOWN_AGENTS else agent.title
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         """A page of the sessions that the agent lists."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.client.errors import AgentLost, ClientError
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import SessionFromRecording
+from acp_tui.client.sessions.session_history import SessionFromRecording, past_session
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import Disconnected
@@ -34,7 +34,7 @@ class Panels:
         """
         tab, agent = self._tab, self._tab.link.agent
         if isinstance(session, SessionFromRecording):
-            agent_title = agent_title or session.recorded.agent
+            agent_title = agent_title or past_session(session.recorded).shown_agent
         elif not agent_title:
             if agent is None:
                 return None

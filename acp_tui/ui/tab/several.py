@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
@@ -42,6 +43,8 @@ MOST: Final = 5
 HOW_MANY: Final = f"Choose {LEAST} to {MOST}, or one several times"
 EACH: Final = "Each works in its own git worktree, without your uncommitted changes."
 READING_LIMIT_S: Final = 5.0
+MAX_SAID: Final = 40
+"""Characters of what a bare command says it is, in the name of a worktree."""
 RUNNING: Final = "running"
 NO_CHANGES: Final = "no changes"
 
@@ -89,6 +92,9 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
     async def _show_agents(self) -> None:
         (current,) = self._agents
         listed = (await to_thread.run_sync(self._read)).agents
+        if current.command.is_listed:
+            found = (replace(agent, is_recent=True) for agent in listed if agent.name == current.name)
+            current = next(found, current)
         others = (agent for agent in listed if not agent.obstacle and agent.name != current.name)
         self._agents = (current, *others)
         self._list.show_agents(self._agents)
@@ -268,7 +274,13 @@ class SeveralController:
                 if ready is None:
                     return ()
                 commands[agent.name] = ready
-        return [(agent.name, commands[agent.name]) for agent in chosen]
+        return [(self._worktree_name(agent), commands[agent.name]) for agent in chosen]
+
+    @staticmethod
+    def _worktree_name(agent: ListedAgent) -> str:
+        """The name of the agent, or for a bare command, what it says it is, if a folder can have that name."""
+        said = "" if agent.command.is_listed else agent.title[:MAX_SAID]
+        return said if any(char.isascii() and char.isalnum() for char in said) else agent.name
 
     async def compare(self, line: str = "") -> None:
         """Compare the worktrees of the tab's repository that have tabs, and run a command of the user's in each."""

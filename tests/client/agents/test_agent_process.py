@@ -160,6 +160,13 @@ async def test_an_agent_that_asks_and_asks_and_reads_no_answer_is_ended_with_the
     assert not session.conversation.is_connected
 
 
+async def test_an_exit_before_the_handshake_tells_what_was_printed_instead_of_an_answer() -> None:
+    with pytest.raises(AgentLost) as caught:
+        async with running("print('Please log in first'); sys.exit(3)") as agent:
+            await agent.initialize()
+    assert caught.value.detail.endswith(": Please log in first")
+
+
 async def test_a_flood_on_stderr_does_not_block_the_agent(tmp_path: Path):
     """R-TRANS-3."""
     script = """

@@ -73,7 +73,7 @@ def fences(markdown: str) -> list[str]:
         "### Context compaction\n\nfailed\n\n**no room**\n\n> In short.",
         "### Turn ended\n\nstopped: token limit reached",
         "### Failure\n\n**Overloaded**\n\n```\ntry later\n```",
-        "**Agent exited with code 1**\n\nits last lines on stderr:\n\n```\nTraceback\nKeyError: 'x'\n```",
+        "**Agent exited with code 1**\n\nits last lines:\n\n```\nTraceback\nKeyError: 'x'\n```",
         '### mood: an update acp-tui doesn\'t know\n\n```json\n{\n  "sessionUpdate": "mood"',
         "### Plan: 1 of 2 done\n\n- [x] Read (high priority)\n- [ ] Write (in progress)",
         "### Usage\n\n1,200 of 8,000 tokens · \\$0.50\n",

@@ -83,6 +83,24 @@ def test_a_session_belongs_to_a_listed_agent_by_name_or_to_its_recorded_command(
     assert not past.is_of(AgentCommand("gemini", ("python3",)))
 
 
+@pytest.mark.parametrize(
+    ("agent", "argv", "said", "shown"),
+    [
+        ("npx", ("/usr/bin/npx", "x"), "Codex", "Codex"),
+        ("npx", ("npx", "x"), "", "npx"),
+        ("npx", ("npx", "x"), "claude", "npx"),
+        ("mine", ("npx", "x"), "Codex", "mine"),
+        ("gemini", ("gemini", "--acp"), "Codex", "gemini"),
+    ],
+)
+def test_only_a_bare_command_is_called_what_it_says_it_is(
+    agent: str, argv: tuple[str, ...], said: str, shown: str
+) -> None:
+    whole = recorded("a", "A", agent=agent).recorded
+    assert whole is not None
+    assert past_session(replace(whole, command=argv, agent_title=said)).shown_agent == shown
+
+
 def test_ids_are_cut_to_what_tells_them_apart() -> None:
     ids = ["01234567-a", "01234567-b", "89abcdef-0123", "short"]
     assert short_ids(ids) == {

@@ -87,6 +87,22 @@ def test_sessions_are_listed_newest_first_with_what_a_list_shows(store: Recordin
     assert names(index.recent(cwd=Path("/p"))) == ["Mend the parser"]
 
 
+@pytest.mark.parametrize(
+    ("info", "title"),
+    [
+        ({"agentInfo": {"name": "codex-acp", "title": "Codex"}}, "Codex"),
+        ({"info": {"name": "codex-acp", "title": " "}}, "codex-acp"),
+        ({"agentInfo": {"name": 3, "title": "x" * 50}}, "x" * 39 + "…"),
+        ({}, ""),
+    ],
+)
+def test_a_session_keeps_what_its_agent_says_it_is(
+    info: dict[str, Any], title: str, store: RecordingStore, index: SessionIndex
+) -> None:
+    keep(store, 1, frame(IN, id=0, result={"protocolVersion": 1, **info}), *opened("a"), *turn("a", "x"))
+    assert [one.agent_title for one in index.recent()] == [title]
+
+
 def test_thousands_of_sessions_are_all_listed_and_found(store: RecordingStore, index: SessionIndex) -> None:
     said = [(*opened(f"s{number}", number=number), *turn(f"s{number}", f"about {number}")) for number in range(1_200)]
     keep(store, 1, *chain.from_iterable(said))

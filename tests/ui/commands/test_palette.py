@@ -23,16 +23,19 @@ from support.settling import until_so
 from support.waiting import LIMIT_S
 
 
-async def test_a_picture_of_the_screen_is_written_where_acp_tui_was_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("folder", ["pictures", "."])
+async def test_a_picture_of_the_screen_is_written_among_the_users_pictures_or_at_home(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_PICTURES_DIR", str(tmp_path / "pictures"))
+    (tmp_path / folder).mkdir(exist_ok=True)
     with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
             app = AcpTuiApp(hub, None, tmp_path)
             async with app.run_test() as pilot:
                 app.deliver_screenshot("it.svg")
-                await until_so(pilot, (tmp_path / "it.svg").exists)
+                await until_so(pilot, (tmp_path / folder / "it.svg").exists)
 
 
 async def test_no_command_stands_in_the_palette_twice_also_after_it_was_used(open_desk: OpenDesk) -> None:

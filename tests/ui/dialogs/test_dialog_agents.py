@@ -26,10 +26,11 @@ PACKAGE = AgentCommand(
     package=Package("npx", "fetched@1.0.0", "1.0.0"),
     is_listed=True,
 )
-HERE = ListedAgent(AgentCommand("here", ("here", "--acp")), EntrySource.KNOWN, "Here", "It is installed")
+INSTALLED = AgentCommand("here", ("here", "--acp"), is_listed=True)
+HERE = ListedAgent(INSTALLED, EntrySource.KNOWN, "Here", "It is installed")
 FETCHED = ListedAgent(PACKAGE, EntrySource.REGISTRY, "Fetched", "It comes from the net", "1.0.0")
 ABSENT = ListedAgent(
-    AgentCommand("absent", ("absent",)),
+    AgentCommand("absent", ("absent",), is_listed=True),
     EntrySource.KNOWN,
     "Absent",
     obstacle="absent isn't on PATH",

@@ -74,4 +74,4 @@ async def test_silence_is_told_after_a_few_seconds() -> None:
         assert not line.offers_to_stop
         app.now += 0.1
         line.tell()
-        assert str(line.content).endswith("It has printed nothing else.\nEsc stops it")
+        assert str(line.content).endswith("It has printed nothing.\nEsc stops it")

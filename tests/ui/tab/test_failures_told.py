@@ -52,7 +52,7 @@ async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_la
         await page.settled()
         assert "▌ go" in page.text
         assert "exited with code" in page.text
-        assert "its last lines on stderr:" in page.text
+        assert "its last lines:" in page.text
         await page.send("still there?")
         assert page.draft == "still there?"
 
@@ -101,7 +101,7 @@ async def test_a_turn_that_is_done_says_nothing_more() -> None:
 async def test_a_long_stderr_shows_its_end_and_all_of_it_when_opened() -> None:
     lost = Disconnected("it exited with 1", "".join(f"stderr {number}\n" for number in range(1, 31)))
     async with open_page(lost, size=(100, 50)) as page:
-        assert "its last lines on stderr (18 lines above):" in page.text
+        assert "its last lines (18 lines above):" in page.text
         assert "stderr 19" in page.text
         assert "stderr 18" not in page.text
         await page.press("ctrl+o")

@@ -52,7 +52,7 @@ serve_until_closed()
 
 def list_other(monkeypatch: pytest.MonkeyPatch, script: str = OTHER) -> None:
     """Offer another agent, named other."""
-    listed = ListedAgent(AgentCommand("other", scripted_argv(script)), EntrySource.USER, "Other")
+    listed = ListedAgent(AgentCommand("other", scripted_argv(script)), EntrySource.USER, "other")
     monkeypatch.setattr(SeveralDialog.__init__, "__defaults__", (lambda: Catalogue((listed,)),))
 
 
