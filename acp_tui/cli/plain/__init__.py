@@ -75,6 +75,8 @@ class SlashCommand:
 
 def command_for(text: str, taken: Collection[str]) -> tuple[Work, str] | None:
     """Return what a typed command of ours does, and the text after its name; None if it isn't ours."""
+    if text.strip() == "?":
+        return _help, ""
     if not text.startswith("/"):
         return None
     written, _, rest = text[1:].strip().partition(" ")

@@ -258,6 +258,13 @@ def test_where_the_agent_has_a_help_of_its_own_ours_is_said_to_be_behind_acp(tmp
         terminal.shows("/quit: quit acp-tui")
 
 
+def test_a_question_mark_alone_prints_the_help(tmp_path: Path) -> None:
+    with line_terminal("demo", "markdown", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("you: ")
+        terminal.type("?" + ENTER)
+        terminal.shows("/quit: quit acp-tui")
+
+
 def test_after_a_crash_the_agent_is_started_again(tmp_path: Path) -> None:
     with line_terminal("demo", "crash", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
         terminal.shows("you: ")
