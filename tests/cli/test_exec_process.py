@@ -277,7 +277,7 @@ def asked(terminal: Terminal, script: str, config: Path | None = None) -> Iterat
         yield process
 
 
-CHOICE = "(Ctrl+C cancels the turn): "
+CHOICE = "Your choice: "
 ASK = "p = open_session(); ask('allow_once', 'reject_once'); say(outcome()); end(p); read()"
 
 

@@ -422,6 +422,29 @@ async def test_so_is_a_file_that_the_card_only_named_and_that_changed_since(cwd:
                 assert SEEN_NOTHING in ((await agent.is_asked_about()).note or "")
 
 
+@pytest.mark.parametrize(("path", "old", "new"), [("new.txt", None, "new\n"), ("a.txt", "two\n", "2\n")])
+async def test_a_change_that_the_agent_has_made_itself_by_now_is_served_once(
+    cwd: Path, path: str, old: str | None, new: str
+):
+    async with playing(cwd) as agent:
+        await agent.ask_edit(path, old, new)
+        before = (cwd / path).read_text() if old else ""
+        after = before.replace(old or "", new)
+        (cwd / path).write_text(after)
+        await agent.write(path, after)
+        assert await agent.is_served()
+        (cwd / path).write_text(before)
+        await agent.write(path, after)
+        await agent.is_asked_about()
+
+
+async def test_a_write_of_what_is_there_is_asked_about_if_the_card_showed_another(cwd: Path):
+    async with playing(cwd) as agent:
+        await agent.ask_edit("a.txt", "two\n", "2\n")
+        await agent.write("a.txt", (cwd / "a.txt").read_text())
+        await agent.is_asked_about()
+
+
 async def test_what_the_agent_was_allowed_to_write_takes_no_other_permission_away(cwd: Path):
     async with playing(cwd) as agent:
         for text in ("first\n", "second\n"):
