@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
@@ -48,7 +48,7 @@ from acp_tui.values import dataclass
 T = TypeVar("T")
 LogIn: TypeAlias = Callable[[AuthenticationRequired], Awaitable[bool]]
 """Lets the user log in, and returns whether to try again."""
-Options: TypeAlias = Iterable[tuple[str, str]]
+Options: TypeAlias = Sequence[tuple[str, str]]
 """What to choose in a session: options by category or ID, and their values."""
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses between attempts to reconnect. The last one repeats."""
@@ -270,8 +270,6 @@ class SessionDriver:
         if known is not None:
             return known
         mode = mode or await to_thread.run_sync(recorded_mode, session_id, self.agent.command)
-        if mode is not None and {"mode", mode.option_id} & dict(chosen).keys():
-            mode = None
         with shown_early(show) as attend:
             return await self._opened(
                 lambda agent, **added: agent.open_session(session_id, cwd, attend, **added), mode, chosen
@@ -322,15 +320,16 @@ class SessionDriver:
             return await call(self.agent, additional_directories=added.directories, mcp_servers=added.servers)
 
         session = await logged_in(call_agent, self._log_in)
-        await choose(session, chosen)
         if mode is not None and not self.agent.command.is_host:
-            await keep_mode(session, mode)
+            # Before what is chosen, which the agent may refuse.
+            await keep_mode(session, mode, is_told=not {"mode", mode.option_id} & dict(chosen).keys())
+        await choose(session, chosen)
         now = mode_of(session.conversation.options)
         session.start_mode = now.value if now is not None else None
         return session
 
 
-async def keep_mode(session: Session, before: SelectOption) -> None:
+async def keep_mode(session: Session, before: SelectOption, *, is_told: bool = True) -> None:
     """Set the mode that the session had before its agent opened it again, or say in the session that it is another.
 
     A mode in which the agent asks less isn't set: only the user permits, each time.
@@ -346,7 +345,7 @@ async def keep_mode(session: Session, before: SelectOption) -> None:
             with suppress(ClientError):
                 await session.set_option(opened.option_id, wanted.value)
     kept = now()
-    if kept is None or kept.value != before.value:
+    if is_told and (kept is None or kept.value != before.value):
         is_now = "The agent has no mode now" if kept is None else f"The mode is {value_name(kept)}"
         session.apply(ClientRemark(f"{is_now}; it was {value_name(before)}."))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
@@ -160,3 +161,15 @@ async def test_what_the_user_chooses_for_it_comes_before_the_recorded_mode(
         await session.send_prompt(REPLY)
         assert last_words(session) == f"in {mode}"
         assert not [remark for remark in remarks(session) if "mode" in remark]
+
+
+async def test_a_choice_that_the_agent_does_not_offer_leaves_the_recorded_mode(tmp_path: Path) -> None:
+    async with driving(SERVES, tmp_path) as driver:
+        left = await driver.begin()
+        await left.set_option("mode", "plan")
+    async with driving(SERVES, tmp_path) as driver:
+        with pytest.raises(Unsupported):
+            await driver.open(left.session_id, tmp_path, lambda _: None, [("mode", "turbo")])
+        [session] = driver.agent.sessions.values()
+        await session.send_prompt(REPLY)
+        assert last_words(session) == "in plan"
