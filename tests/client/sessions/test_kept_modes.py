@@ -155,6 +155,7 @@ async def test_what_the_user_chooses_for_it_comes_before_the_recorded_mode(
 ) -> None:
     async with driving(SERVES, tmp_path) as driver:
         left = await driver.begin()
+        await left.send_prompt(REPLY)
         await left.set_option("mode", "plan")
     async with driving(SERVES, tmp_path) as driver:
         session = await driver.open(left.session_id, tmp_path, lambda _: None, [("mode", chosen)])
@@ -166,6 +167,7 @@ async def test_what_the_user_chooses_for_it_comes_before_the_recorded_mode(
 async def test_a_choice_that_the_agent_does_not_offer_leaves_the_recorded_mode(tmp_path: Path) -> None:
     async with driving(SERVES, tmp_path) as driver:
         left = await driver.begin()
+        await left.send_prompt(REPLY)
         await left.set_option("mode", "plan")
     async with driving(SERVES, tmp_path) as driver:
         with pytest.raises(Unsupported):
