@@ -34,7 +34,7 @@ class EditorFollower:
     def note(self, entries: Sequence[Entry], argv: tuple[str, ...]) -> None:
         """Follow to where the last of these entries works now, if it's a file of the session's folder."""
         at = next((found for entry in reversed(entries) if (found := _place_of(entry)) is not None), None)
-        if at is None or at in (self._shown, self._next) or not Path(at.path).is_relative_to(self._cwd):
+        if at is None or at in (self._shown, self._next) or self._cwd not in Path(at.path).parents:
             return
         is_running = self._next is not None
         self._next = at

@@ -49,6 +49,7 @@ async def test_of_places_that_come_fast_only_the_latest_is_shown_and_none_outsid
         for line in range(1, 50):
             report("read", Location(str(tmp_path / "a.py"), line))
         report("other", Location("/etc/passwd", 50))
+        report("run", Location(str(tmp_path)))
         await desk.until(lambda: seen.exists() and seen.read_text().split() == ["49"])
         report("last", Location(str(tmp_path / "a.py"), 51))
         await desk.until(lambda: seen.read_text().split() == ["49", "51"])
