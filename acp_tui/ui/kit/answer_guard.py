@@ -110,7 +110,11 @@ class AnswerGuard:
         """The version and the target of the last mouse press."""
 
     def arm(self) -> None:
-        """Restart the pause: the question changed, moved, or got the focus just now. It begins when that is shown."""
+        """Restart the pause: the question changed, or got the focus just now."""
+        self.note_move()
+
+    def note_move(self) -> None:
+        """Restart the pause: something else may be under the mouse. It begins when that is shown."""
         self._version += 1
         self._shown_at = math.inf
         self.when_shown("question", self._note_shown)

@@ -67,8 +67,7 @@ class QuestionScreen(Dialog[bool]):
         self.guard.arm()
 
     def on_resize(self) -> None:
-        """Rearm the guard: another button may be under the mouse."""
-        self.guard.arm()
+        self.guard.note_move()
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""

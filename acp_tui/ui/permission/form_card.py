@@ -249,8 +249,7 @@ class FormCard(VerticalScroll, can_focus=True):
         self._show_keys()
 
     def on_resize(self) -> None:
-        """Rearm the guard: something else may be under the mouse."""
-        self.guard.arm()
+        self.guard.note_move()
         self._show_keys()
 
     async def on_key(self, event: events.Key) -> None:

@@ -256,14 +256,14 @@ class RequestBody(Vertical):
             self.mirror.put_up(None)
 
     def _look_for_moves(self, _: object) -> None:
-        """Rearm the guard if the options moved: another answer may be under the mouse."""
+        """Tell the guard if the options moved, as they do when it says that it holds a key and that takes more rows."""
         if self.asked is not None and self._options.region != self._options_at:
             self._options_at = self._options.region
-            self.guard.arm()
+            self.guard.note_move()
 
     def on_resize(self) -> None:
         self.redraw()
-        self.guard.arm()
+        self.guard.note_move()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Rearm the guard, so that keys count only a moment after the focus arrives."""

@@ -185,3 +185,11 @@ def test_a_click_counts_where_the_mouse_was_pressed(question: Question) -> None:
     question.guard.click("yes", lambda: counted.append(question.guard.can_answer))
     assert counted == [True, False]
     assert not question.guard.can_answer
+
+
+async def test_a_question_that_moves_does_not_lose_a_key_that_is_held(question: Question) -> None:
+    """It moves where it says so and that takes another row."""
+    await question.press("y")
+    question.guard.note_move()
+    await question.wait(answer_guard.HOLD_S)
+    assert (question.done, question.warning) == ([("yes", True)], "")

@@ -3,11 +3,16 @@
 import asyncio
 import re
 
+import pytest
+
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered
 from acp_tui.ui.commands.help import HelpScreen
+from acp_tui.ui.kit import answer_guard
+from acp_tui.ui.kit.answer_guard import REPEAT_S
 from acp_tui.ui.permission.full_request import RequestScreen
+from acp_tui.ui.permission.permission_card import PermissionCard
 from support.folding import ALLOW, REJECT, call
 from support.screens import Page, open_page
 
@@ -500,3 +505,18 @@ async def test_ctrl_c_cancels_the_turn_as_it_does_on_the_card() -> None:
         await page.until(lambda: not _is_open(page))
         assert page.connection.cancels == 1
         assert page.decisions == {"call": None}
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 24), (40, 12)])
+@pytest.mark.parametrize("opens", [(), ("f",)], ids=["card", "full screen"])
+async def test_a_key_that_is_held_answers_however_its_words_move_the_answers(
+    size: tuple[int, int], opens: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer_guard, "HOLD_S", 0.05)
+    async with open_page(size=size) as page:
+        await page.ask("call", kind="execute", raw_input={"command": "touch made-by-it && echo hi-from-it"})
+        page.pilot.app.screen.query_one(PermissionCard).guard.come_unasked()
+        await page.press("down", *opens)
+        page.clock.now_s += REPEAT_S
+        await page.press("n")
+        await page.until(lambda: "call" in page.decisions)
