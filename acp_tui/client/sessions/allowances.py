@@ -198,7 +198,7 @@ def _unlike_write(allowed: _AllowedWrite, write: TextDiff) -> Unlike:
     texts = list(_texts_after(allowed, _plain(write.old_text or ""), 1))
     missed = allowed.changes[len(texts) :]
     if not allowed.changes or (missed and not missed[0].old_text):
-        return Unlike("You were shown nothing of what this replaces, and the file isn't as it was then.")
+        return Unlike("The agent showed you nothing of what this replaces, and the file has changed since.")
     if missed:
         why = "The file doesn't contain the old text that the agent showed when you allowed this."
         return Unlike(why, _compared(write, texts[-1] if texts else allowed.changes[-1].new_text))
@@ -319,7 +319,7 @@ class Allowances:
             return unlike
 
     def _follow(self, path: Path, write: TextDiff) -> None:
-        """The user knows what they allowed: it takes nothing from what else they allowed for the same file."""
+        """Let the other permissions for this file expect what was just written, since the user allowed that, too."""
         before, after = digest(write.old_text or ""), digest(write.new_text)
         for at, each in enumerate(self._writes):
             if each.path == path and each.seen == before:

@@ -76,7 +76,7 @@ async def compare(call: ToolCall, root: Path, files: Workspace, turn: Lock) -> C
 async def until_outdated(compared: Comparison, is_shown: Callable[[], bool]) -> None:
     """Wait until the agent shows something else or a compared file changes.
 
-    Doesn't look again at files that once don't answer.
+    Files on a file system that didn't answer once aren't looked at again.
     """
     await sleep(FOLLOWING_S)
     while is_shown():

@@ -525,9 +525,9 @@ class Session:
         self._note(request, note)
 
     async def _follow_files(self, request: facts.PermissionRequest) -> None:
-        """Say as long as a request waits how files differ from what the agent shows: both may change.
+        """While a request waits, note how files differ from what the agent shows, and where parts of files are.
 
-        Also tell where parts of files are.
+        Both may change at any time.
         """
         call = self.conversation.tool_call(request.tool_call_id).call
         notes: tuple[str, ...] = ()

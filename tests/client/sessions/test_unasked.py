@@ -393,7 +393,7 @@ async def test_a_change_that_gives_anything_else_is_asked_about_with_the_differe
     assert (cwd / "a.txt").read_text() == "one\ntwo\nthree\n"
 
 
-SEEN_NOTHING = "You were shown nothing of what this replaces, and the file isn't as it was then."
+SEEN_NOTHING = "The agent showed you nothing of what this replaces, and the file has changed since."
 
 
 async def test_a_file_that_somebody_made_since_the_card_is_asked_about(cwd: Path):
