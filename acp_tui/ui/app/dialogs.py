@@ -96,7 +96,7 @@ class Dialogs:
     def possible(self, tab: Tab, places: Collection[Place]) -> Iterator[Command]:
         """The commands of these places that can do something in the tab now."""
         for command in COMMANDS:
-            is_offered = command.action and not command.follows and command.where in places
+            is_offered = command.action and command.where in places
             if is_offered and command.when(tab.actions):
                 yield command
 

@@ -30,7 +30,7 @@ from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, stylesheets, them
 from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.links import WithoutLinks
-from acp_tui.ui.textual_gaps.internals import PatchedApp, bindings_of_key, forget_callbacks
+from acp_tui.ui.textual_gaps.internals import PatchedApp, forget_callbacks
 
 if TYPE_CHECKING:
     from acp_tui.ui.commands.help import Pickers
@@ -129,7 +129,7 @@ class BaseApp(PatchedApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="quit"),
         # Without priority, Textual ignores the app's bindings while a dialog is open.
-        Binding("f1", "help_dialog", "Help", show=False, priority=True, id="dialog_help"),
+        Binding("f1", "help", "Help", show=False, priority=True, id="help"),
     ]
 
     keymap: var[Keymap] = var(DEFAULT_KEYMAP, init=False)
@@ -173,10 +173,9 @@ class BaseApp(PatchedApp):
             await super().on_event(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether the action is available. A screen that isn't our dialog, or has its own help, handles F1 itself."""
-        if action == "help_dialog":
-            is_ours = isinstance(self.screen, ModalScreen)
-            return is_ours and not tuple(bindings_of_key(self.screen, "f1"))
+        """Whether the action is available. Help isn't while a program has the keyboard."""
+        if action == "help":
+            return isinstance(self.screen, ModalScreen) or hasattr(self.screen, "action_help")
         return super().check_action(action, parameters)
 
     @cached_property
@@ -185,8 +184,13 @@ class BaseApp(PatchedApp):
 
         return Pickers(self)
 
-    def action_help_dialog(self) -> None:
-        self.pickers.show_keys(self.screen)
+    def action_help(self) -> None:
+        """Show the screen's own help, or the keys of the dialog."""
+        own_help = getattr(self.screen, "action_help", None)
+        if own_help is not None:
+            own_help()
+        else:
+            self.pickers.show_keys(self.screen)
 
     def action_command_palette(self) -> None:
         screen = self.screen

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
     from acp_tui.ui.prompt import PromptInput
 
-KEYS: Final = "{changes_undo} undo · {changes_reload} refresh · {dialog_close} back"
-KEYS_OF_CHANGES: Final = "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · "
+KEYS: Final = "{undo_revert} undo · {reload} refresh · {dialog_close} back"
+KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · {revert_all} revert all · "
 NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
-RELOAD: Final = " · {changes_reload}"
+RELOAD: Final = " · {reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
 
@@ -247,7 +247,7 @@ class ChangesScreen(ModalScreen[None]):
         self._doomed = review
         counts = " ".join(filter(None, count_words(review.change)))
         self._guard.arm()
-        again = keys_in_force(self).hint("press {changes_revert} again")
+        again = keys_in_force(self).hint("press {revert} again")
         self._say(f"{again} to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
 
     async def _revert(self, doomed: Review) -> str:
@@ -257,7 +257,7 @@ class ChangesScreen(ModalScreen[None]):
             review = ReviewScreen(self._folder, doomed.path, self._prompt, earlier=doomed, note=NOT_REVERTED)
             self.app.push_screen(review)
             return ""
-        undo = keys_in_force(self).hint("; {changes_undo} undoes this")
+        undo = keys_in_force(self).hint("; {undo_revert} undoes this")
         return f"{make_visible_path(doomed.path)} is back to what it was at {self._folder.since}{undo}"
 
     def action_revert_all(self) -> None:
@@ -269,7 +269,7 @@ class ChangesScreen(ModalScreen[None]):
             self.on_change_list_moved()
             self._all_doomed = True
             self._guard.arm()
-            again = keys_in_force(self).hint("press {changes_revert_all} again")
+            again = keys_in_force(self).hint("press {revert_all} again")
             self._say(f"{again} to revert {_files(len(self._folder.changes))}", "$text-warning")
 
     async def _revert_all(self) -> str:
@@ -282,7 +282,7 @@ class ChangesScreen(ModalScreen[None]):
         if failures:
             done = _files(len(paths) - len(failures))
             raise ChangesError("", f"{done} reverted. {failures[0]}" + _more(len(failures) - 1))
-        undo = keys_in_force(self).hint("; press {changes_undo} to undo them one by one")
+        undo = keys_in_force(self).hint("; press {undo_revert} to undo them one by one")
         return f"{_files(len(paths))} as at {self._folder.since}{undo}"
 
     def action_copy_back(self) -> None:

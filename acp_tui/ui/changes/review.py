@@ -283,7 +283,7 @@ NOT_UNDONE: Final = (
     "The file has changed since the revert, also near its lines, so it wasn't undone. This is its current state."
 )
 NOT_SHOWN: Final = "Ignored: the file was shown only after you pressed the key. Press it again."
-OUTDATED: Final = "The file has changed since it was shown. Press {diff_reload} to see its current state."
+OUTDATED: Final = "The file has changed since it was shown. Press {reload} to see its current state."
 WAY_TO_EARLIER: Final = "Press {diff_earlier} to see what was there before."
 EARLIER: Final = "This is what was there before. Press {diff_earlier} to see the current state."
 
@@ -461,12 +461,12 @@ class ReviewScreen(ModalScreen[None]):
             "{diff_columns}: one column" if self._layout == "columns" else "{diff_columns}: side by side",
             "{diff_context}: changes only" if self._shows_whole_file else "{diff_context}: whole file",
             *self._view.keys,
-            "{diff_revert_hunk}: revert hunk",
-            "{diff_revert_file}: file" if is_brief else "{diff_revert_file}: revert file",
-            "{diff_undo}: undo",
+            "{revert}: revert hunk",
+            "{revert_all}: file" if is_brief else "{revert_all}: revert file",
+            "{undo_revert}: undo",
             *["{diff_earlier}: current state" if self._sees_earlier else "{diff_earlier}: before"]
             * bool(self._earlier),
-            "{diff_reload}: refresh",
+            "{reload}: refresh",
             "{diff_edit}: edit",
             "{dialog_close}: back",
         ]
@@ -587,15 +587,15 @@ class ReviewScreen(ModalScreen[None]):
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
-            done = keys_in_force(self).hint("Reverted the hunk. Press {diff_undo} to undo.")
+            done = keys_in_force(self).hint("Reverted the hunk. Press {undo_revert} to undo.")
             self._write(partial(self._folder.revert_hunk, shown, hunk), done)
         elif shown is not None:
-            self._say(keys_in_force(self).hint("There is no hunk. Press {diff_revert_file} to revert the file."))
+            self._say(keys_in_force(self).hint("There is no hunk. Press {revert_all} to revert the file."))
 
     def action_revert_file(self) -> None:
         shown = self._revertible
         if shown is not None:
-            done = keys_in_force(self).hint("Reverted the file. Press {diff_undo} to undo.")
+            done = keys_in_force(self).hint("Reverted the file. Press {undo_revert} to undo.")
             self._write(partial(self._folder.revert_file, shown), done)
 
     def action_undo(self) -> None:

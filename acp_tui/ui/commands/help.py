@@ -16,7 +16,17 @@ from textual.widget import Widget
 
 from acp_tui.docs import for_terminals, topics
 from acp_tui.ui.commands.command import PLACES, Command, Place
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, TERMINALS_OWN, Keymap, needs_kitty, shown_key, shown_keys
+from acp_tui.ui.commands.keymap import (
+    BY_ID,
+    DEFAULT_KEYMAP,
+    SEVERAL,
+    TERMINALS_OWN,
+    Keymap,
+    heading_of,
+    needs_kitty,
+    shown_key,
+    shown_keys,
+)
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import BASIC, COMMANDS
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen, ThemePicker
@@ -32,9 +42,7 @@ NARROW_CELLS: Final = 60
 class HelpScreen(Dialog[str | None]):
     """Returns the action of the command that the user chose; None if they only read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1", "dismiss(None)", "Close", show=False, id="dialog_help"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Close", show=False, id="help")]
 
     KEYS: ClassVar[str] = "↑ ↓ move · {list_choose} run · {dialog_close} close"
 
@@ -53,6 +61,9 @@ class HelpScreen(Dialog[str | None]):
             shown += [PickerRow(name, title, group="To read") for name, title in topics().items()]
         yield Frame(Content("Help"), self.KEYS, FilteredList(shown))
 
+    def action_help(self) -> None:
+        self.dismiss(None)
+
     def _is_shown(self, place: Place) -> bool:
         return place in self._here or (self._is_all and place != "replay")
 
@@ -70,19 +81,20 @@ def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = F
     Besides the basic ones, those of the focused widget are common, except in the prompt, which has many. If there is
     little room, only the first key of a command is shown.
     """
-    for place in (*here, *(place for place in PLACES if place not in here)):
-        for command in COMMANDS:
-            if command.where == place and (
-                keymap.keys[command.id] or command.fixed_characters or place in ("session", "app")
-            ):
-                keys = (
-                    (keymap.shown(command.id) or command.fixed_characters)
-                    if is_narrow
-                    else keymap.all_shown(command.id)
-                )
-                about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
-                is_rare = command.id not in BASIC and (place not in here[:1] or place == "prompt")
-                yield PickerRow(command, command.title, about, PLACES[place], aside=keys, is_rare=is_rare)
+    nearest = [row for place in here for row in COMMANDS if row.where == place]
+    others = [row for place in PLACES if place not in here for row in BY_ID.values() if row.where == place]
+    several = [row for row in others if heading_of(row) == SEVERAL]
+    shown: set[str] = set()
+    for command in (*nearest, *several, *others):
+        place, group = command.where, PLACES[command.where] if command in nearest else heading_of(command)
+        has_keys = keymap.keys[command.id] or command.fixed_characters or place in ("session", "app")
+        if has_keys and command.id not in shown:
+            shown.add(command.id)
+            first = keymap.shown(command.id) or command.fixed_characters
+            keys = first if is_narrow else keymap.all_shown(command.id)
+            about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
+            is_rare = command.id not in BASIC and (place not in here[:1] or place == "prompt")
+            yield PickerRow(command, command.title, about, group, aside=keys, is_rare=is_rare)
 
 
 def _slash(command: Command) -> str:
@@ -180,10 +192,13 @@ OURS: Final = "acp_tui."
 class DialogHelp(ReadingScreen):
     """A page with the keys of a dialog."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "dismiss", "Close", show=False, id="dialog_help")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Close", show=False, id="help")]
 
     def __init__(self, dialog: Screen[Any]) -> None:
         super().__init__("Help", keys_told(dialog))
+
+    def action_help(self) -> None:
+        self.dismiss()
 
 
 def keys_told(dialog: Screen[Any]) -> str:

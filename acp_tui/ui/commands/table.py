@@ -22,33 +22,31 @@ _anywhere: Final = partial(Command, has_priority=True)
 _above: Final = partial(Command, has_priority=True, works_above_questions=True)
 
 
-def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, follows: str = "") -> Command:
-    return Command(f"replay_{id_}", keys, None, title, about, "replay", screen_action=action, follows=follows)
+def _replay(id_: str, keys: str, action: str, title: str, about: str = "") -> Command:
+    return Command(id_, keys, None, title, about, "replay", screen_action=action)
 
 
 # One row per command; with one argument per line, the table would be hard to read.
 # fmt: off
 REPLAY_COMMANDS: Final = (
-    _replay("play", "space", "toggle_playing", "Play or pause"),
-    _replay("next", "right,j", "step(1)", "Next event"),
-    _replay("previous", "left,k", "step(-1)", "Previous event"),
-    _replay("prompt_below", "right_square_bracket", "to_prompt(1)", "Next prompt"),
-    _replay("prompt_above", "left_square_bracket", "to_prompt(-1)", "Previous prompt"),
-    _replay("faster", "plus,equals_sign", "change_speed(1)", "Faster"),
-    _replay("slower", "minus", "change_speed(-1)", "Slower"),
-    _replay("start", "home", "to_start", "To the beginning"),
-    _replay("end", "end", "to_end", "To the end"),
-    _replay("next_session", "tab", "next_session(1)", "Next session", "of the recording"),
-    _replay("previous_session", "shift+tab", "next_session(-1)", "Previous session"),
-    _replay("find", "slash,f9,ctrl+shift+f", "find", "Find in the conversation", "in what was played",
-            follows="find"),
-    _replay("follow", "ctrl+end", "follow", "To the end of the conversation", "and follow it", follows="follow"),
-    _replay("toggle_all", "ctrl+o", "toggle_all", "Unfold or fold everything", follows="toggle_all"),
-    _replay("toggle_plan", "ctrl+t", "toggle_plan", "Unfold or fold the plan", follows="toggle_plan"),
-    _replay("copy", "ctrl+c", "copy", "Copy the selection", follows="interrupt"),
-    _replay("about", "i", "tell_about", "About the recording", "what it contains, and problems in it"),
-    _replay("help", "f1,question_mark", "help", "Help", follows="help"),
-    _replay("leave", "q,escape", "app.quit", "Quit"),
+    _replay("replay_play", "space", "toggle_playing", "Play or pause"),
+    _replay("replay_next", "right,j", "step(1)", "Next event"),
+    _replay("replay_previous", "left,k", "step(-1)", "Previous event"),
+    _replay("replay_prompt_below", "right_square_bracket", "to_prompt(1)", "Next prompt"),
+    _replay("replay_prompt_above", "left_square_bracket", "to_prompt(-1)", "Previous prompt"),
+    _replay("replay_faster", "plus,equals_sign", "change_speed(1)", "Faster"),
+    _replay("replay_slower", "minus", "change_speed(-1)", "Slower"),
+    _replay("replay_start", "home", "to_start", "To the beginning"),
+    _replay("replay_end", "end", "to_end", "To the end"),
+    _replay("replay_next_session", "tab", "next_session(1)", "Next session", "of the recording"),
+    _replay("replay_previous_session", "shift+tab", "next_session(-1)", "Previous session"),
+    _replay("replay_about", "i", "tell_about", "About the recording", "what it contains, and problems in it"),
+    _replay("replay_leave", "q,escape", "app.quit", "Quit"),
+    _replay("find", "f9,ctrl+shift+f", "find", "Find in the conversation"),
+    _replay("follow", "ctrl+end", "follow", "Go to the end of the conversation", "and follow it"),
+    _replay("toggle_all", "ctrl+o", "toggle_all", "Unfold or fold everything"),
+    _replay("toggle_plan", "ctrl+t", "toggle_plan", "Unfold or fold the plan"),
+    _replay("interrupt", "ctrl+c", "copy", "Copy the selection"),
 )
 
 def _of_a_tab() -> tuple[Command, ...]:
@@ -176,8 +174,6 @@ def _of_a_tab() -> tuple[Command, ...]:
                when=lambda do: do.was_said),
         _anywhere("settings", "f12,ctrl+comma", lambda do, _: do.tab.app.show_settings(), "Change the settings",
                   "and see problems in them", typed="settings", aliases="config"),
-        _anywhere("help", "f1,question_mark", lambda do, _: do.help(), "Help for where you are", "? outside the prompt",
-                  typed="help"),
         # In the conversation
         Command("edit_location", "ctrl+e", lambda do, _: do.entries.edit_location(),
                 "Open a tool call's file in your editor", "at its line", where="conversation",
@@ -187,16 +183,10 @@ def _of_a_tab() -> tuple[Command, ...]:
         Command("stop_one", "delete", lambda do, _: do.entries.stop_one(), "Stop one tool call, command, or subagent",
                 "the turn continues", where="conversation", when=lambda do: do.can_stop),
         # Without default keys: for the vim preset, or for the user's own keys
-        Command("find_here", "", lambda do, _: do.find(), "Find in the conversation", where="conversation",
-                follows="find", when=lambda do: do.was_said, keys_wait=True),
         Command("next_match_here", "", lambda do, _: do.in_view(lambda view: view.action_find(1)), "Next match",
-                "while you search", where="conversation", follows="next_match"),
+                "while you search", where="conversation"),
         Command("previous_match_here", "", lambda do, _: do.in_view(lambda view: view.action_find(-1)),
-                "Previous match", "while you search", where="conversation", follows="previous_match"),
-        Command("prompt_above_here", "", lambda do, _: do.in_view(lambda view: view.action_to_prompt(-1)),
-                "Go to the prompt above", where="conversation", follows="prompt_above", when=lambda do: do.was_said),
-        Command("prompt_below_here", "", lambda do, _: do.in_view(lambda view: view.action_to_prompt(1)),
-                "Go to the prompt below", where="conversation", follows="prompt_below", when=lambda do: do.was_said),
+                "Previous match", "while you search", where="conversation"),
     )
 
 
@@ -226,7 +216,7 @@ COMMANDS: Final = (
     own("history", "history_choose", "enter,tab", "choose", "Put it into the draft", "doesn't send it",
         has_priority=True),
     own("history", "history_projects", "shift+tab", "toggle_all", "All projects, or this one", has_priority=True),
-    own("history", "history_close", "escape", "close", "Close the search", "your draft is unchanged"),
+    own("history", "end_search", "escape", "close", "Close the search", "your draft is unchanged"),
     own("prompt", "edit_draft", "ctrl+g", "edit_draft", "Open the draft in your editor",
         "$VISUAL or $EDITOR"),
     own("prompt", "paste", "ctrl+v,alt+v,super+v", "screen.paste", "Paste from the clipboard", "text, or a picture"),
@@ -251,14 +241,14 @@ COMMANDS: Final = (
         fixed_characters="1-9"),
     own("card", "answer_by_kind", "", "answer('{}')", "Allow once, allow always, reject once",
         "if an option does that; these keys are fixed", fixed_characters="y a n"),
-    own("card", "option_before", "shift+tab", "choose(-1)", "Option before"),
-    own("card", "option_next", "tab", "choose(1)", "Next option"),
-    own("card", "confirm", "enter", "confirm", "Answer with the chosen option"),
+    own("card", "field_before", "shift+tab", "choose(-1)", "Option before"),
+    own("card", "next_field", "tab", "choose(1)", "Next option"),
+    own("card", "confirm", "enter", "confirm", "Answer with what is chosen"),
     own("card", "review", "f", "review", "See the request full screen"),
     own("card", "raw", "r", "toggle_raw", "Show or hide raw input"),
     own("card", "reject_and_say_why", "w", "reject_and_say_why", "Reject and say why",
         "Enter sends both; the reason goes as your next prompt"),
-    own("card", "leave_card", "escape", "leave", "Back to the prompt", "the request stays open"),
+    own("card", "leave_question", "escape", "leave", "Back to the prompt", "the request stays open"),
     # On a form, or the question whether to open a page
     own("question", "question_answer", "", "number({})", "Answer with that choice, or open the page",
         "in a form of several fields, choose", fixed_characters="1-9"),
@@ -266,24 +256,24 @@ COMMANDS: Final = (
         fixed_characters="0"),
     own("question", "next_field", "tab", "go(1)", "Go to the next field, or button"),
     own("question", "field_before", "shift+tab", "go(-1)", "Previous field, or back to the prompt"),
-    own("question", "question_confirm", "enter", "confirm", "Answer with the chosen row"),
+    own("question", "confirm", "enter", "confirm", "Answer with what is chosen"),
     own("question", "send_form", "ctrl+enter", "send", "Send the form", "like Enter on the last field"),
     own("question", "copy_address", "c", "copy", "Copy the page's address"),
     own("question", "leave_question", "escape", "leave", "Back to the prompt", "the question stays open"),
-    own("choices", "choice_choose", "space", "choose", "Choose or not"),
+    own("choices", "choice_choose", "space", "choose", "Choose it, or not"),
     own("choices", "choice_finish", "enter", "finish", "Choose and continue"),
     own("choices", "choice_clear", "backspace,delete", "clear", "Choose nothing"),
     own("choices", "choice_number", "", "number({})", "Choose that one", fixed_characters="1-9"),
     own("review", "leave_review", "escape,f", "dismiss", "Back to the card"),
     # In the conversation
-    own("conversation", "toggle_entry", "space,enter", "toggle_entry", "Fold or unfold an entry"),
+    own("conversation", "toggle_entry", "space,enter", "toggle_entry", "Fold or unfold an entry, or the plan"),
     own("conversation", "select_all", "ctrl+a", "select_all", "Select everything"),
     own("conversation", "leave_subagent", "escape", "leave_subagent", "Back from a subagent",
         "Enter on its entry shows what it says"),
     # In the plan, and while searching
-    own("plan", "fold_plan", "space,enter", "toggle_plan", "Fold or unfold the plan"),
+    own("plan", "toggle_entry", "space,enter", "toggle_plan", "Fold or unfold an entry, or the plan"),
     # In an empty session
-    own("welcome", "recent_open", "enter", "choose", "Open the session", "1-9 open one by its number"),
+    own("welcome", "list_choose", "enter", "choose", "Open the session", "1-9 open one by its number"),
     own("find", "next_match", "down,enter", "step(1)", "Next match", has_priority=True),
     own("find", "previous_match", "up,shift+enter", "step(-1)", "Previous match", has_priority=True),
     own("find", "end_search", "escape", "close", "Close the search"),
@@ -293,7 +283,6 @@ COMMANDS: Final = (
     # In the sidebar
     own("sidebar", "sidebar_choose", "enter,space", "choose", "Fold a section, review a file, or show a subagent"),
     # In dialogs
-    own("dialog", "dialog_help", "f1", "", "Help for the open dialog", "its keys", follows="help"),
     own("dialog", "dialog_close", "escape,ctrl+c", "close", "Close it, or go back"),
     own("page", "page_close", "q", "close", "Close it"),
     own("list", "list_choose", "enter", "choose", "Choose"),
@@ -311,8 +300,8 @@ COMMANDS: Final = (
     own("sessions", "sessions_pin", "p", "change('pin')", "Pin or unpin it"),
     own("sessions", "sessions_archive", "z", "change('archive')", "Archive it, or bring it back"),
     own("sessions", "sessions_delete", "d", "delete", "Delete the session", "y confirms"),
-    own("sessions", "sessions_yes", "", "confirm", "Yes, delete it", fixed_characters="y"),
-    own("sessions", "sessions_no", "", "refuse", "No, keep it", fixed_characters="n"),
+    own("sessions", "ask_yes", "", "confirm", "Yes", "delete it", fixed_characters="y"),
+    own("sessions", "ask_no", "", "refuse", "No", "keep it", fixed_characters="n"),
     own("sessions", "sessions_folders", "f", "switch_folders", "All folders or this one"),
     own("sessions", "sessions_archived", "v", "switch_archived", "Show or hide archived sessions"),
     own("sessions", "sessions_search", "slash", "search", "Search"),
@@ -323,27 +312,27 @@ COMMANDS: Final = (
     own("agents", "agents_update", "f5", "update", "Fetch the registry"),
     own("agents", "agents_copy", "ctrl+y", "copy", "Copy the command"),
     own("agents", "agents_worktree", "ctrl+t", "switch_worktree", "In a worktree, or here", has_priority=True),
-    own("several", "several_more", "space", "more", "Choose it, or once more"),
-    own("several", "several_none", "backspace,delete", "none", "Don't choose it"),
+    own("several", "choice_choose", "space", "more", "Choose it", "again: once more"),
+    own("several", "choice_clear", "backspace,delete", "none", "Don't choose it"),
     own("comparison", "comparison_choose", "c", "choose", "Choose one, and decide on the others",
         "copy its changes, keep or delete it"),
-    own("agent", "agent_close", "q", "close", "Close it"),
+    own("agent", "page_close", "q", "close", "Close it"),
     own("agent", "agent_copy", "c", "copy", "Copy as text"),
     own("agent", "agent_unfold", "space", "unfold", "Unfold what is folded"),
     own("agent", "agent_forget", "f", "forget", "Forget what may be done without asking"),
-    own("changes", "changes_revert", "x", "revert", "Revert the file", "press it twice"),
-    own("changes", "changes_revert_all", "X", "revert_all", "Revert all files", "press it twice"),
-    own("changes", "changes_undo", "u", "undo", "Undo the last revert"),
+    own("changes", "revert", "x", "revert", "Revert the hunk or file at the cursor", "press it twice"),
+    own("changes", "revert_all", "X", "revert_all", "Revert the whole file, or all files", "press it twice"),
+    own("changes", "undo_revert", "u", "undo", "Undo the last revert"),
     own("changes", "changes_copy_back", "c", "copy_back", "Copy the file from the worktree",
         "to the folder that the worktree came from"),
-    own("changes", "changes_reload", "g,f5", "rescan", "Read all files again"),
-    own("diff", "diff_revert_hunk", "x", "revert_hunk", "Revert the hunk"),
-    own("diff", "diff_revert_file", "X", "revert_file", "Revert the file"),
-    own("diff", "diff_undo", "u", "undo", "Undo the last revert of the file"),
+    own("changes", "reload", "g,f5", "rescan", "Read it again"),
+    own("diff", "revert", "x", "revert_hunk", "Revert the hunk or file at the cursor"),
+    own("diff", "revert_all", "X", "revert_file", "Revert the whole file, or all files"),
+    own("diff", "undo_revert", "u", "undo", "Undo the last revert"),
     own("diff", "diff_earlier", "o", "toggle_earlier", "What was shown before, or the current state"),
-    own("diff", "diff_reload", "g,f5", "reload", "Show its current state"),
+    own("diff", "reload", "g,f5", "reload", "Read it again"),
     own("diff", "diff_edit", "e", "edit", "Open it in the editor"),
-    own("settings", "settings_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
+    own("settings", "setting_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
     own("settings", "settings_file", "ctrl+o", "open_file", "Open the file in the editor", has_priority=True),
     own("settings", "settings_notes", "ctrl+n", "show_notes", "Show the problems", has_priority=True),
     own("settings", "settings_project", "ctrl+t", "ask_for_project", "Decide on the project's file",
@@ -376,6 +365,8 @@ COMMANDS: Final = (
     # Of a tab
     *(row for row in _of_a_tab() if row.id != "inspect" or INSPECTOR),
     # Everywhere
+    Command("help", "f1,question_mark", None, "Help for where you are", "? where you aren't writing", typed="help",
+            screen_action="app.help", where="app", has_priority=True),
     Command("command_palette", "ctrl+p", None, "Every command", "searchable", screen_action="app.command_palette",
             where="app", has_priority=True),
     Command("change_theme", "", None, "Change the theme", "previews each as you move", typed="theme",
@@ -430,9 +421,12 @@ MOVING: Final = (*STEPS, *PAGES, "to_start", "to_end")
 READING: Final = tuple(command.id for command in COMMANDS if command.where == "reading")
 
 
-def bindings_of(*ids: str, place: Place | None = None, has_priority: bool = False) -> list[BindingType]:
-    """A widget's bindings: for these commands, or for all commands of its place."""
-    rows = [row for row in COMMANDS if (row.id in ids or row.where == place) and row.widget_action]
+def bindings_of(
+    *ids: str, at: Place | None = None, place: Place | None = None, has_priority: bool = False
+) -> list[BindingType]:
+    """A widget's bindings: for these commands, as they are `at` a place if several have them, and for a `place`."""
+    chosen = [row for row in COMMANDS if row.where == place or (row.id in ids and at in (None, row.where))]
+    rows = [row for row in chosen if row.widget_action]
     keys = [
         Binding(
             row.keys, row.widget_action, row.title, show=False, priority=has_priority or row.has_priority, id=row.id

@@ -104,9 +104,9 @@ LONG_KEYS: Final = (
     "{review}: full screen",
     "{reject_and_say_why}: reject and say why",
     "{raw}: raw",
-    "{leave_card}: back",
+    "{leave_question}: back",
 )
-BRIEF_KEYS: Final = ("{review}: full", "{reject_and_say_why}: no + why", "{raw}: raw", "{leave_card}: back")
+BRIEF_KEYS: Final = ("{review}: full", "{reject_and_say_why}: no + why", "{raw}: raw", "{leave_question}: back")
 
 
 class PermissionCard(AnswerableRequest):
@@ -117,7 +117,7 @@ class PermissionCard(AnswerableRequest):
     WAY_IN: ClassVar = "{leave_prompt}"
     """The key that leads to it."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("review", "leave_card"),
+        *bindings_of("review", "leave_question", at="card"),
     ]
 
     _place: Docked

@@ -235,7 +235,7 @@ class PromptInput(DraftArea):
         if any(helper.takes_key(event) for helper in self.key_helpers):
             return True
         if event.character == "?" and not self.text and not self.images and self._rejection is None:
-            self.call_next(self.run_action, "screen.do('help')")
+            self.call_next(self.run_action, "app.help")
             return True
         return event.key == "escape" and self.editing_mode is not None and self.editing_mode.leave_insert()
 

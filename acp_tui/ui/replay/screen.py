@@ -28,7 +28,7 @@ from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.help import HelpScreen
-from acp_tui.ui.commands.keymap import BY_ID, Keymap
+from acp_tui.ui.commands.keymap import PLACES_OF, Keymap
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
 from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.conversation.view import ConversationView
@@ -58,20 +58,18 @@ READING: Final = "reading the recording"
 ENOUGH_S: Final = 0.5
 """What is read by then is enough to begin playing."""
 
-_ALIVE: Final = frozenset(command.follows for command in REPLAY_COMMANDS) - {"interrupt"}
-_PLACES: Final = ("app", "dialog", "find", "list", "page", "replay")
+_PLACES: Final = frozenset({"app", "dialog", "find", "list", "page", "replay"})
 
 
 def replay_keymap(chosen: Keymap) -> Keymap:
     """Remove the keys that do nothing here from the user's keymap, so that widgets don't show them."""
-    return Keymap(
-        {id_: keys if id_ in _ALIVE or BY_ID[id_].where in _PLACES else () for id_, keys in chosen.keys.items()}
-    )
+    return Keymap({id_: () if _PLACES.isdisjoint(PLACES_OF[id_]) else keys for id_, keys in chosen.keys.items()})
 
 
 def bindings() -> list[Binding]:
     return [
         *(Binding(each.keys, each.action, each.title, show=False, id=each.id) for each in REPLAY_COMMANDS),
+        Binding("slash", "find", "Find in the conversation", show=False, id="find"),  # as in every pager
         *(
             Binding(key, f"refuse({what!r})", "Not available in a replay", show=False)
             for key, what in NEEDS_A_SESSION.items()

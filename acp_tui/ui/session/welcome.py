@@ -150,7 +150,7 @@ class Welcome(Vertical, can_focus=True):
         keymap = keys_in_force(self)
         number = f"1-{recent}" if recent > 1 else "1"
         if self._has_keys:
-            return keymap.hint(f"Recent sessions here: {number} or {{recent_open}} opens one · {{focus_prompt}} back")
+            return keymap.hint(f"Recent sessions here: {number} or {{list_choose}} opens one · {{focus_prompt}} back")
         ways = keymap.hint(f"{{leave_prompt}}, then {number}")
         more = keymap.hint("{choose_session} all")
         whole = " · ".join(filter(None, (f"Recent sessions here: {ways}", more)))

@@ -217,6 +217,9 @@ class SessionScreen(Screen[None]):
 
     # Keys and the focus
 
+    def action_help(self) -> None:
+        self.tab.run(self.tab.actions.help())
+
     async def action_do(self, id_: str, words: str = "") -> None:
         await self.tab.actions.do(BY_ID[id_], words)
 

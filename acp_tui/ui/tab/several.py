@@ -82,7 +82,7 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
         self._said = Static(EACH, classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        keys = "{several_more} choose, or once more · {several_none} don't · {list_choose} start · {dialog_close} close"
+        keys = "{choice_choose} choose or add · {choice_clear} don't · {list_choose} start · {dialog_close} close"
         yield Frame(Content("Send the prompt to several agents"), keys, self._list, self._said)
 
     def on_mount(self) -> None:

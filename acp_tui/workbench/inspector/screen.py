@@ -44,7 +44,7 @@ class InspectorHelp(HelpScreen):
         super().__init__(("inspector", "frames", "app"), is_all=False)
 
 
-KEYS: Final = "{inspect_help} help; {inspect_filter} filter; {inspect_leave} close; {inspect_other} to the frame"
+KEYS: Final = "{help} help; {inspect_filter} filter; {inspect_leave} close; {inspect_other} to the frame"
 WIDE_CELLS: Final = 110
 """From this width on, the frame is next to the list."""
 FOLLOWED_S: Final = 0.25

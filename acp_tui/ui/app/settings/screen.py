@@ -30,11 +30,20 @@ from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.app.settings.follower import LiveSettings, Origin
-from acp_tui.ui.commands.command import PLACES, Command, Place
+from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.help import key_notes
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, keymap_of, parse_key, shown_key, written_key
+from acp_tui.ui.commands.keymap import (
+    BY_ID,
+    DEFAULT_KEYMAP,
+    Keymap,
+    heading_of,
+    keymap_of,
+    parse_key,
+    shown_key,
+    written_key,
+)
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import COMMANDS, bindings_of
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.desktop import edit
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
@@ -80,11 +89,11 @@ def item_rows(live: LiveSettings, settings: Settings, keymap: Keymap) -> Iterato
         yield _row(live, Item(key, one), section or "rules", name, value, one.setting.doc)
     for key, doc in READ_ELSEWHERE.items():
         yield PickerRow(Item(key), key, doc, key, aside="in the file")
-    for command in COMMANDS:
+    for command in BY_ID.values():
         if not command.fixed_characters:
             item = Item(f"keys.{command.id}", command=command)
             keys = keymap.all_shown(command.id) or "none"
-            yield _row(live, item, f"keys · {PLACES[command.where].lower()}", command.id, keys, command.title)
+            yield _row(live, item, f"keys · {heading_of(command).lower()}", command.id, keys, command.title)
 
 
 def _row(live: LiveSettings, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
@@ -121,7 +130,7 @@ def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
 def _about_keys(command: Command, keymap: Keymap) -> list[str]:
     usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[command.id])) or "none"
     first = f"{command.title}: {command.help}" if command.help else command.title
-    return [first, f"{PLACES[command.where]} · usual: {usual}", *key_notes(command, keymap)]
+    return [first, f"{heading_of(command)} · usual: {usual}", *key_notes(command, keymap)]
 
 
 def written_value(item: Item, settings: Settings, keymap: Keymap) -> str:
@@ -272,7 +281,7 @@ def _control_for(one: DeclaredSetting | None, value: str) -> Widget:
 
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
-KEYS: Final = "{list_choose} change · {settings_reset} default · {settings_file} open the file · {dialog_close} close"
+KEYS: Final = "{list_choose} change · {setting_reset} default · {settings_file} open the file · {dialog_close} close"
 
 
 class SettingsScreen(Dialog[None]):
