@@ -225,13 +225,21 @@ def open_elsewhere(past: PastSession) -> str:
     return ""
 
 
+def recorded_as(session_id: SessionId, command: AgentCommand) -> PastSession | None:
+    """An agent's session as it was last recorded; None if it wasn't. Blocks."""
+    with suppress(ClientError, OSError):
+        found = SessionIndex(recording_store(RecordingSettings())).find(session_id)
+        if found is not None and found.session_id == session_id and (past := past_session(found)).is_of(command):
+            return past
+    return None
+
+
 def recorded_mode(session_id: SessionId, command: AgentCommand) -> SelectOption | None:
     """The mode in which an agent's session was last recorded; None if unknown. Blocks."""
     with suppress(ClientError, OSError):
-        index = SessionIndex(recording_store(RecordingSettings()))
-        found = index.find(session_id)
-        if found is not None and found.session_id == session_id and past_session(found).is_of(command):
-            return index.last_mode(found)
+        past = recorded_as(session_id, command)
+        if past is not None and past.recorded is not None:
+            return SessionIndex(recording_store(RecordingSettings())).last_mode(past.recorded)
     return None
 
 
