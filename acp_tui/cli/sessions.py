@@ -218,7 +218,7 @@ def session_with_agent(wanted: str, cwd: Path, sandbox: str) -> tuple[AgentComma
 
 def say_if_open_elsewhere(past: PastSession) -> None:
     """Warn on stderr, where nobody can be asked."""
-    if told := open_elsewhere(past):
+    if told := open_elsewhere(past.session_id, past.agent):
         say(told)
 
 

@@ -65,7 +65,7 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
         require_screen("to read sessions without it: acp-tui sessions")
     found = find_resumed(args.resume, args.cwd, command, args.sandbox or "", options_of(args))
     past, command = found.past, found.command
-    told = open_elsewhere(past) if why else ""
+    told = open_elsewhere(past.session_id, past.agent) if why else ""
     if why and (command is None or (told and not agrees(f"{told}\nOpen it here, too? "))):
         raise UsageError("without its agent, the session can only be read: acp-tui sessions --export")
     if why and command is not None:

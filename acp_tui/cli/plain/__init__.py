@@ -44,9 +44,8 @@ from acp_tui.client.changes import ChangesError
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import LeftSession, open_elsewhere, past_session, recording_store
+from acp_tui.client.sessions.session_history import LeftSession, open_elsewhere
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import Message, ToolCallEntry
@@ -171,9 +170,7 @@ async def _sessions(chat: Chat, argument: str) -> None:
 
 async def _may_open(chat: Chat, session_id: SessionId) -> bool:
     """Whether the user wants to open this session, where another process has it open."""
-    index = SessionIndex(recording_store(chat.settings.recordings))
-    found = await to_thread.run_sync(index.find, session_id)
-    told = await to_thread.run_sync(open_elsewhere, past_session(found)) if found is not None else ""
+    told = await to_thread.run_sync(open_elsewhere, session_id, chat.agent.command.name)
     return not told or await confirm(chat.console, f"{told} Open it here, too?")
 
 

@@ -25,7 +25,7 @@ from acp_tui.client.errors import (
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Options, SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import PastSession, open_elsewhere, recorded_as
+from acp_tui.client.sessions.session_history import open_elsewhere
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
@@ -399,18 +399,16 @@ class SessionsController:
         await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.open(session_id, cwd, self._show, chosen))
 
-    async def may_open(self, past: PastSession) -> bool:
-        """Whether no other process has the session open, or the user wants to open it anyway."""
-        told = await to_thread.run_sync(open_elsewhere, past)
-        return not told or await self._tab.ask(OpenTwiceQuestion(told))
+    async def may_open(self, session_id: SessionId) -> bool:
+        """Whether no other process has the session open, or the user wants to open it anyway.
 
-    async def may_go_on(self, earlier: Session) -> bool:
-        """The same of a session that is over here. A host is another process, but has it open for us."""
+        A host is another process, but has it open for us.
+        """
         command = self._tab.link.command
         if command is None or command.is_host:
             return True
-        past = await to_thread.run_sync(recorded_as, earlier.session_id, command)
-        return past is None or await self.may_open(past)
+        told = await to_thread.run_sync(open_elsewhere, session_id, command.name)
+        return not told or await self._tab.ask(OpenTwiceQuestion(told))
 
     async def go_on(self, earlier: Session) -> Session:
         """Restart the agent if it is gone, and continue a session as far as the agent remembers it."""

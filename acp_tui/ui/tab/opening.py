@@ -211,7 +211,7 @@ class Opener:
             if await self._tab.agent.may_restart():
                 await self._tab.link.stop()
                 await self._go_on(session)
-        elif await self._tab.sessions.may_go_on(session):
+        elif await self._tab.sessions.may_open(session.session_id):
             await self._go_on(session)
 
     async def _host_again(self, session: Session) -> None:

@@ -52,7 +52,7 @@ class Reopening:
 
     async def _opened(self, sessions: SessionsController) -> Session:
         why = ""
-        if self.by_agent and await sessions.may_open(self.past):
+        if self.by_agent and await sessions.may_open(self.past.session_id):
             try:
                 return await sessions.open(self.past.session_id, self.past.cwd, self.chosen)
             except NotAgreed:
