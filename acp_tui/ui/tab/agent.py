@@ -288,9 +288,9 @@ class AgentController:
             self._tab.app.push_screen(ReadingScreen("MCP servers", told))
 
     def agent_or_say(self) -> Agent | None:
-        """The agent. If there is none, tell the user."""
+        """The agent. If there is none, tell the user why, and what to do."""
         if self.agent is None:
-            self._tab.say("There is no agent yet.", severity="warning")
+            self._tab.say(self._tab.writing.why_not or "There is no agent yet.", severity="warning")
         return self.agent
 
 
