@@ -72,7 +72,7 @@ def test_a_replaced_message_is_final_when_a_tool_call_begins(capfd: pytest.Captu
     assert capfd.readouterr().out == "half \n[replaced from “half” on]\nwhole end\n\nNext"
 
 
-def test_a_failed_call_says_why_and_no_call_is_announced_before_it_is_known_or_again(
+def test_a_failed_call_says_why_and_a_call_is_announced_once_when_it_is_known(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     conversation, output = Conversation(), TextOutput(Streams(never_lost))
