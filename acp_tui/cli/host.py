@@ -28,7 +28,7 @@ from acp_tui.cli.arguments import Args, ChosenAgent
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, settings_in
-from acp_tui.cli.sessions import recorded_agent, say_if_open_elsewhere, session_of
+from acp_tui.cli.sessions import say_if_open_elsewhere, session_of, session_with_agent
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
@@ -81,7 +81,7 @@ def _recall_agent(args: Args) -> None:
     if args.resume is None:
         raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
     with ExitOnError(None):
-        command, past = recorded_agent(args.resume, args.cwd)
+        command, past = session_with_agent(args.resume, args.cwd, args.sandbox or "")
     choice = ChosenAgent(command.name) if command.is_listed else ChosenAgent(argv=command.argv)
     args.agent = choice._replace(sandbox=args.sandbox or "")
     args.resume = past.session_id

@@ -362,12 +362,12 @@ class _Shown:
     def has_lines(self, text: str) -> bool:
         """Whether a diff shows every line of this text, which has several lines or is a patch."""
         lines = text.rstrip("\n").split("\n")
-        if not self.lines or (len(lines) < 2 and not text.endswith("\n")):
+        if len(lines) < 2 and not text.endswith("\n"):
             return False
         return all(map(self._has, lines)) or all(map(self._has_of_patch, lines))
 
     def _has(self, line: str) -> bool:
-        return not line.strip() or line in self.lines
+        return line in self.lines or (not line.strip() and bool(self.lines))
 
     def _has_of_patch(self, line: str) -> bool:
         if _PATCH_HEAD.match(line) is not None:

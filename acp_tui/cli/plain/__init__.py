@@ -20,7 +20,7 @@ from anyio.from_thread import start_blocking_portal
 from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.plain.asking import choose, confirm, number_in
-from acp_tui.cli.plain.changes import change_words
+from acp_tui.cli.plain.changes import MAX_MOMENTS, change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.printer import spoken_blocks, step_words
@@ -44,9 +44,8 @@ from acp_tui.client.changes import ChangesError
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import LeftSession, open_elsewhere, past_session, recording_store
+from acp_tui.client.sessions.session_history import LeftSession, open_elsewhere
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import Message, ToolCallEntry
@@ -171,9 +170,7 @@ async def _sessions(chat: Chat, argument: str) -> None:
 
 async def _may_open(chat: Chat, session_id: SessionId) -> bool:
     """Whether the user wants to open this session, where another process has it open."""
-    index = SessionIndex(recording_store(chat.settings.recordings))
-    found = await to_thread.run_sync(index.find, session_id)
-    told = await to_thread.run_sync(open_elsewhere, past_session(found)) if found is not None else ""
+    told = await to_thread.run_sync(open_elsewhere, session_id, chat.agent.command.name)
     return not told or await confirm(chat.console, f"{told} Open it here, too?")
 
 
@@ -318,18 +315,23 @@ async def _changes(chat: Chat, argument: str) -> None:
     chat.tell("\n".join(rows) or "No file has changed.")
 
 
-async def _undo(chat: Chat, _: str) -> None:
-    """Revert the files that changed since the last prompt, if the user wants that."""
+async def _undo(chat: Chat, argument: str) -> None:
+    """Revert the files that changed in the last turn, or in more of them, if the user wants that."""
     if not _may_leave(chat):
         return
-    reviews = await chat.changes.of_turn()
+    turns = number_in(argument or "1", MAX_MOMENTS)
+    if turns is None:
+        chat.say("name a number of turns: /undo 2 takes back what changed in the last two")
+        return
+    what = "the turn" if turns == 1 else f"the {turns} turns"
+    reviews = await chat.changes.of_turns(turns)
     changes = [review.change for review in reviews if review.change is not None]
     if not changes:
-        chat.say("no file has changed since your last prompt")
+        chat.say(f"no file has changed in {what}; to take back more turns: /undo {turns + 1}")
         return
     files = "this file" if len(changes) == 1 else f"these {len(changes)} files"
     chat.console.say("\n".join(f"  {change_words(change)}" for change in changes))
-    if not await confirm(chat.console, f"Revert {files}? The agent still remembers the turn."):
+    if not await confirm(chat.console, f"Revert {files}? The agent still remembers {what}."):
         return
     for review in reviews:
         try:
@@ -408,7 +410,7 @@ COMMANDS: Final = (
     SlashCommand("find", "list the lines of the conversation that have these words", _find, "WORDS"),
     SlashCommand("edit", "write a prompt in your editor (Ctrl+G, or Ctrl+X Ctrl+E)", _edit, "[TEXT]"),
     SlashCommand("changes", "list the changed files, or show what changed in one", _changes, "[NUMBER]"),
-    SlashCommand("undo", "revert the files that changed since your last prompt", _undo),
+    SlashCommand("undo", "revert the files that changed in the last turn, or in several", _undo, "[NUMBER]"),
     SlashCommand("fork", "go on in a fork of the session", _fork),
     SlashCommand("handover", "go on with another agent, which gets a summary", _hand_over, "AGENT"),
     SlashCommand("restart", "restart the agent and continue", _restart),

@@ -229,6 +229,17 @@ def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
     return found
 
 
+def recorded_agent(name: str, argv: tuple[str, ...], cwd: Path) -> AgentCommand:
+    """The agent of that name; if there is none, what a recording says of it. Blocks. Raises ClientError."""
+    try:
+        listed = find_agent(name)
+    except AgentNotFound:
+        if not argv:
+            raise
+        return AgentCommand(name, argv, recorded_in=cwd)
+    return listed.ready()
+
+
 def command_at(url: str) -> AgentCommand:
     """The agent at an address. Raises SettingsError."""
     return AgentCommand(url, (url,), is_elsewhere=True, address=read_address(url))

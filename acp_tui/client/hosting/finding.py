@@ -26,9 +26,8 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.errors import ClientError
 from acp_tui.client.files import PRIVATE, locked, make_private
 from acp_tui.client.hosting import extension_methods
 from acp_tui.client.sessions.agent import Agent
@@ -320,14 +319,9 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
     raise ClientError(what, hint=f"choose one by its host or its ID:\n{known}")
 
 
-async def hosted_again(past: PastSession) -> HostedSession:
-    """Start a host that continues a recorded session with the agent it was recorded with. Raises ClientError."""
-    if past.why_not_again:
-        raise ClientError(f"the session can't be continued: {past.why_not_again}")
-    try:
-        agent = [(await to_thread.run_sync(find_agent, past.agent)).name]
-    except AgentNotFound:
-        agent = ["--", *past.command]
+async def hosted_again(past: PastSession, command: AgentCommand) -> HostedSession:
+    """Start a host that continues a recorded session with this agent. Raises ClientError."""
+    agent = [command.name] if command.is_listed else ["--", *command.argv]
     argv = [sys.executable, "-m", "acp_tui", "host", f"--resume={past.session_id}", "--cwd", str(past.cwd), *agent]
     done = await anyio.run_process(argv, stdin=subprocess.DEVNULL, check=False)
     if done.returncode != 0:

@@ -25,6 +25,7 @@ from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.process import StderrLines
+from acp_tui.client.agents.remembered import consent_file, note_run
 from acp_tui.client.agents.terminal_login import TerminalLogin
 from acp_tui.client.sessions.client_role import ClientRole, Extensions
 from acp_tui.client.sessions.consent import Policy
@@ -273,7 +274,7 @@ class Agent:
                 await to_thread.run_sync(servers_at_start, settings_file())
                 async with self._way() as channel, anyio.create_task_group() as self._servers:
                     self._channel = channel
-                    self._record(channel)
+                    await self._record(channel)
                     peer = Peer(channel.stream, self.connection, tap=self._see)
                     self.connection.peer = peer
                     task_status.started()
@@ -335,15 +336,16 @@ class Agent:
         self._apply_outside(disconnected)
         return self.lost
 
-    def _record(self, channel: Channel) -> None:
+    async def _record(self, channel: Channel) -> None:
         for frames in (self.frames, *self.hop_frames):
             if frames is not None:
                 frames.environ = {**os.environ, **channel.given}
         if self._recordings is not None:
-            self._recorder = self._recordings.begin(
-                self.command.name, self.command.argv, channel.given, self.sandbox_name
-            )
+            argv, sandbox = self.command.argv, self.sandbox_name
+            self._recorder = self._recordings.begin(self.command.name, argv, channel.given, sandbox)
             self._logs.append(self._recorder)
+            if self._recorder.header.argv == argv:  # without the secrets that were in it, it can't be run again
+                await to_thread.run_sync(note_run, self.command, self._recordings.cwd, sandbox, consent_file())
 
     def _see(self, direction: Direction, frame: bytes) -> None:
         for log in self._logs:

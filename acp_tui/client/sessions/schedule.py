@@ -29,7 +29,7 @@ class NotATime(Exception):
 
 class Schedule(NamedTuple):
     written: str
-    """The command as the user wrote it."""
+    """The command as the user wrote it; of a repeat, with the times that are left."""
     text: str
     """The prompt."""
     due: float
@@ -47,6 +47,14 @@ class Schedule(NamedTuple):
         more = f", {self.times} more" if self.every_s else ""
         until = f" until `{self.until}`" if self.until else ""
         return f"{when}{more}: {self.text}{until}"
+
+    def sent(self, now: float) -> Schedule | None:
+        """What is left of a repeat once it was sent; None for nothing."""
+        if self.times == 1:
+            return None
+        command, every, _, rest = self.written.split(maxsplit=3)
+        left = self.times - 1
+        return self._replace(written=f"{command} {every} {left} {rest}", due=now + self.every_s, times=left)
 
 
 def later(words: str, now: float, reset: float | None) -> Schedule:

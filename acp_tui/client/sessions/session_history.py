@@ -19,7 +19,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
-from acp_tui.client.transcript.index import RecordedSession, SessionIndex, opened_by
+from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
@@ -211,12 +211,11 @@ def _title_of_bare(recorded: RecordedSession) -> str:
     return recorded.agent_title if is_bare and recorded.agent_title not in KNOWN_AGENTS else ""
 
 
-def open_elsewhere(past: PastSession) -> str:
+def open_elsewhere(session_id: SessionId, agent: str) -> str:
     """A sentence on another process of acp-tui that has the session open; "" if none records it. Blocks."""
-    for path in past.recorded.recordings if past.recorded is not None else ():
-        with suppress(OSError, RecordingUnreadable):
-            header = opened_by(path, past.session_id)
-            if header is not None and header.pid != os.getpid():
+    with suppress(ClientError, OSError):
+        for header in SessionIndex(recording_store(RecordingSettings())).opened_in(session_id, agent):
+            if header.pid != os.getpid():
                 which = f" (process {header.pid})" if header.pid is not None else ""
                 return (
                     f"This session is open in another acp-tui{which}. Neither shows what is said in the other, and the"

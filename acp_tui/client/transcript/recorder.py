@@ -76,6 +76,7 @@ class Recorder:
 
         `on_trouble` is called in the writer's thread, at most once for each outlet.
         """
+        self.header = header
         self._limits = limits or RecordingLimits()
         self._begun = monotonic()
         self._events: deque[events.Event] = deque()

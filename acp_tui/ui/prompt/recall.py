@@ -357,7 +357,7 @@ class Recall:
     async def keep(self) -> None:
         """Save the draft with its images, and the queued prompts before it."""
         place, queued = self._place, self._queued()
-        draft = "\n\n".join(filter(None, (*(prompt.text for prompt in queued), self._prompt.draft)))
+        draft = "\n\n".join(filter(None, (*(prompt.written for prompt in queued), self._prompt.draft)))
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         kept = await self._memory.with_pictures(draft, [(image.name, image.data) for image in images])
         self._memory.drafts.put(place, kept)

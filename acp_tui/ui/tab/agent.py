@@ -25,6 +25,7 @@ from acp_tui.client.errors import (
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Options, SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_history import open_elsewhere
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
@@ -42,7 +43,7 @@ from acp_tui.ui.dialogs.agent_offers import (
     OptionsDialog,
     value_picker,
 )
-from acp_tui.ui.dialogs.trust import TrustDialog
+from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, TrustDialog
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.wrapping import cut
@@ -287,9 +288,9 @@ class AgentController:
             self._tab.app.push_screen(ReadingScreen("MCP servers", told))
 
     def agent_or_say(self) -> Agent | None:
-        """The agent. If there is none, tell the user."""
+        """The agent. If there is none, tell the user why, and what to do."""
         if self.agent is None:
-            self._tab.say("There is no agent yet.", severity="warning")
+            self._tab.say(self._tab.writing.why_not or "There is no agent yet.", severity="warning")
         return self.agent
 
 
@@ -397,6 +398,17 @@ class SessionsController:
         """The session, if it's open already; otherwise open it in the agent (R-SESS-10), with these options."""
         await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.open(session_id, cwd, self._show, chosen))
+
+    async def may_open(self, session_id: SessionId) -> bool:
+        """Whether no other process has the session open, or the user wants to open it anyway.
+
+        A host is another process, but has it open for us.
+        """
+        command = self._tab.link.command
+        if command is None or command.is_host:
+            return True
+        told = await to_thread.run_sync(open_elsewhere, session_id, command.name)
+        return not told or await self._tab.ask(OpenTwiceQuestion(told))
 
     async def go_on(self, earlier: Session) -> Session:
         """Restart the agent if it is gone, and continue a session as far as the agent remembers it."""

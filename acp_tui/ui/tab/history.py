@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from anyio import to_thread
 
-from acp_tui.client.agents.catalogue import KNOWN_AGENTS, find_agent
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.agents.catalogue import KNOWN_AGENTS, recorded_agent
+from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
@@ -27,7 +26,6 @@ from acp_tui.client.sessions.session_history import (
     PastSession,
     SessionFromRecording,
     line_with,
-    open_elsewhere,
     recorded_sessions,
     recording_store,
     sandbox_of,
@@ -39,7 +37,6 @@ from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
-from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, RunQuestion
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status import last_line
 from acp_tui.ui.session.status_line import HOSTED as HOSTED_SIGN
@@ -312,7 +309,7 @@ class HistoryController:
             await self._tab.app.tabs.go_to(tab)
             return
         try:
-            link = await self._link_for(session) if await self._may_open(session) else None
+            link = None if self._why_not(session) else await self._link_for(session)
         except ClientError as error:
             self._tab.say_error(error)
             link = None
@@ -324,40 +321,21 @@ class HistoryController:
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
 
-    async def _may_open(self, session: PastSession) -> bool:
-        """Whether an agent can open it, and the user wants that, where another process has it open."""
-        if self._why_not(session):
-            return False
-        told = await self._in_thread(partial(open_elsewhere, session))
-        may_open = await self._tab.ask(OpenTwiceQuestion(told)) if told else True
-        return may_open is True
-
-    async def _link_for(self, session: PastSession) -> AgentLink | None:
-        """A link to the session's agent; None if the user doesn't want its command to run. Raises ClientError.
+    async def _link_for(self, session: PastSession) -> AgentLink:
+        """A link to the session's agent. Raises ClientError.
 
         A running agent isn't the one if its sandbox isn't the session's, or hasn't the session's folder.
         """
         link, sandbox = self._running_link(session), await self._in_thread(partial(sandbox_of, session))
         if link is not None and sandbox in ("", link.sandbox) and link.can_work_in(session.cwd):
             return link
-        command = link.command if link is not None else await self._command_of(session)
+        command = link.command if link is not None else None
         if command is None:
-            return None
+            recorded = partial(recorded_agent, session.agent, session.command, session.cwd)
+            command = await to_thread.run_sync(recorded)
+        elif not command.is_listed:  # what runs in that folder has to be agreed to
+            command = replace(command, recorded_in=session.cwd)
         return self._tab.app.link_to(replace(command, sandbox=sandbox or command.sandbox), session.cwd)
-
-    async def _command_of(self, session: PastSession) -> AgentCommand | None:
-        """The known agent of that name; otherwise the recorded command, if the user agrees to run it."""
-        try:
-            listed = await to_thread.run_sync(find_agent, session.agent)
-        except AgentNotFound:
-            return await self._agreed(session)
-        return await to_thread.run_sync(listed.ready)
-
-    async def _agreed(self, session: PastSession) -> AgentCommand | None:
-        if not session.command:
-            return None
-        agreed = await self._tab.ask(RunQuestion(session.command, session.cwd))
-        return AgentCommand(session.agent, session.command) if agreed else None
 
     @property
     def _is_blank(self) -> bool:

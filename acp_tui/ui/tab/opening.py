@@ -207,9 +207,11 @@ class Opener:
             await self._host_again(session)
         elif session.is_cut_off and not session.conversation.is_connected:
             await self._reconnect(session)
-        elif session.conversation.is_connected and not await self._tab.agent.may_restart():
-            return
-        else:
+        elif session.conversation.is_connected:
+            if await self._tab.agent.may_restart():
+                await self._tab.link.stop()
+                await self._go_on(session)
+        elif await self._tab.sessions.may_open(session.session_id):
             await self._go_on(session)
 
     async def _host_again(self, session: Session) -> None:
@@ -221,8 +223,6 @@ class Opener:
         await self._go_on(session)
 
     async def _go_on(self, session: Session) -> None:
-        if session.conversation.is_connected:
-            await self._tab.link.stop()
         await self._tab.show(await self._tab.sessions.go_on(session))
 
     async def begin_anew(self) -> None:

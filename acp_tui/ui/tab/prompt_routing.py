@@ -393,35 +393,41 @@ class PromptController:
         self._look_at_clock(session)
 
     def _look_at_clock(self, session: Session) -> None:
-        """Send what is due, and look again for the next. Sessions that aren't shown any more send nothing."""
+        """Send what is due, and look again for the next. Sessions that aren't shown any more send nothing.
+
+        Without a connection, it waits for the restart, which shows a session again.
+        """
         if self._clock is not None:
             self._clock.stop()
             self._clock = None
         if session is not self._tab.session:
             return
         now = session.now() or 0.0
-        for due in session.queue.take_due(now):
+        is_connected = session.conversation.is_connected
+        for due in session.queue.take_due(now) if is_connected else ():
             self._tab.run(self._send_scheduled(session, due))
         waiting = session.queue.scheduled
-        if waiting and waiting[0].schedule is not None:  # in short waits, because the machine may sleep
+        if (
+            is_connected and waiting and waiting[0].schedule is not None
+        ):  # in short waits, because the machine may sleep
             left = min(max(waiting[0].schedule.due - now, 0.0), MAX_NAP_S)
             self._clock = self._tab.screen.set_timer(left, partial(self._look_at_clock, session))
         self._show_changed(session)
 
     async def _send_scheduled(self, session: Session, due: Schedule) -> None:
-        queue, is_idle = session.queue, session.conversation.is_idle
-        again = due._replace(due=(session.now() or due.due) + due.every_s)
-        if due.every_s and not is_idle:  # the last one still runs
-            queue.schedule(again)
-        elif not due.until or not session.conversation.is_connected or await self._is_still_wanted(session, due):
-            if due.times > 1 and session.conversation.is_connected:
-                queue.schedule(again._replace(times=due.times - 1))
-            if is_idle and session.conversation.is_connected:
-                self._tab.run(self._send(session, Prompt(due.text)))
+        queue, said, now = session.queue, session.conversation, session.now() or due.due
+        if due.every_s and not said.is_idle:  # the last one still runs
+            queue.schedule(due._replace(due=now + due.every_s))
+        elif not due.until or await self._is_still_wanted(session, due):
+            if not said.is_connected:
+                queue.schedule(due._replace(due=now))
             else:
-                queue.add(due.text)
-                if not session.conversation.is_connected:
-                    queue.hold()
+                if (again := due.sent(now)) is not None:
+                    queue.schedule(again)
+                if said.is_idle:
+                    self._tab.run(self._send(session, Prompt(due.text)))
+                else:
+                    queue.add(due.text)
         self._look_at_clock(session)
 
     async def _is_still_wanted(self, session: Session, due: Schedule) -> bool:

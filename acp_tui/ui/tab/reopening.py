@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from acp_tui.client.errors import ClientError
+from acp_tui.client.errors import ClientError, NotAgreed
 from acp_tui.client.sessions.driver import Options
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import (
@@ -52,9 +52,11 @@ class Reopening:
 
     async def _opened(self, sessions: SessionsController) -> Session:
         why = ""
-        if self.by_agent:
+        if self.by_agent and await sessions.may_open(self.past.session_id):
             try:
                 return await sessions.open(self.past.session_id, self.past.cwd, self.chosen)
+            except NotAgreed:
+                pass  # it can be read
             except ClientError as error:
                 refusal = sessions.not_opened(self.past.session_id, error)
                 if self.past.recorded is None:

@@ -282,3 +282,18 @@ def test_a_title_that_begins_the_command_loses_nothing() -> None:
     command = "echo " + "word " * 2_000
     assert left_out(title=cut_text(f"`{command}`"), kind="execute", raw_input={"command": command}) == 0
     assert left_out(title=cut_text(f"`{command}`"), kind="execute", raw_input={"command": "other"}) > 5_000
+
+
+@pytest.mark.parametrize(("patch", "is_told"), [("", False), ("@@ -1,1 +1,2 @@\n same\n+\n", True)])
+def test_a_patch_that_says_no_more_than_the_diff_without_a_change_is_left_out(patch: str, is_told: bool) -> None:
+    """As OpenCode 1.18.33 sends it."""
+    path = "/project/a.py"
+    head = f"Index: {path}\n{'=' * 67}\n--- {path}\n+++ {path}\n"
+    drawn = draw(
+        kind="edit",
+        title=path,
+        content=(TextDiff(path, "same\n", "same\n"),),
+        locations=(Location(path),),
+        raw_input={"filepath": path, "diff": head + patch},
+    )
+    assert any("Index:" in line for line in drawn) is is_told

@@ -165,6 +165,32 @@ async def test_what_waits_for_its_time_is_sent_after_a_restart_too(open_desk: Op
         assert "queued" not in desk.text
 
 
+async def test_a_repeat_that_is_due_without_an_agent_goes_on_after_the_restart(open_desk: OpenDesk) -> None:
+    agent = """
+        prompt = expect("session/prompt")
+        say("sent")
+        end(prompt)
+    """
+    async with open_desk(SESSION, agent, "sys.exit(3)") as desk:
+        await desk.has_session()
+        await desk.send("/repeat 1s 9 Report. until false")
+        await desk.shows("sent", "gone; Alt+R restarts it")
+        await desk.shows("8 more: Report. until `false`")
+        await desk.press("alt+r")
+        await desk.until(lambda: len(desk.sent("session/prompt")) == 2)
+        await desk.shows("7 more: Report. until `false`")
+
+
+async def test_what_waits_for_its_time_comes_back_as_it_was_written() -> None:
+    async with open_page() as page:
+        set_clock(page, NOW)
+        await page.send("/repeat 20m 9 Report. until false")
+        await page.until(lambda: page.connection.prompts == ["Report."])
+        assert [prompt.written for prompt in page.session.queue.scheduled] == ["/repeat 20m 8 Report. until false"]
+        await page.press("alt+up")
+        assert page.draft == "/repeat 20m 8 Report. until false"
+
+
 async def test_a_repeat_ends_with_its_count_and_with_a_turn_that_is_cancelled(open_desk: OpenDesk) -> None:
     script = """
         for number in (1, 2):
