@@ -49,7 +49,7 @@ from acp_tui.conversation.facts import (
 )
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import error_words
+from acp_tui.conversation.wording import NO_MESSAGE, error_words
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.failures import read_error_facts
@@ -307,10 +307,7 @@ class Agent:
             await peer.serve()
             # Most agents that close their output are about to exit, and the exit code explains why.
             await channel.wait_for_end(EXIT_GRACE_S)
-            lost = channel.loss(self.title)
-            if self.protocol_version is None:  # what it printed instead of an answer, such as how to log in
-                lost.detail = lost.detail or "\n".join(self.log)
-            self._lose(lost)
+            self._lose(channel.loss(self.title))
         except FrameTooLarge as error:
             self._end(f"{self.title} broke the protocol: it sent {error}")
         except AnswersUnread as error:
@@ -328,6 +325,8 @@ class Agent:
 
     def _lose(self, lost: errors.AgentLost) -> errors.AgentLost:
         self.lost = self.lost or lost
+        if self.protocol_version is None and any(line.startswith(NO_MESSAGE) for line in self.log):
+            self.lost.detail = "\n".join(self.log)  # with what it printed instead of an answer, such as how to log in
         disconnected = Disconnected(str(self.lost), self.lost.detail)
         for session in self._table.all():
             told = session.cut_off() if isinstance(self.lost, errors.AgentUnreachable) else ""
