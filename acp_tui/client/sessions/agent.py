@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskStatus
 
 from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
@@ -265,8 +264,8 @@ class Agent:
 
     # Start and end
 
-    async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Run the agent from start to end. Raises ClientError only before the channel is open."""
+    async def run(self, on_open: Callable[[], object]) -> None:
+        """Run the agent from start to end, and tell when its channel is open. Raises ClientError only before that."""
         try:
             with self._scope:
                 # Read the servers before any agent can write to that file.
@@ -276,7 +275,7 @@ class Agent:
                     self._record(channel)
                     peer = Peer(channel.stream, self.connection, tap=self._see)
                     self.connection.peer = peer
-                    task_status.started()
+                    on_open()
                     await self._serve(peer, channel)
                     self._servers.cancel_scope.cancel()
         finally:

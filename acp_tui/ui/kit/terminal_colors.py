@@ -24,8 +24,8 @@ QUERY: Final = b"\x1b]11;?\x1b\\\x1b[c"
 FENCE: Final = re.compile(rb"\x1b\[\?[\d;]*c")
 """The answer to DA1. Nothing follows it."""
 BACKGROUND: Final = re.compile(rb"\x1b\]11;rgba?:([\da-fA-F]{1,4})/([\da-fA-F]{1,4})/([\da-fA-F]{1,4})")
-LIMIT_S: Final = 0.1
-"""An answer that comes later would count as typed text. Loading the screen takes longer than this."""
+LIMIT_S: Final = 0.05
+"""Loading the screen takes longer than this. The driver drops an answer that comes later."""
 REMOTE_LIMIT_S: Final = 1.0
 """Over SSH."""
 MUTE: Final = frozenset({"", "dumb", "linux", "unknown"})
@@ -52,22 +52,24 @@ def shade_of(answer: bytes) -> Shade | None:
     return "light" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "dark"
 
 
-def ask_terminal() -> bytes:
-    """The terminal's answer to `QUERY`, as far as it comes in time. Leaves none of it unread."""
+def ask_terminal(meanwhile: Callable[[], object]) -> bytes:
+    """The terminal's answer to `QUERY`, as far as it has come when `meanwhile` returns, or soon after."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return b""
     is_remote = not {"SSH_CONNECTION", "SSH_TTY"}.isdisjoint(os.environ)
-    return exchange(sys.stdin.fileno(), sys.stderr.fileno(), REMOTE_LIMIT_S if is_remote else LIMIT_S)
+    return exchange(sys.stdin.fileno(), sys.stderr.fileno(), REMOTE_LIMIT_S if is_remote else LIMIT_S, meanwhile)
 
 
-def exchange(read_fd: int, write_fd: int, limit_s: float) -> bytes:
-    """Query the terminal, and read until its last answer or for `limit_s`."""
+def exchange(read_fd: int, write_fd: int, limit_s: float, meanwhile: Callable[[], object]) -> bytes:
+    """Query the terminal, call `meanwhile`, and read until the last answer, or until `limit_s` after the query."""
     try:
         with _unechoed(read_fd):
             if _is_readable(read_fd, 0):
                 return b""  # the user is typing ahead, which is for the prompt
             os.write(write_fd, QUERY)
-            return _answer(read_fd, time.monotonic() + limit_s)
+            deadline = time.monotonic() + limit_s
+            meanwhile()
+            return _answer(read_fd, deadline)
     except (OSError, termios.error):
         return b""
 

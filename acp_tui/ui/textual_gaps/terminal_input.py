@@ -23,8 +23,10 @@ PASTE_ENDS: Final = "\x1b[201~"
 STAND_IN: Final = "␛"
 ENDS_ESCAPE: Final = "\x1b[?0;0$y"
 """Textual ignores this, also if it has already taken its escape character for the beginning of a key."""
-_ANSWER: Final = re.compile(rf"{re.escape(ANSWER)}|\x1b\[\?[0-9;]*c")
-_HALF_ANSWER: Final = re.compile(r"\x1b(?:\[(?:0|\?[0-9;]*)?)?\Z")
+_BACKGROUND: Final = "\x1b]11;"
+"""The beginning of a late answer to what was asked before the start (kit/terminal_colors.py)."""
+_ANSWER: Final = re.compile(rf"{re.escape(ANSWER)}|\x1b\[\?[0-9;]*c|{_BACKGROUND}[^\x07\x1b]*(?:\x07|\x1b\\)")
+_HALF_ANSWER: Final = re.compile(r"\x1b(?:\[(?:0|\?[0-9;]*)?|\](?:1(?:1(?:;[^\x07\x1b]*\x1b?)?)?)?)?\Z")
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
 _ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
@@ -55,7 +57,7 @@ class InputRepair:
 
     def _without_answers(self, data: str) -> str:
         """Take out the terminal's answers to us. They also come in the middle of a paste."""
-        self.answers += _ANSWER.findall(data)
+        self.answers += [answer for answer in _ANSWER.findall(data) if not answer.startswith(_BACKGROUND)]
         if self._has_escaped and (found := _ANSWER.match(data)):
             data = ENDS_ESCAPE + data[found.end() :]
         return _ANSWER.sub("", data)

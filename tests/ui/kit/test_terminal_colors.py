@@ -43,7 +43,7 @@ class Pty(NamedTuple):
     def ask(self, *pieces: bytes, limit_s: float = LIMIT_S) -> bytes:
         """What a program that asks this terminal reads."""
         thread = self.answer(pieces)
-        answer = exchange(self.program, self.program, limit_s)
+        answer = exchange(self.program, self.program, limit_s, lambda: None)
         thread.join(LIMIT_S)
         return answer
 
@@ -95,13 +95,13 @@ def test_the_terminal_is_left_as_it_was(pty: Pty) -> None:
 
 def test_what_was_typed_ahead_stays_for_the_prompt(pty: Pty) -> None:
     os.write(pty.terminal, b"hello")
-    assert exchange(pty.program, pty.program, LIMIT_S) == b""
+    assert exchange(pty.program, pty.program, LIMIT_S, _never) == b""
     assert pty.left_over == b"hello"
 
 
 def test_a_pipe_is_not_asked() -> None:
     read, write = os.pipe()
-    assert exchange(read, write, LIMIT_S) == b""
+    assert exchange(read, write, LIMIT_S, _never) == b""
     os.close(write)
     assert os.read(read, 1) == b""
     os.close(read)
@@ -111,7 +111,7 @@ def test_without_a_terminal_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(terminal_colors, "exchange", _never)
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
-        assert terminal_colors.ask_terminal() == b""
+        assert terminal_colors.ask_terminal(_never) == b""
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ def test_an_end_without_a_paste_is_nothing() -> None:
         (f"a{ANSWER}{ANSWER}b", ["a", "b", "answer", "answer"]),
         (f"\x1b[A{ANSWER}\x1b[B", ["up", "down", "answer"]),
         (f"\x1b[200~x{ANSWER}y\x1b[201~", ["paste 'xy'", "answer"]),
+        ("a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b\x1b]11;rgb:ff/ff/ff\x07c", ["a", "b", "c"]),
         ("a\x1b[?62;4cb", ["a", "b", "sure answer"]),
         (f"\x1b[200~x\x1b[?6c{ANSWER}y\x1b[201~", ["paste 'xy'", "sure answer", "answer"]),
     ],
