@@ -74,8 +74,14 @@ def fitted(appearance: Appearance) -> Appearance:
 
 
 def _theme_of_terminal() -> str:
-    shade = light_or_dark(os.environ, lambda: ask_terminal(_app_class))  # which loads while the terminal answers
+    shade = light_or_dark(os.environ, _asked)
     return _app_class().theme_for(shade, os.environ)
+
+
+def _asked() -> bytes:
+    heard = ask_terminal(_app_class)  # which loads while the terminal answers
+    _app_class().feed_early(heard)  # it may have keys
+    return heard
 
 
 def _app_class() -> type[AcpTuiApp]:

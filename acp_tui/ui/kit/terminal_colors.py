@@ -5,6 +5,7 @@ Doesn't import Textual, so that it can ask while that loads.
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import os
 import re
@@ -12,8 +13,9 @@ import sys
 import termios
 import time
 import tty
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from select import select
 from typing import Final, Literal, TypeAlias
 
@@ -22,7 +24,7 @@ Shade: TypeAlias = Literal["light", "dark"]
 QUERY: Final = b"\x1b]11;?\x1b\\\x1b[c"
 """Asks for the background (OSC 11) and the terminal type (DA1). Every terminal answers the second, in this order."""
 FENCE: Final = re.compile(rb"\x1b\[\?[\d;]*c")
-"""The answer to DA1. Nothing follows it."""
+"""The answer to DA1. No other answer follows it."""
 BACKGROUND: Final = re.compile(rb"\x1b\]11;rgba?:([\da-fA-F]{1,4})/([\da-fA-F]{1,4})/([\da-fA-F]{1,4})")
 LIMIT_S: Final = 0.05
 """Loading the screen takes longer than this. The driver drops an answer that comes later."""
@@ -53,7 +55,7 @@ def shade_of(answer: bytes) -> Shade | None:
 
 
 def ask_terminal(meanwhile: Callable[[], object]) -> bytes:
-    """The terminal's answer to `QUERY`, as far as it has come when `meanwhile` returns, or soon after."""
+    """What has come from the terminal when `meanwhile` returns, or soon after: its answer to `QUERY`, and keys."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return b""
     is_remote = not {"SSH_CONNECTION", "SSH_TTY"}.isdisjoint(os.environ)
@@ -61,17 +63,34 @@ def ask_terminal(meanwhile: Callable[[], object]) -> bytes:
 
 
 def exchange(read_fd: int, write_fd: int, limit_s: float, meanwhile: Callable[[], object]) -> bytes:
-    """Query the terminal, call `meanwhile`, and read until the last answer, or until `limit_s` after the query."""
+    """Query the terminal, call `meanwhile`, and read until the last answer, or until `limit_s` after the query.
+
+    Returns what the user typed, too. Without the last answer, the terminal echoes nothing until acp-tui ends.
+    """
     try:
-        with _unechoed(read_fd):
-            if _is_readable(read_fd, 0):
-                return b""  # the user is typing ahead, which is for the prompt
+        before = termios.tcgetattr(read_fd)
+        tty.setcbreak(read_fd, termios.TCSANOW)  # keeps what was typed before
+        restore = partial(termios.tcsetattr, read_fd, termios.TCSANOW, before)
+        try:
             os.write(write_fd, QUERY)
             deadline = time.monotonic() + limit_s
             meanwhile()
-            return _answer(read_fd, deadline)
+            answer = _answer(read_fd, deadline)
+        except BaseException:
+            restore()
+            raise
+        if FENCE.search(answer):
+            restore()
+        else:
+            atexit.register(_try, restore)
+        return answer
     except (OSError, termios.error):
         return b""
+
+
+def _try(restore: Callable[[], object]) -> None:
+    with suppress(OSError, termios.error):
+        restore()
 
 
 def _answer(fd: int, deadline: float) -> bytes:
@@ -86,17 +105,6 @@ def _answer(fd: int, deadline: float) -> bytes:
 
 def _is_readable(fd: int, wait_s: float) -> bool:
     return bool(select([fd], [], [], max(wait_s, 0))[0])
-
-
-@contextmanager
-def _unechoed(fd: int) -> Iterator[None]:
-    """Turn off echo and line buffering. Keeps what was typed before."""
-    before = termios.tcgetattr(fd)
-    tty.setcbreak(fd, termios.TCSANOW)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(fd, termios.TCSANOW, before)
 
 
 def has_unicode(environ: Mapping[str, str]) -> bool:

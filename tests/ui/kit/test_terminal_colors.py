@@ -93,10 +93,18 @@ def test_the_terminal_is_left_as_it_was(pty: Pty) -> None:
     assert termios.tcgetattr(pty.program) == before
 
 
-def test_what_was_typed_ahead_stays_for_the_prompt(pty: Pty) -> None:
-    os.write(pty.terminal, b"hello")
-    assert exchange(pty.program, pty.program, LIMIT_S, _never) == b""
-    assert pty.left_over == b"hello"
+def test_keys_are_kept_before_in_and_behind_the_answer(pty: Pty) -> None:
+    os.write(pty.terminal, b"hel")
+    answer = pty.ask(LIGHT, b"lo", DA1 + b" there")
+    assert answer == b"hel" + LIGHT + b"lo" + DA1 + b" there"
+    assert shade_of(answer) == "light"
+
+
+def test_an_answer_that_comes_too_late_is_not_echoed(pty: Pty) -> None:
+    pty.ask(limit_s=0)
+    os.write(pty.terminal, LIGHT + DA1)
+    assert pty.left_over == LIGHT + DA1
+    assert not select([pty.terminal], [], [], 0)[0]
 
 
 def test_a_pipe_is_not_asked() -> None:
