@@ -144,7 +144,7 @@ class ScreenApp(AcpTuiApp):
 
     def __init__(self, *, theme: str = DARK.name, clock: Clock | None = None) -> None:
         super().__init__(
-            SessionHub(cast(Any, None)),
+            SessionHub(),
             AgentCommand(AGENT, ("agent",)),
             CWD,
             settings=Settings(appearance=Appearance(theme, reduced_motion=True)),  # pictures must not move

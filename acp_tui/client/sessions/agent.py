@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskStatus
 
 from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
@@ -50,7 +49,7 @@ from acp_tui.conversation.facts import (
 )
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import error_words
+from acp_tui.conversation.wording import NO_MESSAGE, error_words
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.failures import read_error_facts
@@ -266,8 +265,8 @@ class Agent:
 
     # Start and end
 
-    async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Run the agent from start to end. Raises ClientError only before the channel is open."""
+    async def run(self, on_open: Callable[[], object]) -> None:
+        """Run the agent from start to end, and tell when its channel is open. Raises ClientError only before that."""
         try:
             with self._scope:
                 # Read the servers before any agent can write to that file.
@@ -277,7 +276,7 @@ class Agent:
                     await self._record(channel)
                     peer = Peer(channel.stream, self.connection, tap=self._see)
                     self.connection.peer = peer
-                    task_status.started()
+                    on_open()
                     await self._serve(peer, channel)
                     self._servers.cancel_scope.cancel()
         finally:
@@ -308,10 +307,7 @@ class Agent:
             await peer.serve()
             # Most agents that close their output are about to exit, and the exit code explains why.
             await channel.wait_for_end(EXIT_GRACE_S)
-            lost = channel.loss(self.title)
-            if self.protocol_version is None:  # what it printed instead of an answer, such as how to log in
-                lost.detail = lost.detail or "\n".join(self.log)
-            self._lose(lost)
+            self._lose(channel.loss(self.title))
         except FrameTooLarge as error:
             self._end(f"{self.title} broke the protocol: it sent {error}")
         except AnswersUnread as error:
@@ -329,6 +325,8 @@ class Agent:
 
     def _lose(self, lost: errors.AgentLost) -> errors.AgentLost:
         self.lost = self.lost or lost
+        if self.protocol_version is None and any(line.startswith(NO_MESSAGE) for line in self.log):
+            self.lost.detail = "\n".join(self.log)  # with what it printed instead of an answer, such as how to log in
         disconnected = Disconnected(str(self.lost), self.lost.detail)
         for session in self._table.all():
             told = session.cut_off() if isinstance(self.lost, errors.AgentUnreachable) else ""

@@ -25,6 +25,7 @@ from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_la
 from acp_tui.conversation import updates
 from acp_tui.conversation.content import COMMAND_SCHEME, Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCall, ToolCallContent
+from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ExitStatus, Quirks, TerminalSnapshot
@@ -223,7 +224,7 @@ class ClientTools:
             rule = await self._rules.against_read(path, place.path)
             is_out = self._is_out_of_sandbox(place, write=False)
             request = AccessRequest(
-                "read", f"Read {path}", path, rule, raw_input={"path": path}, is_out_of_sandbox=is_out
+                "read", f"Read {self._shown(path)}", path, rule, raw_input={"path": path}, is_out_of_sandbox=is_out
             )
             async with self._consent.permit(request, self._policy.read, place):
                 try:
@@ -248,7 +249,7 @@ class ClientTools:
                     rule = await self._rules.against_write(path, shown.place.path)
                     request = AccessRequest(
                         "edit",
-                        f"Write {path}",
+                        f"Write {self._shown(path)}",
                         path,
                         rule,
                         shown.change(path, content),
@@ -275,6 +276,9 @@ class ClientTools:
         is_asked = self._policy.write is not Grant.ON or not place.inside or reason is not None or is_out
         state = await files.state_of(path, allowed_at=place.path) if is_asked else None
         return _BeforeWrite(place, state, reason)
+
+    def _shown(self, path: str) -> str:
+        return shown_path(path, str(self._roots[0]))
 
     def _is_out_of_sandbox(self, place: ContainedPath, *, write: bool) -> bool:
         return self._sandbox is not None and not self._sandbox.box.allows(place.path, write=write)

@@ -31,6 +31,7 @@ from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.links import WithoutLinks
 from acp_tui.ui.textual_gaps.internals import PatchedApp, forget_callbacks
+from acp_tui.ui.textual_gaps.terminal_input import feed_early
 
 if TYPE_CHECKING:
     from acp_tui.ui.commands.help import Pickers
@@ -135,6 +136,7 @@ class BaseApp(PatchedApp):
     keymap: var[Keymap] = var(DEFAULT_KEYMAP, init=False)
     clock: Callable[[], float] = staticmethod(time.monotonic)
     theme_for = staticmethod(theme_for)
+    feed_early = staticmethod(feed_early)
 
     def __init__(
         self, settings: Settings | None = None, notes: Sequence[str] = (), environ: Mapping[str, str] = os.environ

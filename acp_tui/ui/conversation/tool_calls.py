@@ -206,7 +206,8 @@ class ToolCallDrawing(KeptDrawing):
         ]
         width = context.width - len(RAIL) - 2
         ends = [(f"  {word}", palette.status_word)] if word else []
-        title = make_visible_line(call.shown_title if self._is_open else call.shown_title[: 2 * MAX_TOLD])
+        named = shown_path(call.shown_title, context.cwd)
+        title = make_visible_line(named if self._is_open else named[: 2 * MAX_TOLD])
         subject, link = self._subject(context, width - width_cells(title) - sum(len(text) for text, _ in ends))
         asides = [("  ", palette.muted), (subject, palette.muted + link)] if subject else []
         between = "  "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import islice
@@ -184,8 +185,20 @@ def _file(change: FileChange, width: int, palette: Palette) -> Strip:
 def _facts(facts: Sequence[tuple[str, str]], width: int, palette: Palette) -> Iterator[Strip]:
     labels = aligned([f"{cut_at_word(make_visible_line(label), width // 2):<{MIN_LABEL_CELLS}}" for label, _ in facts])
     for label, (_, value) in zip(labels, facts, strict=True):
-        head = f"{' ' * INDENT}{label} "
-        yield from _indented([(make_visible_line(value), palette.text)], width, Segment(head, palette.muted))
+        head = Segment(f"{' ' * INDENT}{label} ", palette.muted)
+        for part in _parts_of_path(make_visible_line(value), width - head.cell_length):
+            yield from _indented([(part, palette.text)], width, head)
+            head = Segment(" " * head.cell_length)
+
+
+def _parts_of_path(text: str, width: int) -> list[str]:
+    """Break a path after slashes, so that its names stay whole; other texts aren't broken."""
+    lines = [""]
+    for name in re.findall("[^/]*/?", text) if " " not in text else [text]:
+        if lines[-1] and width_cells(lines[-1] + name) > width:
+            lines.append("")
+        lines[-1] += name
+    return lines
 
 
 KEYS: Final = "{sidebar_choose} opens or folds; {sidebar} hides; {focus_prompt} back to the prompt"

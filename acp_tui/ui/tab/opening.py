@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from anyio import move_on_after
+import anyio
 
 from acp_tui.client.errors import AgentUnreachable, ClientError
 from acp_tui.ui.base.app import keep_what_is_loaded
@@ -96,10 +96,10 @@ class Opener:
             self._tab.run(self._load_the_rest())
 
     async def _load_the_rest(self) -> None:
-        with move_on_after(SHORT_PATIENCE_S):
+        with anyio.move_on_after(SHORT_PATIENCE_S):
             await self._is_open.wait()
         await preload_in_thread(BEFORE_A_SESSION)
-        with move_on_after(PATIENCE_S):
+        with anyio.move_on_after(PATIENCE_S):
             await self._is_open.wait()
         await self.painted()
         self._tab.app.begin_to_follow()
@@ -144,7 +144,7 @@ class Opener:
 
     async def _pause(self, seconds: float) -> None:
         self._try_now.clear()
-        with move_on_after(seconds):
+        with anyio.move_on_after(seconds):
             await self._try_now.wait()
 
     async def painted(self) -> None:
@@ -153,7 +153,7 @@ class Opener:
             return
         is_painted = asyncio.Event()
         self._tab.screen.call_after_refresh(is_painted.set)
-        with move_on_after(PATIENCE_S):  # a tab that has gone into the background isn't painted
+        with anyio.move_on_after(PATIENCE_S):  # a tab that has gone into the background isn't painted
             await is_painted.wait()
 
     async def stock_taken(self) -> None:
@@ -162,7 +162,7 @@ class Opener:
             return
         await self._takes_stock.wait()
         if self._tab.changes is not None:
-            with move_on_after(STOCK_LIMIT_S):
+            with anyio.move_on_after(STOCK_LIMIT_S):
                 await self._tab.changes.ready()
             self._tab.changes.release()
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-from anyio import Event
 
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
@@ -36,7 +35,7 @@ class QuestionsController:
         """Who asks, what, and the card to answer it."""
         self._is_here = True
         """Whether the card is on the tab's own screen."""
-        self._answered = Event()
+        self._answered = asyncio.Event()
 
     @property
     def card(self) -> FormCard | None:
@@ -146,7 +145,7 @@ class QuestionsController:
     async def until_nothing_is_asked(self) -> None:
         """Return when no card is shown."""
         while self._shown is not None:
-            self._answered = Event()
+            self._answered = asyncio.Event()
             await self._answered.wait()
 
     def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:

@@ -132,10 +132,11 @@ def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
     others. Where an agent has several tabs, what is left goes to their titles.
     """
     short = [label_cells(number, tab.marked_agent) for number, tab in enumerate(tabs, 1)]
-    whole = [min(label_cells(number, tab.name()), MAX_CELLS) for number, tab in enumerate(tabs, 1)]
+    told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
+    whole = [label_cells(number, tab.name()) for number, tab in enumerate(tabs, 1)]
+    whole = [cells if at in told else min(cells, MAX_CELLS) for at, cells in enumerate(whole)]
     if sum(whole) <= width:
         return whole
-    told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
     rooms = [min(cells, width // len(told) if at in told else short[at]) for at, cells in enumerate(whole)]
     if sum(rooms) > width and len(told) < len(tabs):
         each = max(MIN_CELLS, (width - sum(rooms[at] for at in told)) // (len(tabs) - len(told)))

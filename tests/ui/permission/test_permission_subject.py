@@ -64,6 +64,23 @@ def test_a_title_that_is_only_a_path_says_what_is_done_with_it(path: str, kind: 
 
 
 @pytest.mark.parametrize(
+    ("named", "title"),
+    [
+        ("make test", "Run a command: check it"),
+        ("`make test`", "Run a command: check it"),
+        ("make test?", "Run a command: check it"),
+        ("make test (say hi)", "Run a command: say hi"),
+        ("make test (say hi) && rm -rf .", "make test (say hi) && rm -rf ."),
+        ("make tests", "make tests"),
+    ],
+)
+def test_a_title_that_is_the_command_says_what_it_is_for(named: str, title: str) -> None:
+    call = ToolCall(ID, title=named, kind="execute", raw_input={"command": "make test", "description": "check it"})
+    for asked in (PermissionRequest(RequestKey(1), ID, ()), PermissionRequest(RequestKey(1), ID, (), title=named)):
+        assert ShownRequest(asked, call, "/project").title == title
+
+
+@pytest.mark.parametrize(
     ("raw_input", "line"),
     [
         ({"command": "git push --force"}, "$ git push --force"),

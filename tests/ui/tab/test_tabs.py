@@ -163,6 +163,10 @@ async def test_where_not_all_labels_fit_the_one_in_front_does_and_others_share_t
         ):
             await desk.pilot.resize_terminal(width, 24)
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
+        title = "Find out why the printer stops"
+        await desk.send(f"/rename {title}")
+        await desk.pilot.resize_terminal(80, 24)
+        await desk.until(lambda: tab_line(desk) == f"1 ● scripted  2 ● scripted: {title}  3 ● scripted")
 
 
 async def test_a_new_title_is_in_the_tabs_at_once(open_desk: OpenDesk) -> None:
