@@ -59,7 +59,7 @@ ENOUGH_S: Final = 0.5
 """What is read by then is enough to begin playing."""
 
 _ALIVE: Final = frozenset(command.follows for command in REPLAY_COMMANDS) - {"interrupt"}
-_PLACES: Final = ("app", "dialog", "find", "list", "page", "replay")
+_PLACES: Final = ("app", "dialog", "find", "list", "moving", "page", "replay")
 
 
 def replay_keymap(chosen: Keymap) -> Keymap:
