@@ -58,7 +58,7 @@ READING: Final = "reading the recording"
 ENOUGH_S: Final = 0.5
 """What is read by then is enough to begin playing."""
 
-_PLACES: Final = frozenset({"app", "dialog", "find", "list", "page", "replay"})
+_PLACES: Final = frozenset({"app", "dialog", "find", "list", "moving", "page", "replay"})
 
 
 def replay_keymap(chosen: Keymap) -> Keymap:

@@ -16,6 +16,7 @@ from acp_tui.client.settings.settings import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event, Frame, UnknownEvent
 from acp_tui.client.transcript.lines import Recording
 from acp_tui.rpc import Direction
+from acp_tui.ui.conversation.entry_views import EntryView
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.replay.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.replay.panel import RecordedCard
@@ -127,6 +128,18 @@ async def test_keys_lead_from_prompt_to_prompt_and_from_event_to_event(tmp_path:
         await replay.press("home")
         assert replay.position.at_s == 0.0
         assert not replay.position.is_playing
+
+
+async def test_keys_scroll_and_choose_an_entry_as_in_a_session(tmp_path: Path) -> None:
+    async with projected(
+        tmp_path, [*begun(), *(prompted(1.0, number, f"Prompt {number}.") for number in range(30))]
+    ) as replay:
+        await replay.press("pageup", "pageup")
+        assert "Prompt 29." not in replay.text
+        await replay.press("up")
+        assert isinstance(replay.pilot.app.focused, EntryView)
+        await replay.press("pagedown", "pagedown")
+        assert "Prompt 29." in replay.text
 
 
 async def test_keys_pressed_faster_than_it_moves_add_up(tmp_path: Path) -> None:
