@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from anyio import to_thread
-from markdown_it import MarkdownIt
 
 from acp_tui.client.saving import Saveable, save_block
 from acp_tui.client.sessions.session import Session
@@ -35,6 +34,7 @@ from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.desktop import copy, edit, open_page
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.rendering.links import file_of
+from acp_tui.ui.rendering.markdown import markdown_parser
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.stage import NO_SESSION
 
@@ -212,8 +212,7 @@ def last_code(conversation: Conversation) -> list[tuple[str, str]]:
 
 
 def _fences(text: str) -> list[tuple[str, str]]:
-    tokens: list[Any] = MarkdownIt("commonmark").parse(text)
-    return [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
+    return [(token.info.strip(), token.content) for token in markdown_parser().parse(text) if token.type == "fence"]
 
 
 def first_line(text: str) -> str:
