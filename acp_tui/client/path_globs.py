@@ -150,7 +150,6 @@ def _absolute(path: str, roots: Iterable[str]) -> list[str]:
 
 
 def _spellings(path: str) -> list[str]:
-    """The path without `..`, and where its links lead."""
     plain = os.path.normpath(path)
     if len(path) > _MAX_PATH:
         return [plain]
@@ -183,7 +182,6 @@ def pattern_of(glob: str) -> Pattern:
 
 
 def _covers(pattern: Pattern, names: Names) -> bool:
-    """Whether `pattern` matches `names` or a beginning of it."""
     states = _with_skips(pattern, {0})
     for name in names:
         if len(pattern) in states:

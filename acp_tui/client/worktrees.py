@@ -262,7 +262,6 @@ def _is_safe(path: str) -> bool:
 
 
 async def _blobs(top: Path, files: Iterable[_Stored]) -> dict[bytes, bytes]:
-    """The content of these files, all in memory."""
     found: dict[bytes, bytes] = {}
     for batch in _batches(files):
         found |= await Git(top).blobs(stored.blob for stored in batch)

@@ -68,7 +68,6 @@ def subject_of(
 
 
 def _is_name(call: tool_calls.ToolCall) -> bool:
-    """Whether the title is one word or the tool's name."""
     return len(call.shown_title.split()) == 1 or call.shown_title == call.name
 
 
@@ -203,7 +202,6 @@ def _behind_fence(lines: list[str], at: int, opened_by: str) -> int:
 
 
 def _with_line_breaks(part: Output | Markdown) -> str:
-    """Return Markdown that keeps the line breaks of paragraphs."""
     return part.text if isinstance(part, Markdown) else _SOFT_BREAK.sub("  \n", part.text)
 
 

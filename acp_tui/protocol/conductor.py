@@ -42,8 +42,6 @@ class BrokeTheChain(ConnectionLost):
 
 
 class _Asked(NamedTuple):
-    """A request that a component has to answer."""
-
     asker: _Link
     request_id: RequestId
     """As its asker knows it."""
@@ -281,7 +279,6 @@ def _number(version: Any) -> str:
 
 
 def is_call(call: Any) -> bool:
-    """Whether these are the params of proxy/successor."""
     return (
         isinstance(call, dict)
         and isinstance(call.get("method"), str)

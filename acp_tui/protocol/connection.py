@@ -150,7 +150,6 @@ class Connection(ABC):
             raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
 
     def on_malformed(self, line: bytes, reason: str) -> None:
-        """Pass on a line that isn't a message."""
         self.client.on_dropped("a line", reason, line)
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
@@ -217,7 +216,6 @@ class Connection(ABC):
         return await self.request("providers/list", {}, read_providers)
 
     async def set_provider(self, provider_id: str, route: ProviderRoute, headers: Mapping[str, str]) -> None:
-        """Replace all that is configured for a provider."""
         params = {"providerId": provider_id, "apiType": route.api_type, "baseUrl": route.base_url}
         await self.request("providers/set", {**params, "headers": dict(headers)}, nothing)
 
@@ -292,8 +290,6 @@ class Connection(ABC):
         await self.request("session/delete", {"sessionId": session_id}, nothing)
 
     async def set_title(self, session_id: SessionId, title: str) -> str:
-        """Set a session's title. Returns the title the agent kept. A draft."""
-
         def read(result: Any) -> str:
             kept = result.get("title") if isinstance(result, dict) else None
             return cut_text(kept) if isinstance(kept, str) and kept else title
@@ -301,7 +297,6 @@ class Connection(ABC):
         return await self.request("session/set_title", {"sessionId": session_id, "title": title}, read)
 
     async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
-        """Archive or unarchive a session. A draft."""
         method = "session/archive" if is_archived else "session/unarchive"
         await self.request(method, {"sessionId": session_id}, nothing)
 

@@ -74,8 +74,6 @@ RequestId: TypeAlias = str | int | float | None
 
 
 class Direction(Enum):
-    """The direction of a frame, seen from this side."""
-
     IN = "in"
     OUT = "out"
 
@@ -97,16 +95,12 @@ class ErrorCode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A message that gets no answer."""
-
     method: str
     params: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A message that gets one answer."""
-
     id: RequestId
     method: str
     params: Any

@@ -42,8 +42,6 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KnownAgent:
-    """An agent that we know by name."""
-
     name: str
     title: str
     description: str

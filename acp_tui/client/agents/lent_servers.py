@@ -53,8 +53,6 @@ EXIT_GRACE_S: Final = 0.5
 
 
 class _Call:
-    """A request that the server has to answer."""
-
     def __init__(self, request_id: str | None = None, params: Mapping[str, Any] | None = None) -> None:
         self.request_id = request_id
         """As the agent knows it; None for our own."""

@@ -227,8 +227,6 @@ class RegistryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The valid part of the index."""
-
     entries: tuple[RegistryEntry, ...] = ()
     problems: tuple[str, ...] = ()
     """What was left out, one sentence each."""

@@ -46,14 +46,12 @@ def recent_file() -> Path:
 
 
 def recent_agents(file: Path) -> tuple[str, ...]:
-    """The names, last used first."""
     content = read_json_state(file)
     names = content if isinstance(content, list) else []
     return tuple(name for name in names if isinstance(name, str))[:MAX_RECENT]
 
 
 def note_used(name: str, file: Path) -> None:
-    """Put this name first."""
     names = [name, *(other for other in recent_agents(file) if other != name)]
     with suppress(OSError):
         write_json_state(file, names[:MAX_RECENT])
@@ -82,7 +80,6 @@ def consent_file() -> Path:
 
 
 def is_agreed(command: AgentCommand, file: Path) -> bool:
-    """Whether it may run without asking."""
     return command.package is None or _digest(command) in _read(file).get(command.name, {})
 
 

@@ -330,7 +330,6 @@ def _read(line: bytes) -> Any:
 
 
 def _is_name(given: str) -> bool:
-    """Whether it's allowed in a header."""
     return given.isascii() and (given.isprintable() or not given) and len(given) <= MAX_NAME
 
 
@@ -357,8 +356,6 @@ def _is_cut(error: httpx.RemoteProtocolError) -> bool:
 
 
 class _Events:
-    """Extracts the messages from an event stream."""
-
     def __init__(self) -> None:
         self._lines = FrameSplitter(DEFAULT_MAX_FRAME_BYTES)
         self._parts: list[bytes] = []

@@ -90,7 +90,6 @@ class Baseline:
         return found.st_mtime_ns < self._released_ns and not self._may_have_moved(directory)
 
     def _nearest(self, directory: str) -> str:
-        """The directory, or the nearest one above it that exists."""
         while directory and self.tree.status(directory) is None:
             directory = directory.rpartition("/")[0]
         return directory
@@ -181,7 +180,6 @@ class Baseline:
         return self._modes.setdefault(tracked.mode, status.st_mode) == status.st_mode and status.st_size == tracked.size
 
     def keep(self, state: FileState | None, mark: int) -> Entry:
-        """Keep the state of a file, with its current signature."""
         return NOTHING if state is None else Entry(state.mode, state.size, mark, self._copied(state))
 
     def close(self) -> None:
@@ -390,7 +388,6 @@ class Areas:
         return any(git is not None and git.is_writing() for git in self.gits.values())
 
     def area_of(self, path: str) -> str:
-        """The innermost part that a path belongs to."""
         while path and path not in self.gits:
             path = path.rpartition("/")[0]
         return path

@@ -73,11 +73,9 @@ class Git:
 
     @property
     def is_top(self) -> bool:
-        """Whether it's the top of the repository."""
         return not self.prefix
 
     async def open_index(self) -> GitIndex:
-        """The index in its current state."""
         index = await to_thread.run_sync(GitIndex, self.index_file, self.prefix, self.id_bytes)
         if index.is_missing and await self._run("ls-files", "-z", "--cached"):
             raise GitFailed("git has an index that acp-tui can't read")
@@ -127,7 +125,6 @@ class Git:
         return await to_thread.run_sync(_parse_attributes, answer)
 
     async def blobs(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The blobs that exist, as they are stored."""
         question = b"".join(blob.hex().encode() + b"\n" for blob in ids)
         answer = await self._run("cat-file", "--batch", question=question)
         return dict(_parse_objects(answer, b"blob"))

@@ -53,7 +53,6 @@ class IndexEntry(NamedTuple):
 
     @property
     def is_repository(self) -> bool:
-        """Whether it's a submodule."""
         return self.mode == 0o160000
 
     def is_still(self, status: os.stat_result) -> bool:
@@ -104,7 +103,6 @@ class GitIndex:
 
     @property
     def count(self) -> int:
-        """How many entries there are."""
         return self._count
 
     def is_current(self, path: Path) -> bool:
@@ -128,7 +126,6 @@ class GitIndex:
                 return
 
     def find(self, path: str) -> IndexEntry | None:
-        """The entry with this path."""
         wanted = self._prefix + os.fsencode(path)
         for found, fields, blob, flags, more in self._records(self._sample_before(wanted)):
             if found >= wanted:

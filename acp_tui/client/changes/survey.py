@@ -38,7 +38,6 @@ async def possibly_changed(baseline: Baseline, pace: Pace) -> set[str]:
 
 
 def _remembered(baseline: Baseline, pace: Pace) -> set[str]:
-    """Those that have an entry."""
     found: set[str] = set()
     for folder in pace.spread(baseline.entries.folders()):
         for name, entry in baseline.entries.in_folder(folder).items():

@@ -181,7 +181,6 @@ def join(directory: str, name: str) -> str:
 
 
 def is_within(path: str, places: Container[str]) -> bool:
-    """Whether a path is one of these, or below one."""
     while path:
         if path in places:
             return True
@@ -318,7 +317,6 @@ def _temporary(parent: int, state: FileState) -> Iterator[str]:
 
 
 def _write(fd: int, data: bytes, permissions: int) -> None:
-    """Write a file, sync it to the disk, and close it."""
     try:
         rest = memoryview(data)
         while rest:

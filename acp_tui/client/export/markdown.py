@@ -32,7 +32,6 @@ _BLOCK_MARKUP: Final = re.compile(r"^(?:\d+(?=[.)])|(?=[-+=]))")
 
 
 def to_markdown(conversation: Conversation, facts: ExportFacts) -> str:
-    """The complete page."""
     blocks = [
         f"# {literal(heading(conversation, facts))}",
         "\n".join(f"- {name}: {literal(value)}" for name, value in header_rows(facts)),

@@ -109,7 +109,6 @@ MAX_WORDS: Final = 200
 
 
 def write_attended(session_id: SessionId, attendance: Attendance) -> dict[str, Any]:
-    """The parameters of `ATTACHED`."""
     return {
         "sessionId": session_id,
         "others": list(attendance.others),

@@ -52,8 +52,6 @@ _ODD: Final = re.compile(r"[^A-Za-z0-9_.]+")
 
 @dataclass(frozen=True, slots=True)
 class HostPaths:
-    """Where one host listens, and its files."""
-
     name: str
     folder: Path
 
@@ -68,7 +66,6 @@ class HostPaths:
 
     @property
     def watch_token(self) -> Path:
-        """The token of TCP clients that can only watch."""
         return self.folder / f"{self.name}.watch-token"
 
     @property
@@ -170,8 +167,6 @@ def _is_heard(path: Path) -> bool:
 
 
 class OpensSessions(Protocol):
-    """Opens an agent's sessions."""
-
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """A session that the agent knows."""
 

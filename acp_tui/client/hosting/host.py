@@ -148,8 +148,6 @@ class _Turns:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who connects, and what for."""
-
     where: str = "this machine"
     is_read_only: bool = False
 
@@ -182,7 +180,6 @@ class Host:
         agent.auth_listeners.append(self._tell_login)
 
     async def serve(self, stream: ByteStream, access: Access = LOCAL) -> None:
-        """Serve one client until it disconnects."""
         async with anyio.create_task_group() as tasks:
             client = Client(self, stream, tasks, access)
             self.clients.append(client)

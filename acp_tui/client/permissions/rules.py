@@ -49,8 +49,6 @@ _CHANGING_KINDS: Final = frozenset({"edit", "delete", "move"})
 
 @dataclass(frozen=True, slots=True)
 class RuleSubject:
-    """What the agent would do."""
-
     kind: str
     """A kind of tool call."""
     paths: tuple[str, ...] = ()
@@ -235,7 +233,6 @@ def _below_folders(names: Iterable[str], folders: Iterable[str]) -> Iterator[str
 
 
 def _fits(rule: RefusalRule, subject: RuleSubject) -> bool:
-    """Whether everything except the place matches the rule."""
     return _names_something(rule) and _is_kind(rule.kind, subject) and _runs(rule.command, subject)
 
 

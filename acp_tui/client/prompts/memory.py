@@ -122,8 +122,6 @@ def _content(drafts: dict[DraftKey, SavedDraft]) -> bytes:
 
 
 class Drafts:
-    """The drafts of this run and of earlier ones."""
-
     def __init__(self) -> None:
         self._texts: dict[DraftKey, str] = {}
         """Without empty ones. The most recently changed draft is last."""

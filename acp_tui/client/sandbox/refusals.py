@@ -82,6 +82,5 @@ def _is_secret(path: Path) -> bool:
 
 
 def _line(key: str, listed: Sequence[str], path: str, name: str) -> str:
-    """The line of the settings that adds a path."""
     where = "of one of your own, [sandbox.NAME]," if name == READ_ONLY.name else f"under [sandbox.{name}]"
     return f"{key} = {json.dumps([*listed, path], ensure_ascii=False)} {where}"

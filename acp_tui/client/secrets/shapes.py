@@ -22,8 +22,6 @@ MIN_ENTROPY: Final = 3.0
 
 
 class Shape(NamedTuple):
-    """One kind of key."""
-
     sign: str
     pattern: str
     kind: str = "key"

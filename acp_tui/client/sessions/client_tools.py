@@ -85,7 +85,6 @@ class OwnCommands:
 
     @property
     def offered(self) -> Sequence[OfferedOutput]:
-        """The oldest first."""
         return tuple(self._offered)
 
     async def run(self, line: str) -> None:
@@ -375,7 +374,6 @@ class ClientTools:
             return self._terminals_with(terminal_id).get(terminal_id).output()
 
     def output_of_own(self, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a command of the user's has printed so far."""
         return self._open_terminals().get(terminal_id).output()
 
     async def end_of_own(self, terminal_id: TerminalId) -> ExitStatus:
@@ -469,7 +467,6 @@ class ClientTools:
         return files
 
     def close(self) -> None:
-        """Serve no new requests."""
         self._is_closed = True
 
     async def aclose(self) -> None:

@@ -91,8 +91,6 @@ class LinkedAgent(Protocol):
 
 @dataclass(slots=True)
 class FrontEndLink:
-    """The agent of one front end."""
-
     agent: Agent | None = None
     additions: Additions = field(default_factory=Additions)
 

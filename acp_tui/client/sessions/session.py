@@ -286,7 +286,6 @@ class Session:
         self.apply(updates.Disconnected(reason, is_fault=is_fault))
 
     def hear(self, update: updates.SessionUpdate) -> None:
-        """Apply an update from the agent."""
         if isinstance(update, updates.StateReported):
             if update.failure is not None:
                 update = replace(update, failure=update.failure.heard(self.now()))
@@ -720,7 +719,6 @@ def _is_still(call: ToolCall, reported: tuple[object, ...]) -> bool:
 
 
 def _texts_of(call: ToolCall) -> Iterator[str]:
-    """What a tool call tells of its outcome."""
     for item in call.content:
         if isinstance(item, BlockContent) and isinstance(item.block, Text):
             yield item.block.text

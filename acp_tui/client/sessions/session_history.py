@@ -134,7 +134,6 @@ class PastSession:
 
     @property
     def shown_agent(self) -> str:
-        """What to call its agent."""
         return self.agent_title or self.agent
 
     @property
@@ -297,7 +296,6 @@ def _seconds(told: str | None) -> float | None:
 
 
 def _masked(command: AgentCommand) -> tuple[str, ...]:
-    """The command as a recording stores it."""
     return Masker({**os.environ, **command.env}).argv(command.argv)
 
 

@@ -194,8 +194,6 @@ class ServerList:
 
 @dataclass(frozen=True, slots=True)
 class ServerVariable:
-    """One of the user's variables that a server gets."""
-
     variable: str
     goes_to: str
     """Where its value goes, in the file's own terms: "the header X-Key, sent to example.org"."""

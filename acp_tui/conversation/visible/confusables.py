@@ -161,7 +161,6 @@ def _find(text: str) -> Iterator[Confusable]:
 
 
 def _passes(letter: str) -> bool:
-    """Whether a letter is ASCII or could pass for it."""
     return letter.isascii() or letter in letters() or bool(_forms().match(letter))
 
 

@@ -63,8 +63,6 @@ class ReadTextFileRequest(WireModel):
 
 
 class WriteTextFileRequest(WireModel):
-    """`fs/write_text_file`: a file's whole new text."""
-
     session_id: Short
     path: Short
     content: Text

@@ -34,16 +34,12 @@ class Annotations(WireModel):
 
 
 class TextContent(WireModel):
-    """Plain text or Markdown."""
-
     type: Literal["text"] = "text"
     text: Text
     annotations: Lenient[Annotations] = None
 
 
 class ImageContent(WireModel):
-    """A picture as base64."""
-
     type: Literal["image"] = "image"
     data: Text
     mime_type: Line
@@ -52,8 +48,6 @@ class ImageContent(WireModel):
 
 
 class AudioContent(WireModel):
-    """A sound as base64."""
-
     type: Literal["audio"] = "audio"
     data: Text
     mime_type: Line
@@ -78,8 +72,6 @@ class TextResourceContents(WireModel):
 
 
 class BlobResourceContents(WireModel):
-    """A resource's bytes as base64."""
-
     uri: Word
     blob: Text
     mime_type: Lenient[Line] = None

@@ -23,8 +23,6 @@ from acp_tui.protocol.wire import (
 
 
 class Implementation(WireModel):
-    """A program's name and version."""
-
     name: Line
     version: Line
     title: Lenient[Line] = None

@@ -47,14 +47,10 @@ class RemoteServer(WireModel):
 
 
 class McpServerHttp(RemoteServer):
-    """A server over streamable HTTP."""
-
     type: Literal["http"] = "http"
 
 
 class McpServerSse(RemoteServer):
-    """A server over server-sent events."""
-
     type: Literal["sse"] = "sse"
 
 
@@ -99,8 +95,6 @@ class SessionConfigSelectOption(WireModel):
 
 
 class SessionConfigSelectGroup(WireModel):
-    """Values under a heading."""
-
     # Called so in v2.
     also_read: ClassVar = {"group": "groupId"}
 

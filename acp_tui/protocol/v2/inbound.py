@@ -101,7 +101,6 @@ def _diff(diff: models.Diff) -> Iterator[tool_calls.ToolCallContent]:
 
 
 def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
-    """Whether diffs and changes show everything in the patch."""
     return patch.is_whole and patch.moved <= {path for change in changes for path in (change.path, change.old_path)}
 
 
@@ -295,7 +294,6 @@ def _auth_method(method: models.AuthMethod) -> Iterator[AuthMethod]:
 
 
 def read_new_session(result: Any) -> tuple[SessionId, Updates]:
-    """Return the new session and its initial updates. Raises MalformedMessage."""
     response = decode(models.NewSessionResponse, result)
     return SessionId(response.session_id), _setup(response)
 

@@ -129,8 +129,6 @@ class PromptResponse(WireModel):
 
 
 class PathChange(WireModel):
-    """A change of one file, without its text."""
-
     operation: Line
     path: Line
     old_path: Lenient[Line] = None
@@ -180,8 +178,6 @@ def _decoded(value: object) -> bytes:
 
 
 class TerminalOutput(WireModel):
-    """Bytes, all of them or a chunk."""
-
     data: Annotated[bytes, before(_decoded)]
 
 
@@ -191,8 +187,6 @@ class TerminalExitStatus(WireModel):
 
 
 class TerminalSize(WireModel):
-    """The size in cells."""
-
     cols: UInt16
     rows: UInt16
 
@@ -210,8 +204,6 @@ class TerminalUpdate(WireModel):
 
 
 class TerminalOutputChunk(TerminalOutput):
-    """Bytes to append to the output."""
-
     terminal_id: Short
 
 
