@@ -21,7 +21,7 @@ from acp_tui.conversation.updates import PermissionAsked, PromptRefused, Session
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.failures import read_failure
-from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, Workplace
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1.agent_requests import MessageMcpRequest
 from acp_tui.protocol.v1.inbound import (
     read_auth_status,
@@ -166,7 +166,12 @@ class Connection(ABC):
         """Read a permission request. Raises MalformedMessage."""
 
     def _create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        return _elicitation_response(self.client.elicit(*read_elicitation(params, self.offer)))
+        answer = self.client.elicit(*read_elicitation(params, self.offer))
+
+        async def respond() -> Any:
+            return elicitation_answer(await answer)
+
+        return respond()
 
     def _ask_mcp_server(self, asked: MessageMcpRequest) -> Awaitable[Any]:
         return self.client.ask_mcp_server(asked.server_id, asked.request_id, asked.method, asked.params)
@@ -385,7 +390,3 @@ async def permission_response(decision: Awaitable[str | None]) -> Any:
     if option_id is None:
         return {"outcome": {"outcome": "cancelled"}}
     return {"outcome": {"outcome": "selected", "optionId": option_id}}
-
-
-async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:
-    return elicitation_answer(await answer)

@@ -51,8 +51,7 @@ def host_meta(sandbox: str) -> dict[str, Any]:
 
 def follows(meta: object) -> bool:
     """Whether a client with this `_meta` in its capabilities understands `UPDATE`."""
-    ours = _ours(meta)
-    return ours.get("updates") is True
+    return _ours(meta).get("updates") is True
 
 
 def reads_questions(meta: object) -> bool:

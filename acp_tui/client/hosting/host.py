@@ -176,8 +176,8 @@ class Host:
         self._began_at = time.time()
         self._opened_at: dict[SessionId, float] = {}
         self._watches: dict[SessionId, NewsWatch] = defaultdict(NewsWatch)
-        agent.on_elicitations = self._look_at_questions
-        agent.auth_listeners.append(self._tell_login)
+        agent.on_elicitations = partial(self._each_client, Client.look_at_questions)
+        agent.auth_listeners.append(partial(self._each_client, Client.tell_login))
 
     async def serve(self, stream: ByteStream, access: Access = LOCAL) -> None:
         async with anyio.create_task_group() as tasks:
@@ -217,7 +217,7 @@ class Host:
         if is_about_questions:
             self.tell_attendance()  # watchers see in it what waits
         if is_about_questions or told.conversation.permissions:
-            self._look_at_questions()
+            self._each_client(Client.look_at_questions)
         news = self._watches[told.session_id].news_in(told.conversation, time.monotonic())
         if news is not None and not self._is_attended(told):
             self.on_news(told, news)
@@ -229,8 +229,11 @@ class Host:
 
     def tell_attendance(self) -> None:
         """Tell each client who else is attached to its sessions, if that has changed."""
+        self._each_client(Client.tell_attendance)
+
+    def _each_client(self, call: Callable[[Client], None]) -> None:
         for client in tuple(self.clients):
-            client.tell_attendance()
+            call(client)
 
     def attendance_for(self, client: Client, told: Session) -> Attendance:
         """Who else is attached to a session, and what waits if this client can't be asked."""
@@ -276,14 +279,6 @@ class Host:
             case _:
                 return None
         return turn.client if turn is not None and not turn.client.hears_itself else None
-
-    def _tell_login(self) -> None:
-        for client in tuple(self.clients):
-            client.tell_login()
-
-    def _look_at_questions(self) -> None:
-        for client in tuple(self.clients):
-            client.look_at_questions()
 
     def begin_turn(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> _Turn:
         """Send a prompt when the ones before it are done."""
@@ -439,9 +434,9 @@ class Client:
             STEERING: reading(session.PromptRequest, self._steer),
             v1.SESSION_SET_CONFIG_OPTION: reading(session.SetSessionConfigOptionRequest, self._set_option),
             "session/set_title": reading(session.SetSessionTitleRequest, self._set_title),
-            extension_methods.STATUS: self._status,
-            extension_methods.STOP: self._stop,
-            extension_methods.REVOKE: self._revoke,
+            extension_methods.STATUS: partial(self._own_request, host.status),
+            extension_methods.STOP: partial(self._own_request, host.ended.set),
+            extension_methods.REVOKE: partial(self._own_request, lambda: {"revoked": host.revoke()}),
         }
         self._requests_of_v2: dict[str, _Serving] = {
             "auth/login": self.requests[v1.AUTHENTICATE],
@@ -451,21 +446,14 @@ class Client:
             "tool_call/cancel": reading(agent_requests.ToolCallReference, self._cancel_tool_call),
             "terminal/cancel": reading(agent_requests.TerminalRequest, self._cancel_terminal),
         }
-        self._forbid_what_changes_anything()
-
-    def _forbid_what_changes_anything(self) -> None:
-        if self.access.is_read_only:
-            self.requests = {
-                each: serve for each, serve in self.requests.items() if each in extension_methods.FOR_WATCHERS
-            }
 
     # Requests from the client
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
         """Handle a request. Raises RequestFailed."""
-        serve = self.requests.get(method)
-        if serve is None and self.access.is_read_only:
+        if self.access.is_read_only and method not in extension_methods.FOR_WATCHERS:
             raise RequestFailed(ErrorCode.INVALID_REQUEST, "You can only watch here", {"method": method})
+        serve = self.requests.get(method)
         if serve is None:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
         return self._served(serve, params)
@@ -508,7 +496,6 @@ class Client:
             for method in (v1.AUTHENTICATE, v1.LOGOUT, v1.SESSION_LOAD):
                 self.requests.pop(method, None)
             self.requests |= self._requests_of_v2
-            self._forbid_what_changes_anything()
         # The host can always load sessions, whatever the agent supports. Without the history, a client would miss what
         # happened before.
         capabilities = replace(
@@ -625,9 +612,11 @@ class Client:
         self._open.discard(closed.session_id)
         await self._host.close(closed, self)
 
+    def _begin_turn(self, request: session.PromptRequest) -> _Turn:
+        return self._host.begin_turn(self._session(request.session_id), self, tuple(map(read_block, request.prompt)))
+
     async def _prompt(self, request: session.PromptRequest) -> Any:
-        told = self._session(request.session_id)
-        turn = self._host.begin_turn(told, self, tuple(map(read_block, request.prompt)))
+        turn = self._begin_turn(request)
         await turn.over.wait()
         if turn.error is not None:
             raise turn.error
@@ -637,8 +626,7 @@ class Client:
 
     async def _send_prompt(self, request: session.PromptRequest) -> Any:
         """Take a prompt of version 2: states tell the end of its turn."""
-        told = self._session(request.session_id)
-        turn = self._host.begin_turn(told, self, tuple(map(read_block, request.prompt)))
+        turn = self._begin_turn(request)
         await turn.accepted.wait()
         if turn.message_id is not None:
             return {"messageId": turn.message_id}
@@ -670,14 +658,8 @@ class Client:
             raise RequestFailed(ErrorCode.INVALID_PARAMS, "A title needs at least one character")
         return {"title": await told.rename(title)}
 
-    async def _status(self, _: Any) -> Any:
-        return self._host.status()
-
-    async def _stop(self, _: Any) -> None:
-        self._host.ended.set()
-
-    async def _revoke(self, _: Any) -> Any:
-        return {"revoked": self._host.revoke()}
+    async def _own_request(self, answer: Callable[[], Any], _: Any) -> Any:
+        return answer()
 
     def _session(self, session_id: str) -> Session:
         found = self._host.agent.sessions.get(SessionId(session_id))
@@ -851,7 +833,7 @@ class Client:
         self.look_at_questions()
         if not question.scope.cancel_called:
             self.answer(key, told, said)
-        elif told is not None and (asked := told.conversation.permissions.get(key)) is not None and _is_choice(said):
+        elif told is not None and (asked := told.conversation.permissions.get(key)) is not None and _chosen(said):
             self._late.add(key)
             if self._asked.get(key) is not question:  # otherwise it's about to be asked again, with this note
                 self._say(told, updates.PermissionNoted(key, self._note_of(asked) or ""), Change())
@@ -863,9 +845,8 @@ class Client:
     def answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
         """Pass on the user's choice. If the client only dismissed a permission request, it keeps waiting."""
         if told is not None and key in told.conversation.permissions:
-            outcome = decode(agent_requests.RequestPermissionResponse, said).outcome
-            if isinstance(outcome, agent_requests.SelectedPermissionOutcome):
-                told.answer_permission(key, outcome.option_id)
+            if (option_id := _chosen(said)) is not None:
+                told.answer_permission(key, option_id)
             return
         response = decode(agent_requests.CreateElicitationResponse, said)
         action = next((one for one in ACTIONS if one == response.action), None)
@@ -874,12 +855,12 @@ class Client:
             owner.questions.answer(key, action, response.content)
 
 
-def _is_choice(said: Any) -> bool:
+def _chosen(said: Any) -> str | None:
+    """The ID of the option in an answer to a permission request; None if it chooses none."""
     with suppress(MalformedMessage):
-        return isinstance(
-            decode(agent_requests.RequestPermissionResponse, said).outcome, agent_requests.SelectedPermissionOutcome
-        )
-    return False
+        outcome = decode(agent_requests.RequestPermissionResponse, said).outcome
+        return outcome.option_id if isinstance(outcome, agent_requests.SelectedPermissionOutcome) else None
+    return None
 
 
 @contextmanager
@@ -908,13 +889,10 @@ def _with_servers(params: Any) -> Any:
     if not isinstance(params, dict):
         return params
     servers = params.get("mcpServers") or []
-    untyped = [
-        {key: value for key, value in each.items() if (key, value) != ("type", "stdio")}
-        if isinstance(each, dict)
-        else each
-        for each in (servers if isinstance(servers, list) else [])
-    ]
-    return {**params, "mcpServers": untyped if isinstance(servers, list) else servers}
+    for each in servers if isinstance(servers, list) else ():
+        if isinstance(each, dict) and each.get("type") == "stdio":
+            del each["type"]
+    return {**params, "mcpServers": servers}
 
 
 def _mcp_server(server: session.McpServer) -> Server:

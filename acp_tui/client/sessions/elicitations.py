@@ -41,7 +41,7 @@ def _fits(field: elicitation.Field, value: Any) -> bool:
         case elicitation.BooleanField():
             return isinstance(value, bool)
         case elicitation.ChoiceField():
-            return value in [choice.value for choice in field.choices]
+            return any(value == choice.value for choice in field.choices)
         case elicitation.MultiChoiceField():
             known = [choice.value for choice in field.choices]
             return isinstance(value, list) and all(item in known for item in value)
