@@ -17,14 +17,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, Literal
 
+from acp_tui.client.agents import configured_agents
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import DEMO, AgentCommand, Package
-from acp_tui.client.agents.configured_agents import (
-    ConfiguredAgent,
-    ConfiguredAgents,
-    config_file,
-    read_configured_agents,
-)
 from acp_tui.client.agents.demo_agent import demo_command, with_project
 from acp_tui.client.agents.installed import Installed, Offer, all_installed, read_installed
 from acp_tui.client.agents.registry import (
@@ -174,7 +169,7 @@ def this_platform() -> str:
 class CatalogueSources:
     """What a catalogue is made from: this user's files and this machine."""
 
-    agents_file: Path = field(default_factory=config_file)
+    agents_file: Path = field(default_factory=configured_agents.config_file)
     registry_file: Path = field(default_factory=registry_file)
     recent_file: Path = field(default_factory=recent_file)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -188,7 +183,7 @@ class CatalogueSources:
 def read_catalogue(place: CatalogueSources | None = None) -> Catalogue:
     """All agents. Blocks while it looks up dozens of programs on PATH."""
     place = place or CatalogueSources()
-    user = read_configured_agents(place.agents_file, place.environ)
+    user = configured_agents.read_configured_agents(place.agents_file, place.environ)
     cached = cached_registry(place.registry_file)
     listed = _all(user, cached, place)
     recent = recent_agents(place.recent_file)
@@ -209,7 +204,7 @@ def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
     if "://" in name:
         return ListedAgent(command_at(name), EntrySource.USER, name)
     place = place or CatalogueSources()
-    user = read_configured_agents(place.agents_file, place.environ)
+    user = configured_agents.read_configured_agents(place.agents_file, place.environ)
     for concerned in ("", name):
         if concerned in user.problems:
             raise user.problems[concerned]
@@ -248,7 +243,9 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     )
 
 
-def _all(user: ConfiguredAgents, cached: CachedRegistry | None, place: CatalogueSources) -> tuple[ListedAgent, ...]:
+def _all(
+    user: configured_agents.ConfiguredAgents, cached: CachedRegistry | None, place: CatalogueSources
+) -> tuple[ListedAgent, ...]:
     """One agent per name. A name in the user's file hides all others, even if its entry is invalid."""
     entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
     of_user = [_of_user(agent, place) for agent in user.agents.values()]
@@ -280,7 +277,7 @@ def _demo() -> ListedAgent:
     return ListedAgent(demo_command(), EntrySource.DEMO, "Demo", about)
 
 
-def _of_user(agent: ConfiguredAgent, place: CatalogueSources) -> ListedAgent:
+def _of_user(agent: configured_agents.ConfiguredAgent, place: CatalogueSources) -> ListedAgent:
     command = agent.command
     programs = [words[0] for words in (*command.proxies, *(() if command.address is not None else (command.argv,)))]
     missing = next((program for program in programs if not place.has(program, command.env)), None)
