@@ -387,11 +387,8 @@ def _disconnected(conversation: Conversation, update: updates.Disconnected) -> C
     let_go = _let_go(conversation)
     if not update.reason:
         return let_go
-    why = (
-        entries.Failure(update.reason, stderr_tail=update.stderr_tail)
-        if update.is_fault
-        else updates.ClientRemark(update.reason)
-    )
+    failure = entries.Failure(update.reason, stderr_tail=update.stderr_tail)
+    why = failure if update.is_fault else updates.ClientRemark(update.reason)
     return Change((*let_go.entries, _append(conversation, why)), let_go.facts)
 
 
@@ -813,13 +810,8 @@ def _answered(conversation: Conversation, update: updates.ElicitationAnswered) -
 
 def _completed(conversation: Conversation, elicitation_id: str) -> Change:
     """Mark a page as done. If the user hasn't agreed yet, the question stays and says there's nothing left to do."""
-    waiting = [
-        elicitation
-        for elicitation in conversation.elicitations.values()
-        if isinstance(elicitation, UrlVisit)
-        and elicitation.elicitation_id == elicitation_id
-        and not elicitation.is_complete
-    ]
+    pages = (each for each in conversation.elicitations.values() if isinstance(each, UrlVisit))
+    waiting = [each for each in pages if each.elicitation_id == elicitation_id and not each.is_complete]
     for visit in waiting:
         conversation.elicitations[visit.key] = replace(visit, is_complete=True)
     visited = conversation.visits.pop(elicitation_id, None)

@@ -88,6 +88,7 @@ _RUNNERS: Final = {
 _MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 """Machine names that the registry spells differently from some systems."""
 _NEAREST: Final = 3
+_ABOUT_DEMO: Final = "A scripted agent to try acp-tui with: no model, no network, and your files stay untouched"
 
 
 class EntrySource(Enum):
@@ -100,15 +101,12 @@ class EntrySource(Enum):
 
     @property
     def shown(self) -> str:
-        return _SOURCES[self]
-
-
-_SOURCES: Final = {
-    EntrySource.USER: "your agents.toml",
-    EntrySource.KNOWN: "known to acp-tui",
-    EntrySource.REGISTRY: "the agent registry",
-    EntrySource.DEMO: "comes with acp-tui",
-}
+        return {
+            "user": "your agents.toml",
+            "known": "known to acp-tui",
+            "registry": "the agent registry",
+            "demo": "comes with acp-tui",
+        }[self.value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +247,8 @@ def _all(
     """One agent per name. A name in the user's file hides all others, even if its entry is invalid."""
     entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
     of_user = [_of_user(agent, place) for agent in user.agents.values()]
-    others = [_demo(), *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values())]
+    others = [ListedAgent(demo_command(), EntrySource.DEMO, "Demo", _ABOUT_DEMO)]
+    others += (_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values())
     taken = {*KNOWN_AGENTS, DEMO, *(known.registry_id for known in KNOWN_AGENTS.values())}
     others += (_of_registry(entry, place) for entry in entries.values() if entry.agent_id not in taken)
     taken.update(entries)
@@ -270,11 +269,6 @@ def _in_order(listed: Iterable[ListedAgent], recent: tuple[str, ...]) -> tuple[L
 
 
 # Each kind of agent
-
-
-def _demo() -> ListedAgent:
-    about = "A scripted agent to try acp-tui with: no model, no network, and your files stay untouched"
-    return ListedAgent(demo_command(), EntrySource.DEMO, "Demo", about)
 
 
 def _of_user(agent: configured_agents.ConfiguredAgent, place: CatalogueSources) -> ListedAgent:
