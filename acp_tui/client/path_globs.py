@@ -57,7 +57,8 @@ class ResolvedPaths:
 
         `globs` are those that will be checked. For any other glob, links are resolved when it's checked.
         """
-        paths = _not_too_many(paths)
+        ends = accumulate(min(len(path), _MAX_PATH) for path in paths)
+        paths = [path for path, end in zip(paths, ends, strict=True) if end <= _MAX_CHARACTERS]
         spelled_roots = dict.fromkeys(map(str, roots))
         self._roots = {names for root in spelled_roots for names in map(_names, _spellings(root))}
         spelled = [place for path in paths for place in _absolute(path, spelled_roots)]
@@ -106,11 +107,6 @@ def is_spelled_in(path: str, glob: str, roots: Iterable[str]) -> bool:
         if found:
             return True
     return False
-
-
-def _not_too_many(paths: Sequence[str]) -> list[str]:
-    ends = accumulate(min(len(path), _MAX_PATH) for path in paths)
-    return [path for path, end in zip(paths, ends, strict=True) if end <= _MAX_CHARACTERS]
 
 
 def _existable(paths: Iterable[str]) -> Iterator[str]:

@@ -85,15 +85,12 @@ def _of_input(call: tool_calls.ToolCall) -> ToolSubject | None:
     raw = call.raw_input
     if not isinstance(raw, Mapping):
         return None
-    place = next((raw[key].strip() for key in _PLACES if _is_said(raw.get(key))), None)
+    said = (value.strip() for key in _PLACES if isinstance(value := raw.get(key), str))
+    place = next(filter(None, said), None)
     # Next to a path or address, "command" is an editor's operation.
     if (call.kind == "execute" or place is None) and (line := command_line(raw)[0].strip()):
         return ToolSubject(line, is_command=True)
     return None if place is None else ToolSubject(place)
-
-
-def _is_said(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def command_line(raw: Mapping[str, Any]) -> tuple[str, set[str]]:

@@ -17,7 +17,7 @@ from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand, behind
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand, expand_path, is_strings, read_toml
-from acp_tui.client.settings.wording import near, shown_name
+from acp_tui.client.settings.wording import shown_name, unknown_keys
 from acp_tui.values import dataclass
 
 EXAMPLE: Final = """\
@@ -72,9 +72,10 @@ def read_configured_agents(file: Path, environ: Mapping[str, str]) -> Configured
     warnings: list[str] = []
     for name, entry in table.items():
         key = f"{file}: agents.{shown_name(name)}"
-        unknown = _unknown_keys(entry, key)
+        is_table = isinstance(entry, dict)
+        unknown = [*unknown_keys(entry, _URL_KEYS if "url" in entry else _KEYS, f"{key}.")] if is_table else []
         try:
-            if not isinstance(entry, dict):
+            if not is_table:
                 raise _wrong(key, "a table")
             agents[name] = _read_agent(name, entry, key, environ)
             warnings += unknown
@@ -241,18 +242,6 @@ def _server_names(entry: Mapping[str, object], key: str) -> tuple[str, ...] | No
     if not is_strings(names):
         raise _wrong(f"{key}.mcp", "a list of strings")
     return tuple(names) if "mcp" in entry else None
-
-
-def _unknown_keys(entry: object, key: str) -> list[str]:
-    if not isinstance(entry, dict):
-        return []
-    known = _URL_KEYS if "url" in entry else _KEYS
-    unknown = {name: near(name, known) for name in entry if name not in known}
-    return [
-        f"{key}.{shown_name(name)} is unknown and ignored; "
-        + (f"did you mean {meant}?" if meant else f"known: {', '.join(known)}")
-        for name, meant in unknown.items()
-    ]
 
 
 def _wrong(key: str, expected: str) -> SettingsError:

@@ -485,7 +485,11 @@ class Session:
         """
         self._require_open()
         option = next((option for option in self.conversation.options if option.option_id == option_id), None)
-        if option is None or not _is_offered(option, value):
+        if isinstance(option, facts.BooleanOption):
+            is_offered = isinstance(value, bool)
+        else:
+            is_offered = option is not None and any(choice.value == value for choice in option.choices)
+        if option is None or not is_offered:
             raise Unsupported(f"the session has no option {option_id!r} with the value {value!r}")
         await self._ask(self.connection.set_option(self.session_id, option, value, self.apply))
 
@@ -670,12 +674,6 @@ async def end_servers(servers: Iterable[LentServer]) -> None:
         async with create_task_group() as ending:
             for server in servers:
                 ending.start_soon(server.end)
-
-
-def _is_offered(option: facts.ConfigOption, value: str | bool) -> bool:
-    if isinstance(option, facts.BooleanOption):
-        return isinstance(value, bool)
-    return any(choice.value == value for choice in option.choices)
 
 
 Attend: TypeAlias = Callable[[Session], object]
