@@ -224,5 +224,4 @@ def branch_of(folder: Path) -> str:
 
 
 def _first_line_of(path: Path) -> str:
-    """The first line of a small text file, otherwise ""."""
     return (read_regular(path, MAX_BYTES) or b"").decode("utf-8", "replace").partition("\n")[0].strip()

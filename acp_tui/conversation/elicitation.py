@@ -19,8 +19,6 @@ class FieldChoice:
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """A text of one or more lines."""
-
     name: str
     title: str | None = None
     description: str | None = None
@@ -94,8 +92,6 @@ Field: TypeAlias = KnownField | UnknownField
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A question answered with values."""
-
     url: ClassVar[str] = ""
     """It leads to no page."""
     key: RequestKey

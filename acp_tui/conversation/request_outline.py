@@ -54,8 +54,6 @@ MAX_IN_ROW: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ShownRequest:
-    """A permission request with everything to show about it."""
-
     request: PermissionRequest
     call: tool_calls.ToolCall
     cwd: str = ""
@@ -126,8 +124,6 @@ RequestPart: TypeAlias = Heading | Remark | CommandToRun | Passage | Row | tool_
 
 
 class _ShellCommand(NamedTuple):
-    """A command as the agent reported it."""
-
     line: str
     """As a shell would read it. May have several lines."""
     cwd: str | None

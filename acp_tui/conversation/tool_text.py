@@ -69,7 +69,6 @@ def subject_of(
 
 
 def _is_name(call: tool_calls.ToolCall) -> bool:
-    """Whether the title is one word or the tool's name."""
     return len(call.shown_title.split()) == 1 or call.shown_title == call.name
 
 
@@ -87,15 +86,12 @@ def _of_input(call: tool_calls.ToolCall) -> ToolSubject | None:
     raw = call.raw_input
     if not isinstance(raw, Mapping):
         return None
-    place = next((raw[key].strip() for key in _PLACES if _is_said(raw.get(key))), None)
+    said = (value.strip() for key in _PLACES if isinstance(value := raw.get(key), str))
+    place = next(filter(None, said), None)
     # Next to a path or address, "command" is an editor's operation.
     if (call.kind == "execute" or place is None) and (line := command_line(raw)[0].strip()):
         return ToolSubject(line, is_command=True)
     return None if place is None else ToolSubject(place)
-
-
-def _is_said(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def command_line(raw: Mapping[str, Any]) -> tuple[str, set[str]]:
@@ -204,7 +200,6 @@ def _behind_fence(lines: list[str], at: int, opened_by: str) -> int:
 
 
 def _with_line_breaks(part: Output | Markdown) -> str:
-    """Return Markdown that keeps the line breaks of paragraphs."""
     return part.text if isinstance(part, Markdown) else _SOFT_BREAK.sub("  \n", part.text)
 
 

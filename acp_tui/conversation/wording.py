@@ -185,7 +185,6 @@ def clock(seconds: float) -> str:
 
 
 def error_words(said: ErrorFacts | None) -> list[str]:
-    """Return the lines of all that an agent says of its error."""
     return [*facts_words(said), *filter(None, [retry_words(said)])] if said is not None else []
 
 

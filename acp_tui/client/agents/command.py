@@ -164,7 +164,6 @@ class AgentCommand:
 
     @property
     def proxy_commands(self) -> tuple[AgentCommand, ...]:
-        """Its proxies, each to be started as the agent is."""
         return tuple(
             AgentCommand(f"proxy {number} ({PurePath(words[0]).name})", words, self.env, sandbox=self.sandbox)
             for number, words in enumerate(self.proxies, 1)

@@ -51,14 +51,12 @@ def recent_file() -> Path:
 
 
 def recent_agents(file: Path) -> tuple[str, ...]:
-    """The names, last used first."""
     content = read_json_state(file)
     names = content if isinstance(content, list) else []
     return tuple(name for name in names if isinstance(name, str))[:MAX_RECENT]
 
 
 def note_used(name: str, file: Path) -> None:
-    """Put this name first."""
     names = [name, *(other for other in recent_agents(file) if other != name)]
     with suppress(OSError):
         write_json_state(file, names[:MAX_RECENT])

@@ -151,7 +151,9 @@ def _looks_like_a_file(path_text: str) -> bool:
 
 def _existing(path_text: str, cwd: Path) -> Path | None:
     try:
-        path = cwd / Path(path_text).expanduser() if _is_in_home(path_text) else cwd / path_text
+        # Only the user's own home, because looking up another user's may query a server.
+        is_in_home = path_text == "~" or path_text.startswith("~/")
+        path = cwd / Path(path_text).expanduser() if is_in_home else cwd / path_text
         path.stat()
         # Readers of a URI may remove `..` textually, which is incorrect after a symbolic link.
         return path.resolve() if ".." in path.parts else path
@@ -159,11 +161,6 @@ def _existing(path_text: str, cwd: Path) -> Path | None:
         return path  # it exists or may exist; reading it reports any problem
     except (OSError, ValueError, RuntimeError):  # no such file, an impossible name, or no home
         return None
-
-
-def _is_in_home(path_text: str) -> bool:
-    """Only the user's own home, because looking up another user's may query a server."""
-    return path_text == "~" or path_text.startswith("~/")
 
 
 def _lines(mention: Mention) -> MentionedLines | None:

@@ -94,7 +94,6 @@ class PathIndex:
         return is_not_in_name
 
     def _children(self, folder: str) -> list[Match]:
-        """The content of a folder, "" for the top level; folders first."""
         start = len(folder)
         children = [self._exact.line(line) for line in self._exact.right_in(folder)]
         children.sort(key=lambda path: (not path.endswith("/"), path.lower()))
@@ -147,7 +146,6 @@ class _Haystack:
         """The start of each line, plus the start of a line after the last."""
 
     def lowered(self) -> _Haystack:
-        """The same lines in lowercase."""
         if self._buffer.isascii():
             lowered = self._buffer.lower()
         else:
@@ -187,7 +185,6 @@ class _Haystack:
             at = stop - 1
 
     def scattered(self, letters: str, is_stale: IsStale) -> Iterator[int]:
-        """The lines that contain the letters in this order."""
         pattern = re.compile(b"\n" + _bytes_in_order(letters))
         rare = self._rare_of(letters)
         hint = re.compile(b"\n" + _bytes_in_order(letter for letter in letters if letter in rare))

@@ -61,7 +61,6 @@ class ExportFacts:
         agent_version: str | None = None,
         sandbox: str = "",
     ) -> Self:
-        """The facts of an export at the current time."""
         exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
         return cls(agent_title, str(cwd), session_id, agent_version, exported_at, title, sandbox)
 
@@ -88,7 +87,6 @@ _KINDS: Final[dict[Role, SectionKind]] = {"user": "user", "agent": "agent", "tho
 
 
 def heading(conversation: Conversation, facts: ExportFacts) -> str:
-    """The title of the page."""
     return facts.title or conversation.title or "Conversation"
 
 

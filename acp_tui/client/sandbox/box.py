@@ -65,7 +65,6 @@ class Box:
         return access is Access.WRITABLE or (access is Access.READABLE and not write)
 
     def holds(self, folder: Path) -> bool:
-        """Whether a session can work in a folder."""
         return self.access(Path(os.path.realpath(folder))) in (Access.READABLE, Access.WRITABLE)
 
     def listed(self, access: Access) -> list[Path]:
@@ -200,8 +199,6 @@ def _is_named(name: str, pattern: str) -> bool:
 
 
 class _Paths:
-    """Spellings of paths in settings."""
-
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = {"HOME": str(Path.home()), **environ}
         self.home = self.real("~")

@@ -36,8 +36,6 @@ class NoEngine(AgentNotRunnable):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How to start a program in a box."""
-
     confinement: Confinement
     environment: Mapping[str, str]
     """For what leads in, complete."""

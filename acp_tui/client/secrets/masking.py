@@ -239,7 +239,6 @@ class Masker:
         return self._hidden(pair)
 
     def _hidden(self, value: Any, *, learns: bool = False) -> Any:
-        """The same shape without its values."""
         match value:
             case str():
                 if learns or (" " not in value and "/" not in value and looks_random(value)):

@@ -143,7 +143,7 @@ class Agent:
         self.phase = Phase.STARTING
         self.on_elicitations: Callable[[], None] | None = None
         """Called when `elicitations` or `visits` change. It may only mark what to redraw."""
-        self._on_phase = start.get("on_phase")
+        self._on_phase: Callable[[Phase], None] = start.get("on_phase", lambda _: None)
         self._offer = policy.within(start.get("offer") or roles.ClientOffer())
         self._policy = policy
         self._recorder: Recorder | None = None
@@ -245,8 +245,7 @@ class Agent:
 
     def _set_phase(self, phase: Phase) -> None:
         self.phase = phase
-        if self._on_phase is not None:
-            self._on_phase(phase)
+        self._on_phase(phase)
 
     @contextmanager
     def _in_phase(self, phase: Phase) -> Iterator[None]:
@@ -392,10 +391,15 @@ class Agent:
 
         If the agent asks the user something during the handshake, the limit no longer applies (R-INIT-10).
         """
+
+        def choose(connection: Connection) -> None:
+            self.connection = connection
+
         self._set_phase(Phase.INITIALIZING)
+        wanted = self.command.protocol or NEWEST
         with anyio.move_on_after(limit_s) as self._start_limit:
             try:
-                agreed = await self._ask(self._handshake())
+                agreed = await self._ask(initialize(self.connection, wanted, choose))
             except (errors.AgentRefused, errors.AgentLost) as error:
                 if _is_no_agent(error):
                     error.hint = NO_AGENT if self._awaited is self.command else NO_PROXY
@@ -410,13 +414,6 @@ class Agent:
         self.auth_methods = agreed.auth_methods
         if self.identity is not None:
             self._table.quirks = self.identity.quirks
-
-    def _handshake(self) -> Awaitable[roles.Agreement]:
-        def choose(connection: Connection) -> None:
-            self.connection = connection
-
-        wanted = self.command.protocol or NEWEST
-        return initialize(self.connection, wanted, choose)
 
     # Logging in and out
 
@@ -524,8 +521,8 @@ class Agent:
         return lent.given
 
     def _lent(self, workplace: roles.Workplace) -> list[LentServer]:
-        ids = [server.server_id for server in workplace.mcp_servers if isinstance(server, roles.AcpServer)]
-        return [self._table.lent[server_id] for server_id in ids if server_id in self._table.lent]
+        ids = (server.server_id for server in workplace.mcp_servers if isinstance(server, roles.AcpServer))
+        return [lent for server_id in ids if (lent := self._table.lent.get(server_id)) is not None]
 
     # Sessions
 
@@ -690,10 +687,7 @@ class Agent:
         with self._in_phase(Phase.OPENING):
             self._table.early.await_new()
             try:
-                session = await self._ask(request)
-            except BaseException:
-                await end_servers(self._lent(workplace))
-                raise
+                session = await self._asked_to_open(workplace, request)
             finally:
                 self._table.early.end_awaiting()
             await self._table.close_retired()
@@ -732,18 +726,20 @@ class Agent:
                 session.apply(update)
 
         call = self.connection.resume_session(session.session_id, workplace, resumed, lambda: None)
-        try:
-            await self._ask(call)
-        except BaseException:
-            await end_servers(self._lent(workplace))
-            raise
+        await self._asked_to_open(workplace, call)
         await end_servers(session.borrow(self._lent(workplace)))
         return session
 
-    async def list_sessions(self, cwd: Path | None = None, cursor: str | None = None) -> SessionPage:
-        """A page of the sessions that the agent knows: all of them, or those of `cwd`.
+    async def _asked_to_open(self, workplace: roles.Workplace, call: Awaitable[T]) -> T:
+        """As `_ask`. If it fails, nothing needs the MCP servers that run here for the session."""
+        try:
+            return await self._ask(call)
+        except BaseException:
+            await end_servers(self._lent(workplace))
+            raise
 
-        Without a cursor, the first page.
+    async def list_sessions(self, cwd: Path | None = None, cursor: str | None = None) -> SessionPage:
+        """A page of the sessions that the agent knows: all of them, or those of `cwd`. Without a cursor, the first.
 
         Raises Unsupported. The agent refuses a cursor that it doesn't know, or no longer (R-SESS-9).
         """
@@ -816,18 +812,12 @@ class Agent:
     # Beyond the protocol
 
     async def send_extension(self, method: str, params: Any) -> Any:
-        """Send an extension request with just these params; return its raw result.
-
-        Raises ValueError for a name without "_".
-        """
+        """Send an extension request with just these params; return its raw result. Raises ValueError without "_"."""
         _require_extension(method)
         return await self._ask(self.connection.peer.request(method, params))
 
     def notify_extension(self, method: str, params: Any) -> None:
-        """Send an extension notification.
-
-        It's dropped if the agent is lost. Raises ValueError for a name without "_".
-        """
+        """Send an extension notification, unless the agent is lost. Raises ValueError for a name without "_"."""
         _require_extension(method)
         with suppress(RpcError):
             self.connection.peer.notify(method, params)

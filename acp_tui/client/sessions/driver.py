@@ -16,15 +16,8 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from acp_tui.client import errors
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.errors import (
-    AgentRefused,
-    AgentUnreachable,
-    AuthenticationRequired,
-    ClientError,
-    SettingsError,
-    Unsupported,
-)
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.consent import policy_of
@@ -46,7 +39,7 @@ from acp_tui.rpc import Tap
 from acp_tui.values import dataclass
 
 T = TypeVar("T")
-LogIn: TypeAlias = Callable[[AuthenticationRequired], Awaitable[bool]]
+LogIn: TypeAlias = Callable[[errors.AuthenticationRequired], Awaitable[bool]]
 """Lets the user log in, and returns whether to try again."""
 Options: TypeAlias = Sequence[tuple[str, str]]
 """What to choose in a session: options by category or ID, and their values."""
@@ -68,13 +61,13 @@ class Additions:
 class FrontEnd(Protocol):
     """Asks and tells the user things, or stands in for the user."""
 
-    async def log_in(self, wanted: AuthenticationRequired) -> bool:
+    async def log_in(self, wanted: errors.AuthenticationRequired) -> bool:
         """Let the user log in. False if it's not worth trying again (R-AUTH-3)."""
 
     async def trusts(self, project: trust.ProjectServers) -> bool | None:
         """Whether the user trusts a project's MCP servers; None if undecided."""
 
-    def say_error(self, error: SettingsError) -> None: ...
+    def say_error(self, error: errors.SettingsError) -> None: ...
 
 
 class LinkedAgent(Protocol):
@@ -91,8 +84,6 @@ class LinkedAgent(Protocol):
 
 @dataclass(slots=True)
 class FrontEndLink:
-    """The agent of one front end."""
-
     agent: Agent | None = None
     additions: Additions = field(default_factory=Additions)
 
@@ -142,7 +133,7 @@ async def logged_in(call: Callable[[], Awaitable[T]], log_in: LogIn) -> T:
     while True:
         try:
             return await call()
-        except AuthenticationRequired as wanted:
+        except errors.AuthenticationRequired as wanted:
             if not wanted.methods or not await log_in(wanted):
                 raise
 
@@ -161,7 +152,7 @@ async def _readable(servers: Awaitable[mcp.ServerList], front: FrontEnd) -> mcp.
     """The servers. A file that can't be used is reported, and the servers of the other file still count."""
     try:
         return await servers
-    except SettingsError as error:
+    except errors.SettingsError as error:
         front.say_error(error)
         return mcp.ServerList()
 
@@ -177,7 +168,7 @@ async def _project_servers(cwd: Path, front: FrontEnd) -> mcp.ServerList:
             state = trust.Trust.TRUSTED if is_trusted else trust.Trust.REJECTED
             try:
                 await to_thread.run_sync(trust.remember, project, state, trust.trust_file())
-            except SettingsError as error:
+            except errors.SettingsError as error:
                 front.say_error(error)  # the answer applies anyway
     return trust.trusted_servers(project, state)
 
@@ -276,7 +267,10 @@ class SessionDriver:
             )
 
     async def go_on(
-        self, earlier: Session, refused: Callable[[AgentRefused], str], show: Callable[[Session], None] | None = None
+        self,
+        earlier: Session,
+        refused: Callable[[errors.AgentRefused], str],
+        show: Callable[[Session], None] | None = None,
     ) -> Session:
         """Continue a session of an earlier process as far as the agent remembers it, otherwise in a new one below it.
 
@@ -306,7 +300,7 @@ class SessionDriver:
                     )
                 )
                 return session
-        except AgentRefused as error:
+        except errors.AgentRefused as error:
             return await self.begin(earlier, refused(error))
         return await self.begin(earlier)
 
@@ -342,7 +336,7 @@ async def keep_mode(session: Session, before: SelectOption, *, is_told: bool = T
     if opened is not None and opened.value != before.value:
         wanted = next((choice for choice in opened.choices if choice.value == before.value), None)
         if wanted is not None and not opened.caution(wanted):
-            with suppress(ClientError):
+            with suppress(errors.ClientError):
                 await session.set_option(opened.option_id, wanted.value)
     kept = now()
     if is_told and (kept is None or kept.value != before.value):
@@ -371,7 +365,7 @@ def _named(options: Sequence[ConfigOption], name: str) -> ConfigOption:
     ]
     if not found:
         offered = ", ".join(option.option_id for option in options) or "none"
-        raise Unsupported(f"the agent has no {name} to choose", hint=f"its options: {offered}")
+        raise errors.Unsupported(f"the agent has no {name} to choose", hint=f"its options: {offered}")
     return found[0]
 
 
@@ -379,12 +373,12 @@ def _value(option: ConfigOption, wanted: str) -> str | bool:
     if isinstance(option, BooleanOption):
         if wanted.lower() in _SWITCHED:
             return _SWITCHED[wanted.lower()]
-        raise Unsupported(f"{option.option_id} can't be {wanted!r}", hint="it is on or off")
+        raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint="it is on or off")
     by_name = {choice.name.lower(): choice.value for choice in option.choices}
     values = [choice.value for choice in option.choices]
     value = wanted if wanted in values else by_name.get(wanted.lower())
     if value is None:
-        raise Unsupported(f"{option.option_id} can't be {wanted!r}", hint=f"it is one of {', '.join(values)}")
+        raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint=f"it is one of {', '.join(values)}")
     return value
 
 
@@ -419,7 +413,7 @@ async def until_connected(
         await sleep(pause_s * uniform(0.8, 1.2))  # the jitter keeps clients from overloading a server that comes back
         try:
             return await go_on()
-        except AgentUnreachable as error:
+        except errors.AgentUnreachable as error:
             if not error.is_temporary:
                 raise
     raise AssertionError("the pauses don't end")

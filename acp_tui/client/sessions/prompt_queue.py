@@ -47,7 +47,6 @@ class PromptQueue:
 
     @property
     def prompts(self) -> Sequence[Prompt]:
-        """The next one first."""
         return tuple(self._prompts)
 
     def add(self, text: str, images: tuple[PastedImage, ...] = (), *, is_first: bool = False) -> None:

@@ -42,7 +42,6 @@ class Schedule(NamedTuple):
 
     @property
     def words(self) -> str:
-        """When and how often, and the prompt."""
         when = clock_time(self.due) if isfinite(self.due) else "your command runs"
         more = f", {self.times} more" if self.every_s else ""
         until = f" until `{self.until}`" if self.until else ""

@@ -134,7 +134,6 @@ class PastSession:
 
     @property
     def shown_agent(self) -> str:
-        """What to call its agent."""
         return self.agent_title or self.agent
 
     @property
@@ -152,7 +151,9 @@ class PastSession:
         """Whether it belongs to the agent that this command starts. An unlisted name stands for many commands."""
         if self.agent != command.name:
             return False
-        return command.is_listed or not self.command or self.command == _masked(command)
+        if command.is_listed or not self.command:
+            return True
+        return self.command == Masker({**os.environ, **command.env}).argv(command.argv)
 
     @property
     def why_not_again(self) -> str:
@@ -293,11 +294,6 @@ def _seconds(told: str | None) -> float | None:
         return datetime.fromisoformat(told or "").timestamp()
     except (ValueError, OverflowError, OSError):  # the last two: years that the system clock can't represent
         return None
-
-
-def _masked(command: AgentCommand) -> tuple[str, ...]:
-    """The command as a recording stores it."""
-    return Masker({**os.environ, **command.env}).argv(command.argv)
 
 
 def line_with(session: RecordedSession, words: str) -> str:

@@ -63,8 +63,6 @@ STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """How acp-tui looks."""
-
     theme: str = setting(
         "",
         "The name of the theme. Empty: acp-tui's light or dark one, to match the terminal's"
@@ -173,8 +171,6 @@ class TraceContext:
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """How agents are run."""
-
     start_limit_s: float = setting(
         300.0,
         "How long an agent may take to answer `initialize`; 0: no limit.",
@@ -314,8 +310,6 @@ class FollowSettings:
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """What becomes of sessions without the terminal."""
-
     host: Literal["always", "ask", "never"] = setting(
         "never",
         "Whether sessions can go on in a host when you leave the screen with Alt+Q: `ask` also asks when you quit while"

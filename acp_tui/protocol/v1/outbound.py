@@ -13,7 +13,6 @@ from acp_tui.protocol.wire import Wire, with_some
 
 
 def initialize_request(protocol_version: int, offer: roles.ClientOffer) -> Wire:
-    """Return the handshake with exactly what the client offers."""
     return {
         "protocolVersion": protocol_version,
         "clientCapabilities": _capabilities(offer),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, assert_never
@@ -19,7 +19,7 @@ from acp_tui.protocol.v1.inbound import Updates, offers_steering
 from acp_tui.protocol.v1.inbound_content import or_unset, read_agent_terminals, read_block, read_location
 from acp_tui.protocol.v1.subagents import read_cancellable, read_message, read_state
 from acp_tui.protocol.v2 import models
-from acp_tui.protocol.v2.patches import Patch, read_git_patch
+from acp_tui.protocol.v2.patches import read_git_patch
 from acp_tui.protocol.wire import decode
 
 T = TypeVar("T")
@@ -96,13 +96,9 @@ def _diff(diff: models.Diff) -> Iterator[tool_calls.ToolCallContent]:
             left.remove(found)
             yield replace(found.diff, path=change.path)
     yield from (file.diff for file in left)
-    if said is not None and (patch is None or not _is_told(patch, diff.changes)):
+    named = {path for change in diff.changes for path in (change.path, change.old_path)}
+    if said is not None and (patch is None or not patch.is_whole or not patch.moved <= named):
         yield tool_calls.BlockContent(Text(said.text))
-
-
-def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
-    """Whether diffs and changes show everything in the patch."""
-    return patch.is_whole and patch.moved <= {path for change in changes for path in (change.path, change.old_path)}
 
 
 def _terminal(report: models.TerminalUpdate) -> updates.TerminalReported:
@@ -295,7 +291,6 @@ def _auth_method(method: models.AuthMethod) -> Iterator[AuthMethod]:
 
 
 def read_new_session(result: Any) -> tuple[SessionId, Updates]:
-    """Return the new session and its initial updates. Raises MalformedMessage."""
     response = decode(models.NewSessionResponse, result)
     return SessionId(response.session_id), _setup(response)
 
