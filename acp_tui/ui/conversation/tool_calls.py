@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Sequence
 from pathlib import PurePath
 from typing import Final
 
@@ -102,7 +101,7 @@ MAX_TOLD: Final = 1_000
 """In characters of a tooltip."""
 
 
-def is_run_member(entry: object, kinds: AbstractSet[str]) -> bool:
+def is_run_member(entry: object, kinds: Collection[str]) -> bool:
     """Whether a call belongs in a run: it is completed, of a quiet kind, and had no permission request."""
     return (
         isinstance(entry, ToolCallEntry)
@@ -122,7 +121,8 @@ def run_lines(entries: Sequence[ToolCallEntry], context: DrawContext) -> list[St
     ]
     width = context.width - len(RAIL) - 2
     words = run_words(entries)
-    worked_on = make_visible_path(", ".join(dict.fromkeys(filter(None, map(_file_of, entries)))))
+    files = (PurePath(_place_of(entry)).name for entry in entries if entry.call.kind == "read")
+    worked_on = make_visible_path(", ".join(dict.fromkeys(filter(None, files))))
     room = width - width_cells(words) - 2
     aside = f"  {cut(worked_on, room)}" if worked_on and room >= MIN_SUBJECT_CELLS else ""
     lines = wrap([(words, context.palette.text), (aside, context.palette.muted)], width)
@@ -156,10 +156,6 @@ _COUNTED: Final[dict[str, Callable[[int], str]]] = {
 def _place_of(entry: ToolCallEntry) -> str:
     """The file that a call works on; "" if the call doesn't say."""
     return entry.call.locations[0].path if entry.call.locations else ""
-
-
-def _file_of(entry: ToolCallEntry) -> str:
-    return PurePath(_place_of(entry)).name if entry.call.kind == "read" else ""
 
 
 class ToolCallDrawing(KeptDrawing):
@@ -298,7 +294,7 @@ class ToolCallDrawing(KeptDrawing):
         # The reason for a failure is for the user, whatever the kind.
         if self._is_open or call.status == tool_calls.FAILED:
             return False
-        return call.kind in context.folds.kinds
+        return call.kind in context.folds.fold_kinds
 
     def _shown(self, lines: int, context: DrawContext) -> int | None:
         """How many lines to show if `lines` are shown when folded; None for all."""
