@@ -40,19 +40,15 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
             if command.cwd is not None:
                 where = "a project of its own" if command.name == DEMO else str(command.cwd)
                 raise UsageError(f"{command.name} works in {where}, so it can't be used with --worktree")
-            cwd = _worktree(cwd, args.worktree)
+            with ExitOnError(ExitCode.ERROR):
+                worktree = asyncio.run(add_worktree(cwd, args.worktree))
+            cwd = Path(worktree.folder)
         return work_with(command, cwd, args.record, is_plain=args.plain, prompt=args.prompt)
     if args.worktree is not None:
         raise UsageError("--worktree needs an agent: acp-tui AGENT --worktree [NAME]")
     if args.plain:
         raise UsageError("--plain needs an agent: acp-tui AGENT --plain; to list them: acp-tui agents")
     return list_agents()
-
-
-def _worktree(cwd: Path, name: str) -> Path:
-    with ExitOnError(ExitCode.ERROR):
-        worktree = asyncio.run(add_worktree(cwd, name))
-    return Path(worktree.folder)
 
 
 def _resume(args: Args, work_with: Callable[..., int]) -> int:

@@ -268,7 +268,10 @@ def _command(command: Wire) -> Wire:
 
 def options_of(session: DemoSession) -> Sequence[Wire]:
     """All options, including modes."""
-    options = [_option(option) for option in session.config_options()]
+    options = [
+        {"configId": option["id"], **{key: value for key, value in option.items() if key != "id"}}
+        for option in session.config_options()
+    ]
     modes = session.modes
     if modes is None or not is_mode(session, MODE):
         return options
@@ -283,10 +286,6 @@ def is_mode(session: DemoSession, option_id: Any) -> bool:
     """Whether this option stands for modes that have no option of their own."""
     categories = [option.get("category") for option in session.config_options()]
     return option_id == MODE and session.modes is not None and MODE not in categories
-
-
-def _option(option: Wire) -> dict[str, Any]:
-    return {"configId": option["id"], **{key: value for key, value in option.items() if key != "id"}}
 
 
 def login_of(method: Wire) -> Wire:

@@ -203,7 +203,9 @@ class ConversationPrinter:
             case entries.ToolCallEntry():
                 self._tell_call(entry_id, entry)
             case entries.Compaction():
-                self._tell_compaction(entry_id, entry)
+                self._others.add(entry_id)
+                status = make_visible_line(entry.error or entry.status.replace("_", " "))
+                self._say(f"the agent is compacting its context: {status}")
             case entries.Subagent(session_id):
                 self._tell_subagent(self._conversation.subagents[SessionId(session_id)])
             case _ if entry_id not in self._others:
@@ -271,11 +273,6 @@ class ConversationPrinter:
         if self._subagents.get(subagent.session_id) != state and subagent.conversation.title:
             self._subagents[subagent.session_id] = state
             self._say(f"subagent {make_visible_line(subagent.conversation.title)}: {state}")
-
-    def _tell_compaction(self, entry_id: entries.EntryId, entry: entries.Compaction) -> None:
-        self._others.add(entry_id)
-        status = make_visible_line(entry.error or entry.status.replace("_", " "))
-        self._say(f"the agent is compacting its context: {status}")
 
     def _say(self, text: str) -> None:
         self._outbox.put(tool_call_text.ours(text), tool_call_text.ACP_TUI)
@@ -357,18 +354,14 @@ def _words(entry: entries.Entry) -> str:
         case ClientRemark(text):
             return make_visible_line(text)
         case entries.Question():
-            return _question_words(entry)
+            values = (make_visible_line(f"{each.name}: {each.value}") for each in entry.values)
+            return "\n".join([f"{answer_words(entry)}: {make_visible_line(entry.message)}", *values])
         case entries.OwnCommand(line):
             return f"you run: {make_visible_line(line)}"
         case UnknownUpdate(kind):
             return f"an update acp-tui doesn't know: {make_visible_line(kind)}"
         case _:
             raise AssertionError(f"{entry} is told as it changes")
-
-
-def _question_words(question: entries.Question) -> str:
-    values = (make_visible_line(f"{each.name}: {each.value}") for each in question.values)
-    return "\n".join([f"{answer_words(question)}: {make_visible_line(question.message)}", *values])
 
 
 def _plan_words(plan: Plan, before: Plan | None) -> str:

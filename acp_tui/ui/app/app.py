@@ -253,18 +253,15 @@ class AcpTuiApp(BaseApp):
 
     def begin_to_follow(self) -> None:
         """Start to notify the user about the tabs, and to follow changes of the settings."""
-        if not self._follows:
-            self._follows = True
-            self._begin_notifying()
-            self.follow_settings()
-
-    def _begin_notifying(self) -> None:
         from acp_tui.ui.app.notifier import Notifier  # loading point: after the first frame
 
-        if not self.is_headless:
-            self._notifier = Notifier(self, partial(write_to_terminal, self))
-            self.tabs.listeners.append(self._notifier.check_tabs)
-            self._notifier.check_tabs()
+        if not self._follows:
+            self._follows = True
+            if not self.is_headless:
+                self._notifier = Notifier(self, partial(write_to_terminal, self))
+                self.tabs.listeners.append(self._notifier.check_tabs)
+                self._notifier.check_tabs()
+            self.follow_settings()
 
     def on_resize(self, event: events.Resize) -> None:
         for agent in self._hub.agents:

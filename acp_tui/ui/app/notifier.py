@@ -164,12 +164,8 @@ class Notifier:
         front = self._app.tabs.front
         if front is None:
             return ""
-        urgent = self._most_urgent
+        urgent = max((tab.state for tab in self._app.tabs), key=URGENCY.index, default=TabState.IDLE)
         if urgent not in TOLD:
             return front.title
         mark, _ = MARKS[urgent]
         return f"{mark.translate(TABLE) if self._app.settings.appearance.ascii else mark} {front.title}"
-
-    @property
-    def _most_urgent(self) -> TabState:
-        return max((tab.state for tab in self._app.tabs), key=URGENCY.index, default=TabState.IDLE)

@@ -48,13 +48,12 @@ class HelpScreen(Dialog[str | None]):
         """A searchable list."""
         is_narrow = self.app.size.width < NARROW_CELLS
         rows = help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)
-        shown: list[PickerRow[Any]] = [row for row in rows if self._is_shown(row.value.where)]
+        shown: list[PickerRow[Any]] = [
+            row for row in rows if row.value.where in self._here or (self._is_all and row.value.where != "replay")
+        ]
         if self._is_all:
             shown += [PickerRow(name, title, group="To read") for name, title in topics().items()]
         yield Frame(Content("Help"), self.KEYS, FilteredList(shown))
-
-    def _is_shown(self, place: Place) -> bool:
-        return place in self._here or (self._is_all and place != "replay")
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Run the command, if it doesn't need another focus; open a topic above the help."""

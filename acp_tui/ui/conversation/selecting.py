@@ -177,7 +177,8 @@ class Selecting:
         place = self._place(line, cell)
         if place is None:
             return
-        strip = self._strip(place)
+        lines = self._column.lines(place.entry)
+        strip = lines[place.row] if place.row < len(lines) else Strip([])
         text = "".join(segment.text for segment in strip)
         starts = [0]
         for character in text:
@@ -236,10 +237,6 @@ class Selecting:
         total = self._column.heights.total
         found = self._column.heights.at(max(0, min(line, total - 1)))
         return None if found is None else CellPosition(*found, max(0, cell))
-
-    def _strip(self, place: CellPosition) -> Strip:
-        lines = self._column.lines(place.entry)
-        return lines[place.row] if place.row < len(lines) else Strip([])
 
 
 def _goes_on(line: Strip) -> bool:

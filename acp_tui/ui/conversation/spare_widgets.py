@@ -83,7 +83,11 @@ class SpareWidgets:
                 made.append(view)
             else:
                 free.remove(view)
-                self._wake(view)
+                if view in self.idle:
+                    self.idle.remove(view)
+                    attach(self._parent, view)
+                    if self._styled.pop(view) != self._styles_seen:
+                        restyle(view)
             self.views[slot.key] = view
         for slot in slots:
             self.views[slot.key].take(slot)
@@ -112,13 +116,6 @@ class SpareWidgets:
     def note_styles(self) -> None:
         """The stylesheet was applied again. Idle widgets missed it."""
         self._styles_seen += 1
-
-    def _wake(self, view: LiveView) -> None:
-        if view in self.idle:
-            self.idle.remove(view)
-            attach(self._parent, view)
-            if self._styled.pop(view) != self._styles_seen:
-                restyle(view)
 
     def _put_aside(self, views: Iterable[LiveView]) -> None:
         for view in views:

@@ -483,7 +483,8 @@ class ConversationView(DetachedOwner, can_focus=True):
                 strips.append(self._finisher.blank(context.width, context.palette.rule if y in thumb_rows else None))
                 y += 1
                 continue
-            marker, ground = self._marker(index, context), self._ground(index)
+            has_cursor = index == self._cursor and self.has_focus_within
+            marker, ground = context.palette.accent if has_cursor else None, self._ground(index)
             for at, line in enumerate(shown):
                 thumb = context.palette.rule if y + at in thumb_rows else None
                 strip = self._finisher.finish(line, context.width, thumb, marker, ground)
@@ -531,9 +532,6 @@ class ConversationView(DetachedOwner, can_focus=True):
             self._spare.note_styles()
             self._entry_contexts.forget()
             self.column.forget_looks()
-
-    def _marker(self, index: int, context: DrawContext) -> Style | None:
-        return context.palette.accent if index == self._cursor and self.has_focus_within else None
 
     def _marked(self, strip: Strip, index: int, row: int, length: int, context: DrawContext) -> Strip:
         """The strip with the matches and the selection highlighted."""
@@ -712,7 +710,11 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     def go_to(self, index: int) -> None:
         """Put the cursor on an entry, and bring it into view."""
-        self._scroll_to_entry(index)
+        top, height = self.column.heights.top(index), self.column.heights.height(index)
+        if top < self.top_line:
+            self.scroll_to_row(index, 0)
+        elif top + height > self.top_line + self.outer_size.height:
+            self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
         self._choose(index)
 
     def go_to_end(self) -> None:
@@ -763,13 +765,6 @@ class ConversationView(DetachedOwner, can_focus=True):
     def _has_lines(self, index: int) -> bool:
         self.column.read(index, lambda: True)  # a piece of it is enough to know
         return self.column.heights.height(index) > 0
-
-    def _scroll_to_entry(self, index: int) -> None:
-        top, height = self.column.heights.top(index), self.column.heights.height(index)
-        if top < self.top_line:
-            self.scroll_to_row(index, 0)
-        elif top + height > self.top_line + self.outer_size.height:
-            self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
 
     def action_toggle_entry(self) -> None:
         if self._cursor is not None:

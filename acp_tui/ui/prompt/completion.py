@@ -555,7 +555,9 @@ class Completion:
             if not place.command:
                 self._run(partial(self.read_templates, place), "completion-templates")
             return
-        files = self._files_of(context.cwd)
+        if self._files is None or self._files.root != context.cwd:
+            self._files = WorkspaceFiles(context.cwd)
+        files = self._files
         if files.is_old and not self._is_reading:
             self._run(partial(self._read, files), "completion-reading")
         self._run(partial(self._look_for_files, place, place.mention, files, context), "completion")
@@ -591,11 +593,6 @@ class Completion:
             self.templates = found
             if place is not None and self._place is not None and self._place.mention is None:
                 self._suggest_at(self._place)
-
-    def _files_of(self, cwd: Path) -> WorkspaceFiles:
-        if self._files is None or self._files.root != cwd:
-            self._files = WorkspaceFiles(cwd)
-        return self._files
 
     def unknown(self, prompt: str) -> str:
         """What to say of a prompt that begins with a command that neither the agent nor acp-tui has; "" for others."""

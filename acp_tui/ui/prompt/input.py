@@ -277,7 +277,7 @@ class PromptInput(DraftArea):
             rejected = self._rejection
             message = self.Submitted(
                 self.draft if rejected is None else reason_prompt(rejected.title, self.draft),
-                is_command=self._is_command,
+                is_command=self._rejection is None and len(self.text.strip()) > 1 and self.text.startswith("!"),
                 is_reason=rejected is not None,
                 is_other_way=is_other_way,
                 images=self.images,
@@ -381,10 +381,6 @@ class PromptInput(DraftArea):
             self.post_message(self.ImagesChanged(images))
 
     # What the draft is for
-
-    @property
-    def _is_command(self) -> bool:
-        return self._rejection is None and len(self.text.strip()) > 1 and self.text.startswith("!")
 
     def clear_draft(self) -> None:
         """Clear the draft after it was sent or dropped.

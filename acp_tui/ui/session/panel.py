@@ -448,7 +448,10 @@ class SessionPanel(Vertical):
             self._show_toast("Notices", f"{before:,} more before these", "information")
         for notice in self.conversation.notices[-min(new, MAX_NOTICES_SHOWN) :]:
             severity = SEVERITIES.get(notice.severity, "information")
-            title, text = (_shortened(each) for each in (notice.title, notice.description or ""))
+            title, text = (
+                (each if len(each) <= MAX_TOAST_CHARACTERS else f"{each[:MAX_TOAST_CHARACTERS]} …")
+                for each in (notice.title, notice.description or "")
+            )
             self._show_toast(make_visible(title), make_visible(text), severity)
 
     def _warn(self, text: str) -> None:
@@ -511,8 +514,3 @@ class SessionPanel(Vertical):
         message.stop()
         self.is_following, self.new_entries = message.is_following, message.new_entries
         self.post_message(self.FactsChanged())
-
-
-def _shortened(text: str) -> str:
-    """The text, short enough that a toast doesn't cover the screen."""
-    return text if len(text) <= MAX_TOAST_CHARACTERS else f"{text[:MAX_TOAST_CHARACTERS]} …"

@@ -258,15 +258,14 @@ class Sidebar(LineView, can_focus=True):
         lines: list[SidebarLine] = []
         for section in self._state.sections:
             if section not in self._drawn:
-                self._drawn[section] = self._section(section, width)
+                palette = palette_for(self.app.current_theme)
+                self._drawn[section] = section_lines(
+                    section, self._state, width, palette, is_folded=section in self._folded
+                )
             lines += [*self._drawn[section], GAP]
         self._lines = [*lines, *self._key_lines(width)]
         self.count_lines(len(self._lines))
         self._keep_cursor()
-
-    def _section(self, section: SidebarSection, width: int) -> list[SidebarLine]:
-        palette = palette_for(self.app.current_theme)
-        return section_lines(section, self._state, width, palette, is_folded=section in self._folded)
 
     def _key_lines(self, width: int) -> list[SidebarLine]:
         if not self.has_focus:

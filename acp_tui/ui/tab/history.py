@@ -319,7 +319,8 @@ class HistoryController:
         if link is None and session.recorded is None:
             return
         opening = Reopening(session, self._index, by_agent=link is not None)
-        if link is not None and link is self._tab.link and self._is_blank:
+        here = self._tab.session
+        if link is not None and link is self._tab.link and here is not None and here.conversation.is_blank:
             await self._tab.show(await opening(self._tab.sessions))
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
@@ -358,11 +359,6 @@ class HistoryController:
             return None
         agreed = await self._tab.ask(RunQuestion(session.command, session.cwd))
         return AgentCommand(session.agent, session.command) if agreed else None
-
-    @property
-    def _is_blank(self) -> bool:
-        """Whether nothing has been said in this tab yet."""
-        return self._tab.session is not None and self._tab.session.conversation.is_blank
 
 
 def _past_in(tab: Tab) -> PastSession | None:

@@ -205,15 +205,11 @@ def last_code(conversation: Conversation) -> list[tuple[str, str]]:
     """The code blocks, each with its language, of the agent's last message that has any."""
     for entry in reversed(conversation.entries):
         if isinstance(entry, Message) and entry.role == "agent" and ("```" in entry.text or "~~~" in entry.text):
-            fences = _fences(entry.text)
+            tokens: list[Any] = MarkdownIt("commonmark").parse(entry.text)
+            fences = [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
             if fences:
                 return fences
     return []
-
-
-def _fences(text: str) -> list[tuple[str, str]]:
-    tokens: list[Any] = MarkdownIt("commonmark").parse(text)
-    return [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
 
 
 def first_line(text: str) -> str:

@@ -277,8 +277,10 @@ class Examination:
         await self._settle()
         await self._try_system_prompts()
         await self._set_options(session)
-        await self._take_turn(session)
-        await self._cancel_turn(session)
+        if await self._prompt(session, self._plan.prompt, self._plan.limit_s):
+            self.report.left_out.append(f"the turn was canceled after {self._plan.limit_s:g} s")
+        if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
+            self.report.left_out.append("no turn was canceled on purpose: it was already over")
         await self._reopen(session)
         if self._agent.capabilities.providers:
             await self._step("providers/list", self._agent.list_providers())
@@ -343,14 +345,6 @@ class Examination:
         for option in list(session.conversation.options):
             for value in _values_to_set(option):
                 await self._step(f"setting {option.name}", session.set_option(option.option_id, value))
-
-    async def _take_turn(self, session: Session) -> None:
-        if await self._prompt(session, self._plan.prompt, self._plan.limit_s):
-            self.report.left_out.append(f"the turn was canceled after {self._plan.limit_s:g} s")
-
-    async def _cancel_turn(self, session: Session) -> None:
-        if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
-            self.report.left_out.append("no turn was canceled on purpose: it was already over")
 
     async def _prompt(self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False) -> bool:
         """Run a turn; return True if it was cancelled, at its time limit or when the first frame arrives."""

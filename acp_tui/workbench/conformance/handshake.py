@@ -202,13 +202,10 @@ class OptionCheck(Check):
                 path = ("session", "configOptions", "boolean")
                 self._judge.check("A-CFG-3", offers(self._scene.offer, path), f"{shown(option.get('id'))} is boolean")
             elif option.get("type") == "select":
-                self._look_at_select(option)
-
-    def _look_at_select(self, option: dict[str, Any]) -> None:
-        values, current = list(_values(option.get("options"))), option.get("currentValue")
-        name = shown(option.get("id"))
-        self._judge.check("A-CFG-1", current in values, f"{name} is {shown(current)}")
-        self._judge.check("A-CFG-2", len(set(values)) == len(values), f"{name} has a value twice")
+                values, current = list(_values(option.get("options"))), option.get("currentValue")
+                name = shown(option.get("id"))
+                self._judge.check("A-CFG-1", current in values, f"{name} is {shown(current)}")
+                self._judge.check("A-CFG-2", len(set(values)) == len(values), f"{name} has a value twice")
 
     def _look_at_commands(self, commands: Any) -> None:
         names = [str(command.get("name")) for command in objects(commands)]

@@ -114,14 +114,11 @@ class MessageCheck(Check):
         if answer.error is not None or method not in RESULTS:
             return
         if answer.result is None:
-            self._look_at_null(answer)
+            what = f"the result of {answer.request.method} is null"
+            _, flaw = read(RESULTS[answer.request.method], {})
+            self._judge.check("A-SHAPE-1" if flaw else "A-SHAPE-2", False, what, answer.request.index)
             return
         self._look_into(f"the result of {method}", RESULTS[method], answer.result)
-
-    def _look_at_null(self, answer: SeenResponse) -> None:
-        what = f"the result of {answer.request.method} is null"
-        _, flaw = read(RESULTS[answer.request.method], {})
-        self._judge.check("A-SHAPE-1" if flaw else "A-SHAPE-2", False, what, answer.request.index)
 
     def _look_into(self, what: str, model: Any, raw: Any) -> None:
         value, flaw = read(model, raw)
@@ -264,7 +261,9 @@ class ValueCheck(Check):
                 self._look_at_update(as_object(params.get("update")))
             case SeenResponse(request=request, result=result) if request.method == v1.SESSION_LIST:
                 for item in objects(as_object(result).get("sessions")):
-                    self._look_at_listed(item)
+                    self._look_at_path(item.get("cwd"))
+                    for directory in as_list(item.get("additionalDirectories")):
+                        self._look_at_path(directory)
 
     def _look_at_update(self, update: dict[str, Any]) -> None:
         match update.get("sessionUpdate"):
@@ -291,11 +290,6 @@ class ValueCheck(Check):
             self._judge.check(
                 "A-CONT-1", _is_base64(data), f"the data of {block['type']} starts with {shown(data[:30])}"
             )
-
-    def _look_at_listed(self, item: dict[str, Any]) -> None:
-        self._look_at_path(item.get("cwd"))
-        for directory in as_list(item.get("additionalDirectories")):
-            self._look_at_path(directory)
 
     def _look_at_path(self, path: Any) -> None:
         if isinstance(path, str):

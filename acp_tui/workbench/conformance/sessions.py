@@ -61,7 +61,12 @@ class SessionCheck(Check):
         if session_id in self._scene.subagents:
             return
         if session is None:
-            self._look_at_stranger(event.method, session_id)
+            if self._scene.opening > 0:
+                self._judge.check("A-SESS-2", False, f"{event.method} came for {shown(session_id)} before the answer")
+            elif self._scene.is_whole and not self._scene.sessions.has_forgotten:
+                self._judge.check(
+                    "A-SESS-1", False, f"{event.method} came for {shown(session_id)}, which was never opened"
+                )
             return
         self._judge.check("A-SESS-1", True, "")
         self._judge.check("A-SESS-2", True, "")
@@ -69,12 +74,6 @@ class SessionCheck(Check):
             self._judge.check("A-SESS-4", False, f"{event.method} came for a closed session", session.closed_in)
         if event.method == v1.SESSION_UPDATE:
             self._look_at_history(session_id, session, as_object(event.params.get("update")))
-
-    def _look_at_stranger(self, method: str, session_id: str) -> None:
-        if self._scene.opening > 0:
-            self._judge.check("A-SESS-2", False, f"{method} came for {shown(session_id)} before the answer")
-        elif self._scene.is_whole and not self._scene.sessions.has_forgotten:
-            self._judge.check("A-SESS-1", False, f"{method} came for {shown(session_id)}, which was never opened")
 
     def _look_at_history(self, session_id: str, session: SessionScene, update: dict[str, Any]) -> None:
         kind = update.get("sessionUpdate")

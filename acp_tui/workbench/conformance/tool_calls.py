@@ -135,7 +135,11 @@ class PermissionCheck(Check):
             case SeenResponse(is_agents=False, request=request) if request.method == v1.SESSION_REQUEST_PERMISSION:
                 self._take_note(event)
             case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE, params=params):
-                self._look_at_outcome(params)
+                update = as_object(params.get("update"))
+                key = (str(params.get("sessionId")), str(update.get("toolCallId")))
+                if key in self._rejected and update.get("status") in ("completed", "failed"):
+                    is_obeyed = update["status"] == "failed"
+                    self._judge.check("A-PERM-8", is_obeyed, f"{shown(key[1])} has completed", self._rejected.pop(key))
 
     def _look_at_options(self, options: list[dict[str, Any]]) -> None:
         self._judge.check("A-PERM-4", bool(options), "there are no options")
@@ -176,13 +180,6 @@ class PermissionCheck(Check):
         if str(chosen.get("kind")).startswith("reject"):
             call_id = str(as_object(params.get("toolCall")).get("toolCallId"))
             self._rejected[str(params.get("sessionId")), call_id] = answer.index
-
-    def _look_at_outcome(self, params: dict[str, Any]) -> None:
-        update = as_object(params.get("update"))
-        key = (str(params.get("sessionId")), str(update.get("toolCallId")))
-        if key in self._rejected and update.get("status") in ("completed", "failed"):
-            is_obeyed = update["status"] == "failed"
-            self._judge.check("A-PERM-8", is_obeyed, f"{shown(key[1])} has completed", self._rejected.pop(key))
 
 
 USES: Final = (v1.TERMINAL_OUTPUT, v1.TERMINAL_WAIT_FOR_EXIT, v1.TERMINAL_KILL, v1.TERMINAL_RELEASE)
@@ -235,18 +232,15 @@ class ElicitationCheck(Check):
     def see(self, event: Event) -> None:
         match event:
             case SeenRequest(is_agents=True, method=v1.ELICITATION_CREATE, params={"mode": "url"} as params):
-                self._look_at_page(params)
+                self._pages[str(params.get("elicitationId"))] = None
+                url = str(params.get("url"))
+                self._judge.check("A-ELIC-4", url.startswith(("https://", "http://")), f"the address is {shown(url)}")
             case SeenRequest(is_agents=True, method=v1.ELICITATION_CREATE, params=params):
                 self._look_at_form(as_object(params.get("requestedSchema")))
             case SeenNotification(is_agents=True, method=v1.ELICITATION_COMPLETE, params=params):
                 page = str(params.get("elicitationId"))
                 text = f"no request has the elicitationId {shown(page)}"
                 self._judge.check("A-ELIC-3", self._pages.may_know(page), text)
-
-    def _look_at_page(self, params: dict[str, Any]) -> None:
-        self._pages[str(params.get("elicitationId"))] = None
-        url = str(params.get("url"))
-        self._judge.check("A-ELIC-4", url.startswith(("https://", "http://")), f"the address is {shown(url)}")
 
     def _look_at_form(self, form: dict[str, Any]) -> None:
         fields = as_object(form.get("properties"))

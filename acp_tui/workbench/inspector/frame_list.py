@@ -118,7 +118,7 @@ class FrameList(LineView, can_focus=True):
         self.count_lines(self.total)
         if self.follows:
             self.go_to_line(self.total)
-            self._put_cursor(self._last)
+            self._put_cursor(self._at(self.total - 1))
         else:
             self.go_to_line(self._inspection.ordinal_of(self._anchor))
             if self.cursor < 0:
@@ -208,10 +208,6 @@ class FrameList(LineView, can_focus=True):
             self._show_rows()
 
     # The cursor
-
-    @property
-    def _last(self) -> int:
-        return self._at(self.total - 1)
 
     def _at(self, ordinal: int) -> int:
         """The position of the frame shown there, or of the nearest; -1 if there are none."""

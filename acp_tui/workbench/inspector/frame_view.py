@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import ClassVar, Final
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events, on
 from textual.binding import BindingType
 from textual.strip import Strip
@@ -35,7 +34,14 @@ MAX_INDENT_SHARE: Final = 3
 def drawn(line: OutlineLine, width: int, palette: Palette) -> list[Strip]:
     """The rows of a line. Rows after the first are indented further."""
     indent = min(line.depth * INDENT, width // MAX_INDENT_SHARE)
-    styles = _styles(palette)
+    styles = {
+        Role.KEY: palette.syntax_tag,
+        Role.TEXT: palette.syntax_string,
+        Role.NUMBER: palette.syntax_number,
+        Role.WORD: palette.syntax_keyword,
+        Role.SIGN: palette.syntax_operator,
+        Role.ASIDE: palette.muted,
+    }
     spans = [(make_visible_line(text), styles[role]) for text, role in line.pieces]
     return [
         Strip([Segment(" " * (indent if first else indent + INDENT)), *segments])
@@ -47,17 +53,6 @@ def _folded(spans: list[Span], width: int) -> Iterator[tuple[bool, list[Segment]
     ranges = fold("".join(text for text, _ in spans), width)
     for at, segments in enumerate(cut_spans(spans, ranges)):
         yield at == 0, segments
-
-
-def _styles(palette: Palette) -> dict[Role, Style]:
-    return {
-        Role.KEY: palette.syntax_tag,
-        Role.TEXT: palette.syntax_string,
-        Role.NUMBER: palette.syntax_number,
-        Role.WORD: palette.syntax_keyword,
-        Role.SIGN: palette.syntax_operator,
-        Role.ASIDE: palette.muted,
-    }
 
 
 WAYS: Final = {

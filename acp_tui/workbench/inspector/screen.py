@@ -27,7 +27,6 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.replay.timeline import growth_of
 from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect_file
-from acp_tui.workbench.inspect.index import IndexRow
 from acp_tui.workbench.inspect.search import Query, Term, read_query, toggled
 from acp_tui.workbench.inspector.frame_list import FrameList
 from acp_tui.workbench.inspector.frame_view import FrameView
@@ -126,11 +125,6 @@ class InspectorScreen(Screen[None]):
             self._warn(f"The frame can't be read: {error.strerror or error}")
             return None
 
-    @property
-    def _row(self) -> IndexRow | None:
-        index, cursor = self._inspection.index, self._list.cursor
-        return index.row(cursor) if index.first <= cursor < index.end else None
-
     def _tell(self) -> None:
         keys, width = keys_in_force(self).hint(KEYS), self._standing.content_size.width
         progress = progress_line(self._inspection, follows=self._list.follows, keys=keys, width=width)
@@ -168,7 +162,8 @@ class InspectorScreen(Screen[None]):
 
     def action_partner(self) -> None:
         """Go from a request to its response or back, even if the filter hides it."""
-        row = self._row
+        index, cursor = self._inspection.index, self._list.cursor
+        row = index.row(cursor) if index.first <= cursor < index.end else None
         if row is None or row.partner is None:
             self.notify("This frame has no counterpart.")
             return

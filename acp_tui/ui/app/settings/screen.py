@@ -104,7 +104,9 @@ def _short_value(one: DeclaredSetting, value: object) -> str:
 def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
     """What the item is, its allowed values, and where its value comes from, as lines."""
     if item.command is not None:
-        return _about_keys(item.command, keymap)
+        usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[item.command.id])) or "none"
+        first = f"{item.command.title}: {item.command.help}" if item.command.help else item.command.title
+        return [first, f"{PLACES[item.command.where]} · usual: {usual}", *key_notes(item.command, keymap)]
     if item.one is None:
         return [READ_ELSEWHERE[item.key], "Enter opens the file in your editor."]
     about = item.one.setting
@@ -116,12 +118,6 @@ def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
         yours = set_value(value_at(live.user.settings, item.key))
         lines.append(f"{live.project_file} decides here; yours: {yours}")
     return lines if item.is_editable else [*lines, "Enter opens the file in your editor."]
-
-
-def _about_keys(command: Command, keymap: Keymap) -> list[str]:
-    usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[command.id])) or "none"
-    first = f"{command.title}: {command.help}" if command.help else command.title
-    return [first, f"{PLACES[command.where]} · usual: {usual}", *key_notes(command, keymap)]
 
 
 def written_value(item: Item, settings: Settings, keymap: Keymap) -> str:
