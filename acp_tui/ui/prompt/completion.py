@@ -17,14 +17,8 @@ from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widget import Widget
 
+from acp_tui.client.completion import workspace_files
 from acp_tui.client.completion.matching import Match, PartialMention, being_written, fit, mention_of
-from acp_tui.client.completion.workspace_files import (
-    FileExcerpt,
-    WorkspaceFiles,
-    command_named_in,
-    is_written_out,
-    peek,
-)
 from acp_tui.client.prompts.templates import Template, templates
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
@@ -220,7 +214,7 @@ Row: TypeAlias = Suggestion | InfoRow
 
 
 async def rows_for(
-    writing: PartialMention, files: WorkspaceFiles, recent: Sequence[str], is_stale: Callable[[], bool]
+    writing: PartialMention, files: workspace_files.WorkspaceFiles, recent: Sequence[str], is_stale: Callable[[], bool]
 ) -> list[Row]:
     """What to suggest for a mention being written. May take a while; it gives up when `is_stale()`."""
 
@@ -230,7 +224,7 @@ async def rows_for(
         return list(_suggestions(files.find(writing.path, recent, is_stale)))
 
     rows = await to_thread.run_sync(look, abandon_on_cancel=True)
-    if rows or writing.lines is not None or is_written_out(writing.path):
+    if rows or writing.lines is not None or workspace_files.is_written_out(writing.path):
         return rows
     return [NONE_FOUND if files.is_read else READING]
 
@@ -253,15 +247,15 @@ def _lines_of(root: Path, writing: PartialMention, lines: str) -> list[Row]:
         path = Path(writing.path).expanduser() if writing.path.startswith("~/") else root / writing.path
     except RuntimeError:  # there is no home folder
         return []
-    seen = peek(path, lines, PEEKED_LINES)
+    seen = workspace_files.peek(path, lines, PEEKED_LINES)
     return [] if seen is None else [InfoRow(writing.path, _count(seen)), *_numbered(seen)]
 
 
-def _count(seen: FileExcerpt) -> str:
+def _count(seen: workspace_files.FileExcerpt) -> str:
     return f"{seen.count:,}{' or more' if seen.is_cut else ''} line{'' if seen.count == 1 else 's'}"
 
 
-def _numbered(seen: FileExcerpt) -> Iterator[InfoRow]:
+def _numbered(seen: workspace_files.FileExcerpt) -> Iterator[InfoRow]:
     width = len(str(seen.lines[-1][0])) if seen.lines else 0
     for number, text in seen.lines:
         yield InfoRow(f"{number:>{width}} │ {text.expandtabs(4)}")
@@ -419,7 +413,7 @@ class Completion:
         self._prompt = prompt
         self._context = context
         self._list = SuggestionList(self._choose_clicked)
-        self._files: WorkspaceFiles | None = None
+        self._files: workspace_files.WorkspaceFiles | None = None
         self._is_reading = False
         self._commands: tuple[object, object, Commands] | None = None
         """Those for the agent's commands and the templates."""
@@ -556,7 +550,7 @@ class Completion:
                 self._run(partial(self.read_templates, place), "completion-templates")
             return
         if self._files is None or self._files.root != context.cwd:
-            self._files = WorkspaceFiles(context.cwd)
+            self._files = workspace_files.WorkspaceFiles(context.cwd)
         files = self._files
         if files.is_old and not self._is_reading:
             self._run(partial(self._read, files), "completion-reading")
@@ -567,7 +561,7 @@ class Completion:
         self._prompt.run_worker(work, group=group, exclusive=True)
 
     async def _look_for_files(
-        self, place: _Place, mention: PartialMention, files: WorkspaceFiles, context: CompletionContext
+        self, place: _Place, mention: PartialMention, files: workspace_files.WorkspaceFiles, context: CompletionContext
     ) -> None:
         conversation = context.conversation
         recent = recent_paths(conversation, files.root) if conversation is not None and not mention.path else ()
@@ -575,7 +569,7 @@ class Completion:
         if self._place is place:
             self._show(place, rows)
 
-    async def _read(self, files: WorkspaceFiles) -> None:
+    async def _read(self, files: workspace_files.WorkspaceFiles) -> None:
         """Read the files. If they or the workspace changed, search again for an open list."""
         self._is_reading = True
         try:
@@ -596,7 +590,7 @@ class Completion:
 
     def unknown(self, prompt: str) -> str:
         """What to say of a prompt that begins with a command that neither the agent nor acp-tui has; "" for others."""
-        name = command_named_in(prompt)
+        name = workspace_files.command_named_in(prompt)
         return self._known_commands(self._context()).unknown(name) if name else ""
 
     def _known_commands(self, context: CompletionContext) -> Commands:

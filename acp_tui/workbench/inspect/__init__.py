@@ -20,15 +20,7 @@ from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance import Finding, Frame, Linter
 from acp_tui.workbench.conformance.rule import read_json
-from acp_tui.workbench.inspect.index import (
-    FrameIndex,
-    IndexedLine,
-    IndexRow,
-    LineSummary,
-    MessageKind,
-    glimpse,
-    read_entry,
-)
+from acp_tui.workbench.inspect import index
 from acp_tui.workbench.inspect.outline import OutlineLine, outline
 from acp_tui.workbench.inspect.search import Query, Search
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LineSource, LiveSource
@@ -53,7 +45,7 @@ T = TypeVar("T")
 class Detail:
     """One whole line, without secrets."""
 
-    row: IndexRow
+    row: index.IndexRow
     line: LoggedLine
     outline: Sequence[OutlineLine] | None
     """None: it isn't JSON."""
@@ -75,7 +67,7 @@ class Progress:
     """Lines that break a rule."""
     is_reading: bool
     waiting: int
-    foremost: IndexRow | None
+    foremost: index.IndexRow | None
     """The agent's oldest one, or the client's if there is none."""
 
 
@@ -84,7 +76,7 @@ class Inspection:
 
     def __init__(self, source: LineSource, mask: Mask) -> None:
         self.source = source
-        self.index = FrameIndex(source.first)
+        self.index = index.FrameIndex(source.first)
         self.mask = mask
         self.listener: Callable[[], None] = lambda: None
         """Called when there may be something new to show."""
@@ -96,7 +88,7 @@ class Inspection:
         """Why nothing more can be read."""
         self._filter: Search | None = None
         self._linting = Linting(source.first)
-        self._glimpses: OrderedDict[int, LineSummary] = OrderedDict()
+        self._glimpses: OrderedDict[int, index.LineSummary] = OrderedDict()
         self._wanted: Sequence[int] = ()
         self._has_more = False
         self._woken = anyio.Event()
@@ -140,7 +132,7 @@ class Inspection:
         start, lines = await self.source.read_on()
         self._has_more = len(lines) >= SLICE_LINES
         if start > self.index.end:  # so many arrived that some were gone before they could be read
-            self.index = FrameIndex(start)
+            self.index = index.FrameIndex(start)
             self.show_only(self.query)
             self._forget()
         if lines:
@@ -151,10 +143,10 @@ class Inspection:
             self._forget()
         return bool(lines)
 
-    def _entries(self, lines: Sequence[LoggedLine]) -> list[IndexedLine]:
+    def _entries(self, lines: Sequence[LoggedLine]) -> list[index.IndexedLine]:
         for line in lines:
             self.mask.learn(line)
-        return [read_entry(line) for line in lines]
+        return [index.read_entry(line) for line in lines]
 
     def _forget(self) -> None:
         """Drop the oldest lines, which a running agent's log no longer has."""
@@ -235,21 +227,21 @@ class Inspection:
             foremost=None if foremost is None else self.index.row(foremost),
         )
 
-    def waited_s(self, row: IndexRow) -> float | None:
+    def waited_s(self, row: index.IndexRow) -> float | None:
         """How long a request has been waiting; None if no response will come."""
         now_s = self.source.now_s
         return None if now_s is None else max(now_s - row.at_s, 0.0)
 
     # Single lines
 
-    def is_new(self, row: IndexRow) -> bool:
+    def is_new(self, row: index.IndexRow) -> bool:
         """Whether more is known about the line now."""
         return self.index.first <= row.position < self.index.end and self.index.row(row.position) != row
 
-    def rows(self, start: int, stop: int) -> list[IndexRow]:
+    def rows(self, start: int, stop: int) -> list[index.IndexRow]:
         return [self.index.row(self.position_of(at)) for at in range(max(start, 0), min(stop, self.count))]
 
-    def glimpse(self, position: int) -> LineSummary | None:
+    def glimpse(self, position: int) -> index.LineSummary | None:
         """A summary of the line; None if it hasn't been read yet."""
         return self._glimpses.get(position)
 
@@ -265,7 +257,7 @@ class Inspection:
             return False
         lines = await self._shown(await self.source.lines_at(wanted))
         found = await _done(lines.values(), partial(_glimpses, lines))
-        self._glimpses.update({position: found.get(position, LineSummary()) for position in wanted})
+        self._glimpses.update({position: found.get(position, index.LineSummary()) for position in wanted})
         while len(self._glimpses) > KEPT_GLIMPSES:
             self._glimpses.popitem(last=False)
         return True
@@ -290,15 +282,15 @@ class Inspection:
         if not self.index.first <= position < self.index.end:
             return False
         row = self.index.row(position)
-        return row.form is MessageKind.RESPONSE and row.label.method == FORM
+        return row.form is index.MessageKind.RESPONSE and row.label.method == FORM
 
 
 def _hidden(mask: Mask, lines: Mapping[int, LoggedLine], forms: Container[int]) -> dict[int, LoggedLine]:
     return {at: mask.hidden(line, is_answer_to_form=at in forms) for at, line in lines.items()}
 
 
-def _glimpses(lines: Mapping[int, LoggedLine]) -> dict[int, LineSummary]:
-    return {position: glimpse(line) for position, line in lines.items()}
+def _glimpses(lines: Mapping[int, LoggedLine]) -> dict[int, index.LineSummary]:
+    return {position: index.glimpse(line) for position, line in lines.items()}
 
 
 async def _done(lines: Collection[LoggedLine], work: Callable[[], T]) -> T:
