@@ -298,7 +298,7 @@ def put_comments_into(prompt: PromptInput) -> None:
 class ReviewScreen(ModalScreen[None]):
     """Reviews one file at a time."""
 
-    PLACE: ClassVar[Place] = "diff"
+    PLACE: Final = "diff"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
     BINDINGS: ClassVar[list[BindingType]] = [
         *CLOSING,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -19,7 +18,6 @@ from acp_tui.client.form_answers import Raw, pattern_note, shortened
 from acp_tui.client.secrets.questions import field_asks_for_secret
 from acp_tui.conversation import elicitation
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import STEPS, bindings_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import GAP, MAX_NUMBERED, NO_ROW, PickerRow, RowList
@@ -31,8 +29,8 @@ MAX_ROWS: Final = 8
 class ChoiceRows(RowList, can_focus=True):
     """Rows to choose from. There is no cursor until the user moves it."""
 
-    PLACE: ClassVar[Place] = "choices"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, place=PLACE)
+    PLACE: Final = "choices"
+    BINDINGS = bindings_of(*STEPS, place=PLACE)
     mark_cells = 4
 
     class Moved(Message):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
@@ -25,7 +25,6 @@ from acp_tui.conversation import GUARD_S, elicitation
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
@@ -65,8 +64,8 @@ class FormCard(VerticalScroll, can_focus=True):
 
     DEFAULT_CSS = "FormCard { height: auto; }"
 
-    PLACE: ClassVar[Place] = "question"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, *PAGES, "read_on", place=PLACE)
+    PLACE: Final = "question"
+    BINDINGS = bindings_of(*STEPS, *PAGES, "read_on", place=PLACE)
 
     def __init__(
         self,

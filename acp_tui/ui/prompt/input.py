@@ -6,14 +6,13 @@ import shlex
 from collections.abc import Container, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
 from anyio import to_thread
 from rich.cells import cell_len
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -23,7 +22,6 @@ from textual.widgets import Static
 from textual.widgets.text_area import EditResult
 
 from acp_tui.conversation.wording import reason_prompt
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import PAGES, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
@@ -139,8 +137,8 @@ class PromptInput(DraftArea):
 
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
-    PLACE: ClassVar[Place] = "prompt"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*PAGES, place=PLACE)
+    PLACE: Final = "prompt"
+    BINDINGS = bindings_of(*PAGES, place=PLACE)
 
     class Submitted(Message):
         """The user wants to send this text from the draft. If it isn't sent after all, pass it to `take_back`."""

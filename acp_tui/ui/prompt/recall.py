@@ -25,7 +25,6 @@ from acp_tui.client.prompts import DraftKey, PastPrompt, PromptHistory, PromptMe
 from acp_tui.client.sessions.prompt_queue import Prompt
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, short_folder, short_time
@@ -149,7 +148,7 @@ class HistorySearch(Vertical):
     HistorySearch Horizontal > Static { width: auto; }
     """
 
-    PLACE: ClassVar[Place] = "history"
+    PLACE: Final = "history"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(place=PLACE),
         *bindings_of(*STEPS, *PAGES, has_priority=True),  # before the field

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import islice
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events, on
-from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
@@ -19,7 +18,6 @@ from acp_tui.conversation.facts import Plan, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import count_words, cut_left, note_in_place_of_counts
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.conversation.subagents import GLYPHS, state_style
@@ -201,8 +199,8 @@ class Sidebar(LineView, can_focus=True):
     FOCUS_ON_CLICK = False
     DEFAULT_CSS = "Sidebar { dock: right; height: 100%; }"
 
-    PLACE: ClassVar[Place] = "sidebar"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
+    PLACE: Final = "sidebar"
+    BINDINGS = bindings_of(*MOVING, place=PLACE)
 
     class FileChosen(Message):
         """Posted when the user wants to see how this file has changed."""

@@ -6,7 +6,6 @@ from typing import ClassVar, Final
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -40,9 +39,9 @@ class FrameList(LineView, can_focus=True):
     """Follows the end while the cursor is on the last frame."""
 
     ALLOW_SELECT = False
-    PLACE: ClassVar[Place] = "frames"
+    PLACE: Final = "frames"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("read_on", *MOVING, place=PLACE)
+    BINDINGS = bindings_of("read_on", *MOVING, place=PLACE)
     virtual_size = Reactive(Size(0, 0))
     """Textual's would lay out the screen for each frame that arrives."""
 

@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 
 from rich.segment import Segment
 from textual import events, on
-from textual.binding import BindingType
 from textual.strip import Strip
 
 from acp_tui.client.transcript.frame_log import LineKind
@@ -66,7 +65,7 @@ WAYS: Final = {
 class FrameView(LineView, can_focus=True):
     ALLOW_SELECT = False
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("read_on", *MOVING)
+    BINDINGS = bindings_of("read_on", *MOVING)
 
     def __init__(self) -> None:
         super().__init__(id="frame")

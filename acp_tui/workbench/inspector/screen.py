@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from anyio import to_thread
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
 from textual.timer import Timer
@@ -20,7 +19,6 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
@@ -54,8 +52,8 @@ class InspectorScreen(Screen[None]):
     """Inspects one agent or one recording."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - Textual has no ClassVar here either
-    PLACE: ClassVar[Place] = "inspector"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "inspector"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, inspection: Inspection, title: str, *, grows: Path | None = None) -> None:
         """`grows` is a recording that may still grow, None for a running agent."""

@@ -10,11 +10,10 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
@@ -30,7 +29,7 @@ from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.app.settings.follower import LiveSettings, Origin
-from acp_tui.ui.commands.command import PLACES, Command, Place
+from acp_tui.ui.commands.command import PLACES, Command
 from acp_tui.ui.commands.help import key_notes
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, keymap_of, parse_key, shown_key, written_key
 from acp_tui.ui.commands.keys import keys_in_force
@@ -193,8 +192,8 @@ _SWITCH: Final = ("true", "false")
 class SettingEditor(Dialog[object]):
     """Returns the value to write, RESET, or None to leave the setting unchanged."""
 
-    PLACE: ClassVar[Place] = "setting"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "setting"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
         """`value` is the current value as text."""
@@ -274,8 +273,8 @@ KEYS: Final = "{list_choose} change · {settings_reset} default · {settings_fil
 class SettingsScreen(Dialog[None]):
     """Shows the settings until the user presses Esc."""
 
-    PLACE: ClassVar[Place] = "settings"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "settings"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, live: LiveSettings, choose_theme: ChooseTheme) -> None:
         """`choose_theme` lets the user preview themes, and saves the chosen one."""
