@@ -54,23 +54,6 @@ class Detail:
     """Whether its source has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    lines: int
-    """The total number of lines."""
-    gone: int
-    """How many of them are no longer available."""
-    shown: int
-    searched: int
-    checked: int
-    breaches: int
-    """Lines that break a rule."""
-    is_reading: bool
-    waiting: int
-    foremost: index.IndexRow | None
-    """The agent's oldest one, or the client's if there is none."""
-
-
 class Inspection:
     """The lines of one source, the filter, and its progress."""
 
@@ -87,10 +70,11 @@ class Inspection:
         self.failure = ""
         """Why nothing more can be read."""
         self._filter: Search | None = None
-        self._linting = Linting(source.first)
+        self.linting = Linting(source.first)
         self._glimpses: OrderedDict[int, index.LineSummary] = OrderedDict()
         self._wanted: Sequence[int] = ()
-        self._has_more = False
+        self.has_more = False
+        """Whether more is there to be read."""
         self._woken = anyio.Event()
 
     # The work
@@ -118,7 +102,7 @@ class Inspection:
         try:
             done = [await self._read_glimpses(), await self._read()]
             done.append(await self._search())
-            if not (self._has_more or done[-1]):
+            if not (self.has_more or done[-1]):
                 done.append(await self._check())
         except OSError as error:
             self.failure = f"The rest can't be read: {error.strerror or error}"
@@ -130,23 +114,22 @@ class Inspection:
 
     async def _read(self) -> bool:
         start, lines = await self.source.read_on()
-        self._has_more = len(lines) >= SLICE_LINES
+        self.has_more = len(lines) >= SLICE_LINES
         if start > self.index.end:  # so many arrived that some were gone before they could be read
             self.index = index.FrameIndex(start)
             self.show_only(self.query)
             self._forget()
         if lines:
-            answered = self.index.add(await _done(lines, partial(self._entries, lines)))
+            answered = self.index.add(await _done(lines, lambda: list(map(self._entry, lines))))
             if self._filter is not None:
                 self._filter.settle(answered)
         if self.index.drop_before(self.source.first):
             self._forget()
         return bool(lines)
 
-    def _entries(self, lines: Sequence[LoggedLine]) -> list[index.IndexedLine]:
-        for line in lines:
-            self.mask.learn(line)
-        return [index.read_entry(line) for line in lines]
+    def _entry(self, line: LoggedLine) -> index.IndexedLine:
+        self.mask.learn(line)
+        return index.read_entry(line)
 
     def _forget(self) -> None:
         """Drop the oldest lines, which a running agent's log no longer has."""
@@ -159,7 +142,7 @@ class Inspection:
         search = self._filter
         if search is None:
             return False
-        start, limit = search.examined, self._linting.examined if search.needs_findings else self.index.end
+        start, limit = search.examined, self.linting.examined if search.needs_findings else self.index.end
         stop = min(limit, start + (SEARCHED_TEXTS if search.words else SEARCHED_LINES))
         if stop <= start:
             return False
@@ -170,10 +153,10 @@ class Inspection:
         return True
 
     async def _check(self) -> bool:
-        start, linting = self._linting.examined, self._linting
+        start, linting = self.linting.examined, self.linting
         if start < self.source.first:
             # Some lines are gone, so start over as if these were the first.
-            self._linting = linting = Linting(self.source.first)
+            self.linting = linting = Linting(self.source.first)
             start = linting.examined
         lines = await self.source.lines_at(range(start, min(start + CHECKED_LINES, self.index.end)))
         for note in await to_thread.run_sync(linting.feed, lines):
@@ -213,19 +196,9 @@ class Inspection:
         return ordinal < self.count and self.position_of(ordinal) == position
 
     @property
-    def progress(self) -> Progress:
-        foremost = self.index.foremost
-        return Progress(
-            lines=self.index.end,
-            gone=self.source.first,
-            shown=self.count,
-            searched=self.index.end if self._filter is None else self._filter.examined,
-            checked=self._linting.examined,
-            breaches=len(self.notes),
-            is_reading=self._has_more,
-            waiting=self.index.waiting,
-            foremost=None if foremost is None else self.index.row(foremost),
-        )
+    def searched(self) -> int:
+        """The position after the last line searched."""
+        return self.index.end if self._filter is None else self._filter.examined
 
     def waited_s(self, row: index.IndexRow) -> float | None:
         """How long a request has been waiting; None if no response will come."""
@@ -256,7 +229,7 @@ class Inspection:
         if not wanted:
             return False
         lines = await self._shown(await self.source.lines_at(wanted))
-        found = await _done(lines.values(), partial(_glimpses, lines))
+        found = await _done(lines.values(), lambda: {at: index.glimpse(line) for at, line in lines.items()})
         self._glimpses.update({position: found.get(position, index.LineSummary()) for position in wanted})
         while len(self._glimpses) > KEPT_GLIMPSES:
             self._glimpses.popitem(last=False)
@@ -274,8 +247,12 @@ class Inspection:
         """Mask secrets."""
         if not self.mask.is_needed or not lines:
             return lines
-        forms = {position for position in lines if self._answers_form(position)}
-        return await _done(lines.values(), partial(_hidden, self.mask, lines, forms))
+        answers = {position: self._answers_form(position) for position in lines}
+
+        def masked() -> Mapping[int, LoggedLine]:
+            return {at: self.mask.hidden(line, is_answer_to_form=answers[at]) for at, line in lines.items()}
+
+        return await _done(lines.values(), masked)
 
     def _answers_form(self, position: int) -> bool:
         """Whether the line answers a form. Only its request tells."""
@@ -283,14 +260,6 @@ class Inspection:
             return False
         row = self.index.row(position)
         return row.form is index.MessageKind.RESPONSE and row.label.method == FORM
-
-
-def _hidden(mask: Mask, lines: Mapping[int, LoggedLine], forms: Container[int]) -> dict[int, LoggedLine]:
-    return {at: mask.hidden(line, is_answer_to_form=at in forms) for at, line in lines.items()}
-
-
-def _glimpses(lines: Mapping[int, LoggedLine]) -> dict[int, index.LineSummary]:
-    return {position: index.glimpse(line) for position, line in lines.items()}
 
 
 async def _done(lines: Collection[LoggedLine], work: Callable[[], T]) -> T:

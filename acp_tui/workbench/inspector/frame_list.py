@@ -166,8 +166,7 @@ class FrameList(LineView, can_focus=True):
     @property
     def empty_text(self) -> str:
         """Why there are none, and what to do about it."""
-        progress = self._inspection.progress
-        if progress.is_reading or progress.searched < self._inspection.index.end:
+        if self._inspection.has_more or self._inspection.searched < self._inspection.index.end:
             return "Looking …"
         if self._inspection.query:
             return keys_in_force(self).hint("No frame matches; {inspect_all} shows everything")
