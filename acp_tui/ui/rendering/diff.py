@@ -24,7 +24,7 @@ from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.rendering import diff_blocks, diff_text
-from acp_tui.ui.rendering.diff_model import Diff, DiffHunk, DiffLine, TextComparison
+from acp_tui.ui.rendering.diff_model import Diff, DiffHunk, DiffLine, LineRun, TextComparison
 from acp_tui.ui.rendering.highlight import load_language
 from acp_tui.ui.rendering.links import to_file
 from acp_tui.ui.rendering.palette import PLAIN, Palette
@@ -32,7 +32,6 @@ from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import CUT, Gutter, Row, TextRange, wrap
 
 DiffLayout: TypeAlias = Literal["unified", "columns"]
-"""Old and new lines below each other, or side by side."""
 
 NOTED_STEPS: Final = 24
 """Number of steps after which the diff says that it's being compared: about a frame."""
@@ -44,8 +43,6 @@ TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 
 
 class _DiffStyle(NamedTuple):
-    """Everything that decides how a diff is drawn."""
-
     path: str
     width: int
     palette: Palette
@@ -89,14 +86,11 @@ def _comparison(*texts_and_parts: Any) -> _Comparison:
 
 
 class DiffRenderer:
-    """The changes of one file."""
-
     def __init__(
         self, path: str, old_text: str | None, new_text: str | None, parts: tuple[HunkStart, ...] = ()
     ) -> None:
         """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.parts`."""
         self.path = path
-        """The name shown for the file."""
         self.steps_made = 0
         self._language = diff_text.language_of(path)
         self._old_text = old_text
@@ -375,139 +369,91 @@ def _sign(line: DiffLine, diff: Diff, path: str, style: Style) -> LineSign:
     return sign
 
 
-class OneColumn:
+class OneColumn(diff_blocks.Columns):
     """The rows of a diff at one width: old and new line numbers, sign, and line. A line is drawn when first viewed."""
 
-    def __init__(
-        self,
-        diff: Diff,
-        sizes: diff_blocks.Sizes,
-        spelling: diff_text.Spelling,
-        width: int,
-        palette: Palette,
-        path: str,
-    ) -> None:
-        self._diff = diff
-        self._path = path
-        self.sizes = sizes
-        self._spelling = spelling
-        self._width = width
-        self._palette = palette
-        self._digits = diff_text.number_cells(diff)
-        gutter = 2 * self._digits + 3
-        self._numbered = diff.is_placed and width - gutter - 2 >= MIN_CODE_CELLS
-        self._gutter_cells = (gutter if self._numbered else 0) + 2
-        self._room = max(width - self._gutter_cells, 1)
-        self.rooms: tuple[int, ...] = (self._room,)
+    def lay_out(self) -> None:
+        gutter = 2 * self.digits + 3
+        self._numbered = self.diff.is_placed and self.width - gutter - 2 >= MIN_CODE_CELLS
+        self.gutter_cells = (gutter if self._numbered else 0) + 2
+        self._room = max(self.width - self.gutter_cells, 1)
+        self.rooms = (self._room,)
 
     def line_sizes(self, pieces: Iterable[diff_blocks.DiffPiece]) -> tuple[diff_blocks.LineSizes, ...]:
         return (diff_blocks.sizes_in_one(pieces, self.sizes),)
 
-    def rows(self, pieces: Iterable[diff_blocks.DiffPiece]) -> Iterator[Row]:
-        for run, start, stop in pieces:
-            for index in range(start, stop):
-                yield from self._line(self._diff.line(run, index))
-
-    def _line(self, line: DiffLine) -> Iterator[Row]:
-        shown = self._spelling.shown(line, folds_evenly=self.sizes.folds_evenly(line))
-        for index, part in enumerate(shown.parts(self._room)):
-            yield partial(self._strip, shown, part, index > 0)
+    def rows_at(self, run: LineRun, index: int) -> Iterator[Row]:
+        line = self.diff.line(run, index)
+        shown = self.spelling.shown(line, folds_evenly=self.sizes.folds_evenly(line))
+        for at, part in enumerate(shown.parts(self._room)):
+            yield partial(self._strip, shown, part, at > 0)
         for note in shown.notes:
-            said = Segment(note[: self._room].ljust(self._room), diff_text.note_style(note, self._palette))
-            yield Strip([Gutter(" " * self._gutter_cells), said], self._width)
+            yield Strip(self.note(note, self._room), self.width)
 
     def _strip(self, shown: diff_text.ShownLine, part: TextRange, continues: bool) -> Strip:
-        style, _ = diff_text.line_styles(shown.line.kind, self._palette)
-        segments = [*self._gutter(shown.line, style, continues), *shown.segments(part, self._room, self._palette)]
-        return Strip(segments, self._gutter_cells + max(self._room, part.cells))
+        style, _ = diff_text.line_styles(shown.line.kind, self.palette)
+        segments = [*self._gutter(shown.line, style, continues), *shown.segments(part, self._room, self.palette)]
+        return Strip(segments, self.gutter_cells + max(self._room, part.cells))
 
     def _gutter(self, line: DiffLine, style: Style, continues: bool) -> list[Segment]:
-        sign = Gutter("  ", style) if continues else _sign(line, self._diff, self._path, style)
+        sign = Gutter("  ", style) if continues else _sign(line, self.diff, self.path, style)
         if not self._numbered:
             return [sign]
         told = ((line.old_number, True), (line.new_number, False))
         numbers = [
-            "" if continues or at is None else str(self._diff.number_in_file(at, is_old=is_old)) for at, is_old in told
+            "" if continues or at is None else str(self.diff.number_in_file(at, is_old=is_old)) for at, is_old in told
         ]
-        text = " ".join([number.rjust(self._digits) for number in numbers])
+        text = " ".join([number.rjust(self.digits) for number in numbers])
         joint = [CUT] if continues else []
-        return [*joint, Gutter(f"{text}  ", style + self._palette.diff_number), sign]
+        return [*joint, Gutter(f"{text}  ", style + self.palette.diff_number), sign]
 
 
-class TwoColumns:
-    """The rows of a diff at one width, with old lines next to new ones. A line is drawn when first viewed."""
+class TwoColumns(diff_blocks.Columns):
+    """The rows of a diff at one width, with old lines next to new ones. A line is drawn when first viewed.
 
-    def __init__(
-        self,
-        diff: Diff,
-        sizes: diff_blocks.Sizes,
-        spelling: diff_text.Spelling,
-        width: int,
-        palette: Palette,
-        path: str,
-    ) -> None:
-        """`width` is at least `MIN_COLUMNS_CELLS`."""
-        self._diff = diff
-        self._path = path
-        self.sizes = sizes
-        self._spelling = spelling
-        self._width = width
-        self._palette = palette
-        self._digits = diff_text.number_cells(diff)
-        self._gutter_cells = self._digits + len("  - ")
-        self._left_cells = (width - len(RULE)) // 2
-        self._right_cells = width - len(RULE) - self._left_cells
-        self.rooms: tuple[int, ...] = (self._left_cells - self._gutter_cells, self._right_cells - self._gutter_cells)
+    The width is at least `MIN_COLUMNS_CELLS`.
+    """
+
+    def lay_out(self) -> None:
+        self.gutter_cells = self.digits + len("  - ")
+        self._left_cells = (self.width - len(RULE)) // 2
+        self._right_cells = self.width - len(RULE) - self._left_cells
+        self.rooms = (self._left_cells - self.gutter_cells, self._right_cells - self.gutter_cells)
 
     def line_sizes(self, pieces: Iterable[diff_blocks.DiffPiece]) -> tuple[diff_blocks.LineSizes, ...]:
-        return diff_blocks.old_sizes(pieces, self.sizes.old), diff_blocks.new_sizes(pieces, self.sizes.new)
+        side_sizes, sizes = diff_blocks.side_sizes, self.sizes
+        return side_sizes(pieces, sizes.old, is_old=True), side_sizes(pieces, sizes.new, is_old=False)
 
-    def rows(self, pieces: Iterable[diff_blocks.DiffPiece]) -> Iterator[Row]:
-        for run, start, stop in pieces:
-            for index in range(start, stop):
-                yield from self._pair(*self._diff.pair(run, index))
-
-    def _pair(self, old: DiffLine | None, new: DiffLine | None) -> Iterator[Row]:
-        left = self._halves(old, self._number(old, is_old=True), self.rooms[0])
-        right = self._halves(new, self._number(new, is_old=False), self.rooms[1])
+    def rows_at(self, run: LineRun, index: int) -> Iterator[Row]:
+        old, new = self.diff.pair(run, index)
+        left, right = self._halves(old, self.rooms[0], is_old=True), self._halves(new, self.rooms[1], is_old=False)
         for left_half, right_half in zip_longest(left, right):
             yield partial(self._strip, left_half, right_half)
 
-    def _number(self, line: DiffLine | None, *, is_old: bool) -> int | None:
-        number = None if line is None else line.old_number if is_old else line.new_number
-        return None if number is None else self._diff.number_in_file(number, is_old=is_old)
-
-    def _halves(self, line: DiffLine | None, number: int | None, room: int) -> list[Half]:
+    def _halves(self, line: DiffLine | None, room: int, *, is_old: bool) -> list[Half]:
         """One side of a pair, row by row."""
         if line is None:
             return []
-        shown = self._spelling.shown(line, folds_evenly=self.sizes.folds_evenly(line))
+        number = line.old_number if is_old else line.new_number
+        placed = None if number is None else self.diff.number_in_file(number, is_old=is_old)
+        shown = self.spelling.shown(line, folds_evenly=self.sizes.folds_evenly(line))
         halves: list[Half] = [
-            partial(self._half, shown, number if index == 0 else None, part, room)
-            for index, part in enumerate(shown.parts(room))
+            partial(self._half, shown, placed if at == 0 else None, part, room)
+            for at, part in enumerate(shown.parts(room))
         ]
-        return halves + [partial(self._note, note, room) for note in shown.notes]
-
-    def _note(self, note: str, room: int) -> list[Segment]:
-        said = Segment(note[:room].ljust(room), diff_text.note_style(note, self._palette))
-        return [Gutter(" " * self._gutter_cells), said]
+        return halves + [partial(self.note, note, room) for note in shown.notes]
 
     def _half(self, shown: diff_text.ShownLine, number: int | None, part: TextRange, room: int) -> list[Segment]:
-        style, _ = diff_text.line_styles(shown.line.kind, self._palette)
-        digits = "" if number is None or not self._diff.is_placed else str(number)
+        style, _ = diff_text.line_styles(shown.line.kind, self.palette)
+        digits = "" if number is None or not self.diff.is_placed else str(number)
         return [
-            Gutter(f"{digits:>{self._digits}}  ", style + self._palette.diff_number),
-            Segment("  ", style) if number is None else _sign(shown.line, self._diff, self._path, style),
-            *shown.segments(part, room, self._palette),
+            Gutter(f"{digits:>{self.digits}}  ", style + self.palette.diff_number),
+            Segment("  ", style) if number is None else _sign(shown.line, self.diff, self.path, style),
+            *shown.segments(part, room, self.palette),
         ]
 
     def _strip(self, left: Half | None, right: Half | None) -> Strip:
-        rule = Segment(RULE, self._palette.table_border)
-        return Strip(
-            [
-                *(left() if left else [Segment(" " * self._left_cells)]),
-                rule,
-                *(right() if right else [Segment(" " * self._right_cells)]),
-            ],
-            self._width,
-        )
+        rule = Segment(RULE, self.palette.table_border)
+        left_side = left() if left else [Segment(" " * self._left_cells)]
+        right_side = right() if right else [Segment(" " * self._right_cells)]
+        return Strip([*left_side, rule, *right_side], self.width)
