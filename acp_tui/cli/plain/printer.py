@@ -122,7 +122,6 @@ class ConversationPrinter:
         self._conversation = conversation
         self._outbox = outbox
         self._shown = shown
-        self._limits = tool_call_text.limits_of(shown)
         self._messages: dict[entries.EntryId, _PrintedMessage] = {}
         self._open: entries.EntryId | None = None
         """The message that may continue."""
@@ -261,7 +260,7 @@ class ConversationPrinter:
             seen = self._asked.get(call.tool_call_id, ())
             # A copy, because a thread reads it.
             new = replace(call, content=tuple(item for item in call.content if item not in seen))
-            self._outbox.put(lambda: tool_call_text.result_of(new, self._limits, self._cwd))
+            self._outbox.put(lambda: tool_call_text.result_of(new, self._shown, self._cwd))
 
     def note_asked(self, call: tool_calls.ToolCall) -> None:
         """Remember the content of a call that the user was shown, so that it isn't printed again."""
@@ -310,7 +309,7 @@ class ConversationPrinter:
         if state.has_exited and is_told and terminal_id not in self._ended:
             self._ended.add(terminal_id)
             # Finished output doesn't change anymore.
-            self._outbox.put(lambda: tool_call_text.output_of(state, self._limits, call))
+            self._outbox.put(lambda: tool_call_text.output_of(state, self._shown, call))
         elif state.is_waiting and terminal_id not in self._waiting:
             self._say(f"waits for input: {tool_call_text.command_of(state)}\n/type TEXT sends it a line")
         if state.is_waiting:
