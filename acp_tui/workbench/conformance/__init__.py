@@ -126,13 +126,12 @@ class Linter:
 
         `exit_code` is None if a signal ended it, or if unknown. No frame shows the end.
         """
-        check = self._judge.check
-        check("A-END-3", True, "")
-        check("A-END-1", not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, so it was terminated")
+        self._judge("A-END-3", True, "")
+        self._judge("A-END-1", not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, so it was terminated")
         if exit_code is not None and not had_to_be_terminated:
-            check("A-END-2", exit_code == 0, f"the status is {exit_code}")
+            self._judge("A-END-2", exit_code == 0, f"the status is {exit_code}")
         return self._judge.taken()
 
     def died(self, how: str) -> tuple[Finding, ...]:
-        self._judge.check("A-END-3", False, how)
+        self._judge("A-END-3", False, how)
         return self._judge.taken()
