@@ -265,8 +265,7 @@ def _notify(
 ) -> None:
     """Run the user's command, which is the only way to reach a user without a terminal."""
     if settings.command and "command" in channels_of(news, settings):
-        title = told.conversation.shown_title or agent
-        about = About(agent, told.session_id, title, str(told.cwd))
+        about = About(agent, told.session_id, told.conversation.shown_title or agent, str(told.cwd))
         tasks.start_soon(command.run, settings.command, news, about)
 
 

@@ -89,8 +89,7 @@ async def _played(turn: DemoTurn, step: Step) -> Outcome:
         case "config":
             for option_id, value in step.value.items():
                 turn.session.set_option(option_id, value)
-            options = turn.session.config_options()
-            turn.send({"sessionUpdate": "config_option_update", "configOptions": options})
+            turn.send({"sessionUpdate": "config_option_update", "configOptions": turn.session.config_options()})
         case "together":
             return await _play_together(turn, step.value)
         case "subagent":
@@ -135,8 +134,7 @@ async def _subagent(turn: DemoTurn, step: Step) -> Ending:
     work = turn.of_subagent(turn.session.begin_subagent())
 
     def tell(state: Mapping[str, Any], **more: Any) -> None:
-        update = {"sessionUpdate": "subagent_update", "sessionId": work.session.id, "state": state}
-        turn.send(update | turn.fill(more))
+        turn.send({"sessionUpdate": "subagent_update", "sessionId": work.session.id, "state": state} | turn.fill(more))
 
     described = {key: text for key, text in step.value.items() if key in ("title", "description")}
     offered: dict[str, Any] = {"capabilities": {"cancel": {}}} if step.value.get("cancel") else {}
@@ -216,8 +214,7 @@ async def _misbehave(turn: DemoTurn, fault: Step) -> Ending:
 
 
 def _notification(turn: DemoTurn, update: Mapping[str, Any]) -> dict[str, Any]:
-    params = {"sessionId": turn.session.id, "update": update}
-    return {"jsonrpc": "2.0", "method": "session/update", "params": params}
+    return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": turn.session.id, "update": update}}
 
 
 CREATE_S: Final = 600.0
@@ -356,8 +353,7 @@ def _begin(turn: DemoTurn, name: str | None, title: str, kind: str, **fields: An
 
 
 def _settle(turn: DemoTurn, call: str, status: str, **fields: Any) -> None:
-    update = {"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status}
-    turn.send(update | fields)
+    turn.send({"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status} | fields)
 
 
 def _refuse(turn: DemoTurn, call: str, why: str, *, silent: bool = False) -> None:

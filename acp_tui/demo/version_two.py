@@ -77,8 +77,7 @@ class VersionTwoCalls(ClientCalls):
             case "current_mode_update" | "config_option_update":
                 return {"sessionUpdate": "config_option_update", "configOptions": options_of(session)}
             case "available_commands_update":
-                commands = [_command(command) for command in update["availableCommands"]]
-                return {**update, "availableCommands": commands}
+                return {**update, "availableCommands": [_command(command) for command in update["availableCommands"]]}
             case _:
                 return update
 

@@ -252,8 +252,7 @@ async def _type(chat: Chat, argument: str) -> None:
 
 
 async def _last(chat: Chat, _: str) -> None:
-    text = _session(chat).conversation.last_reply
-    chat.say_theirs(text or "(nothing yet)")
+    chat.say_theirs(_session(chat).conversation.last_reply or "(nothing yet)")
 
 
 async def _copy(chat: Chat, _: str) -> None:

@@ -108,8 +108,7 @@ class Notifier:
 
     def check_tabs(self) -> None:
         """Check the tabs, and report what is new."""
-        tabs = tuple(self._app.tabs)
-        self._watches = {tab: self._watches.get(tab) or NewsWatch() for tab in tabs}
+        self._watches = {tab: self._watches.get(tab) or NewsWatch() for tab in tuple(self._app.tabs)}
         for tab, watch in self._watches.items():
             news = watch.news_in(tab.conversation, time.monotonic()) if tab.conversation is not None else None
             if news is not None and not self._app.app_focus:

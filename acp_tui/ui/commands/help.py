@@ -161,8 +161,7 @@ class Pickers:
         """Let the user choose a command, unless a picker is already open."""
         if not isinstance(self._app.screen, CommandPicker):
             cells = self._app.size.width
-            picker = CommandPicker(commands(), keymap, here=here, suggested=suggested, cells=cells)
-            self._app.push_screen(picker, run)
+            self._app.push_screen(CommandPicker(commands(), keymap, here=here, suggested=suggested, cells=cells), run)
 
     async def choose_theme(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> str | None:
         """The chosen theme, "" for the one that fits the terminal. `show` previews one. Await it in a worker."""

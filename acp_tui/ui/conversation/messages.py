@@ -129,8 +129,7 @@ class AgentMessage(Drawing):
             return lines if part.length <= MAX_SHOWN_CHARACTERS else self._cut(index, lines, width, context)
         if not is_for_user(part):
             return ()
-        block = self._blocks.setdefault(index, BlockLines(part, self))
-        return block.lines(context, width, context.palette.muted)
+        return self._blocks.setdefault(index, BlockLines(part, self)).lines(context, width, context.palette.muted)
 
     def _cut(self, index: int, lines: Sequence[Strip], width: int, context: DrawContext) -> Sequence[Strip]:
         kept = self._too_long.get(index)

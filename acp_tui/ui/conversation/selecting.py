@@ -204,8 +204,7 @@ class Selecting:
         last = len(self._column.drawings) - 1
         if last >= 0:
             self._column.read(last)
-            height = self._column.heights.height(last)
-            self._selection = Selection(CellPosition(0, 0, 0), CellPosition(last, height, 0))
+            self._selection = Selection(CellPosition(0, 0, 0), CellPosition(last, self._column.heights.height(last), 0))
 
     def cells(self, entry: int, row: int, length: int) -> range:
         return range(0) if self._selection is None else self._selection.cells(entry, row, length)

@@ -159,8 +159,7 @@ class SuggestionList(RowList):
 
 
 def _picker_row(value: Suggestion | InfoRow) -> PickerRow[Any]:
-    group = value.group if isinstance(value, Suggestion) else ""
-    return PickerRow(value, _text(value), group=group)
+    return PickerRow(value, _text(value), group=value.group if isinstance(value, Suggestion) else "")
 
 
 def _text(value: Suggestion | InfoRow) -> str:
@@ -235,8 +234,7 @@ def _suggestions(found: Iterable[Match]) -> Iterator[Suggestion]:
         written = mention_of(match.text)
         if written is None:
             continue
-        is_folder = match.text.endswith("/")
-        further = mention_of(match.text, is_open=True) if is_folder else None
+        further = mention_of(match.text, is_open=True) if match.text.endswith("/") else None
         name_at = match.text.rfind("/", 0, -1) + 1
         yield Suggestion(match.text, f"{written} ", further or "", places=match.places, name_at=name_at)
 
@@ -356,8 +354,7 @@ def _is_writable(command: OfferedCommand) -> bool:
 
 
 def _theirs(command: OfferedCommand, group: str) -> _Known:
-    name = command.name.removeprefix("/")
-    return _known(name, command.description, group, (command.hint or "").strip())
+    return _known(command.name.removeprefix("/"), command.description, group, (command.hint or "").strip())
 
 
 def _ours(taken: set[str] | None) -> Iterator[_Known]:

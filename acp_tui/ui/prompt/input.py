@@ -450,8 +450,7 @@ class PromptInput(DraftArea):
         if self.is_free:
             question.come_unasked()
             return
-        wait_s = max(IDLE_S - idle_s(self), LOOK_AGAIN_S)
-        self._giving_way = self.set_timer(wait_s, partial(self.give_way_to, question))
+        self._giving_way = self.set_timer(max(IDLE_S - idle_s(self), LOOK_AGAIN_S), partial(self.give_way_to, question))
 
     def note_why_not(self, why_not: str) -> None:
         """Say this instead of the keys: why nothing can be sent. "" if it can."""

@@ -61,8 +61,7 @@ class PastRows(RowList):
         self._now = datetime.now().astimezone()
         rows = [PickerRow(prompt, prompt.text) for prompt in reversed(found)]
         texts = [prompt.text for prompt in reversed(found)]
-        cursor = texts.index(chosen) if chosen in texts else len(rows) - 1
-        self.show(rows, cursor)
+        self.show(rows, texts.index(chosen) if chosen in texts else len(rows) - 1)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         prompt: PastPrompt = self.rows[index].value

@@ -75,8 +75,7 @@ class SubagentLine(Static):
     def show(self, path: Sequence[SubagentState]) -> None:
         """Show the last of these subagents, each of which was started by the one before."""
         shown = path[-1]
-        names = " › ".join(map(name_of, path))
-        words = filter(None, (names, subagent_state(shown), spent_words(shown.conversation)))
+        words = filter(None, (" › ".join(map(name_of, path)), subagent_state(shown), spent_words(shown.conversation)))
         back = keys_in_force(self).hint("{leave_subagent} back")
         self.update(f"↳ {' · '.join(words)} · {back}")
 
@@ -203,8 +202,7 @@ class SessionPanel(Vertical):
 
     def on_mount(self) -> None:
         self._here = contextvars.copy_context()  # changes come from tasks outside of the app
-        terminals = self.conversation.terminals
-        self._at_work = {name for name, state in terminals.items() if not state.has_exited}
+        self._at_work = {name for name, state in self.conversation.terminals.items() if not state.has_exited}
         self._main.show(self.conversation, self._cwd)
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._note_change)
@@ -376,8 +374,7 @@ class SessionPanel(Vertical):
             self._facts_handle.cancel()
             self._facts_handle = None
         begin = time.monotonic()
-        is_settled = self.conversation.turn is Turn.IDLE
-        self.plan.show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
+        self.plan.show_plans(tuple(self.conversation.plans.values()), is_settled=self.conversation.turn is Turn.IDLE)
         self._show_requests()
         self._show_notices()
         if self._is_empty:

@@ -292,8 +292,7 @@ class Sidebar(LineView, can_focus=True):
                 self.cursor = next((each for each in files if each.path == path), SidebarSection.CHANGES)
             case SubagentRow(session_id=session_id):
                 rows = (each for each in self._targets if isinstance(each, SubagentRow))
-                known = (each for each in rows if each.session_id == session_id)
-                self.cursor = next(known, SidebarSection.PLAN)
+                self.cursor = next((each for each in rows if each.session_id == session_id), SidebarSection.PLAN)
             case SidebarSection() if self.cursor not in self._targets:
                 self.cursor = SidebarSection.PLAN
 

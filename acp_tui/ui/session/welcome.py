@@ -150,8 +150,7 @@ class Welcome(Vertical, can_focus=True):
         if self._has_keys:
             return keymap.hint(f"Recent sessions here: {number} or {{recent_open}} opens one · {{focus_prompt}} back")
         ways = keymap.hint(f"{{leave_prompt}}, then {number}")
-        more = keymap.hint("{choose_session} all")
-        whole = " · ".join(filter(None, (f"Recent sessions here: {ways}", more)))
+        whole = " · ".join(filter(None, (f"Recent sessions here: {ways}", keymap.hint("{choose_session} all"))))
         return whole if width_cells(whole) <= width else f"Recent: {ways}"
 
     def _tail_lines(self, width: int, palette: Palette, room: WelcomeSize) -> Iterator[Strip]:

@@ -96,8 +96,7 @@ class AgentController:
             await self._tab.questions.until_nothing_is_asked()
 
         if self._tab.questions.card is not None:  # the dialog would cover the card and take its keys
-            said = f"{agent.title} needs you to log in. First answer what it asks here."
-            self._tab.say(said, severity="warning")
+            self._tab.say(f"{agent.title} needs you to log in. First answer what it asks here.", severity="warning")
             await self._tab.questions.until_nothing_is_asked()
         dialog = agent_offers.LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
         method = await self._tab.ask(dialog)
@@ -141,8 +140,7 @@ class AgentController:
         if session is None:
             return
         options = session.conversation.options
-        wanted = (one for one in options if isinstance(one, SelectOption) and one.category == category)
-        option = next(wanted, None)
+        option = next((one for one in options if isinstance(one, SelectOption) and one.category == category), None)
         if option is None:
             self._tab.say(f"This agent has no {category} to choose. To see what it offers: /options")
             return
@@ -167,8 +165,7 @@ class AgentController:
         values = [choice.value for choice in modes.choices]
         at = values.index(modes.value) + 1 if modes.value in values else 0
         next_ones = (*modes.choices[at:], *modes.choices[:at])
-        may_enter = (one for one in next_ones if one.value == session.start_mode or not modes.caution(one))
-        wanted = next(may_enter, None)
+        wanted = next((one for one in next_ones if one.value == session.start_mode or not modes.caution(one)), None)
         passed = next_ones if wanted is None else next_ones[: next_ones.index(wanted)]
         skipped = ", ".join(choice.name for choice in passed if choice.value != modes.value)
         told = [f"Skipped, since the agent asks less there: {skipped}. To choose: /mode"] if skipped else []

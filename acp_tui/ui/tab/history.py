@@ -452,8 +452,7 @@ class Welcoming:
     def _tip(self, past: Sequence[PastSession]) -> str:
         """A tip that changes with each prompt, so that frequent users see all of them."""
         tips = [shown for tip in TIPS if (shown := self._tab.hint(tip))]
-        prompts = sum(one.recorded.prompts for one in past if one.recorded is not None)
-        return tips[prompts % len(tips)]
+        return tips[sum(one.recorded.prompts for one in past if one.recorded is not None) % len(tips)]
 
     async def open(self, key: str) -> None:
         """Open this recent session, as the sessions dialog does."""

@@ -290,8 +290,7 @@ class PromptController:
                 session.queue.add(wanted.text, wanted.images)
                 break
             try:
-                sent = session.send_prompt((*blocks, *session.commands.take()), notes)
-                await self._tab.app.outlasting(sent)
+                await self._tab.app.outlasting(session.send_prompt((*blocks, *session.commands.take()), notes))
             except ClientError:
                 session.queue.hold()  # the conversation shows what failed
                 self._failed = (session.queue, session.conversation.last_failure, wanted)

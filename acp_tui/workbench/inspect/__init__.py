@@ -334,8 +334,7 @@ class Mask:
     def _without_secrets(self, line: LoggedLine, is_answer_to_form: bool) -> bytes:
         value = _message(line)
         if value is None:
-            text = line.data.decode("utf-8", "surrogateescape")
-            return self._masker.line(text).encode("utf-8", "surrogateescape")
+            return self._masker.line(line.data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         hidden = self._masker.message(value, is_answer_to_form=is_answer_to_form)
         return line.data if hidden == value else json_line(hidden)[:-1]
 

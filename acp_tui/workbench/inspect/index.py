@@ -116,8 +116,7 @@ def glimpse(line: LoggedLine) -> LineSummary:
     if not isinstance(message, dict):
         return LineSummary(line.data[: 4 * MAX_CHARACTERS].decode("utf-8", "replace")[:MAX_CHARACTERS])
     request_id = json.dumps(message["id"], ensure_ascii=False)[:40] if "id" in message else ""
-    parts = filter(None, _parts(message))
-    return LineSummary(" · ".join(parts)[:MAX_CHARACTERS], request_id)
+    return LineSummary(" · ".join(filter(None, _parts(message)))[:MAX_CHARACTERS], request_id)
 
 
 def _parts(message: dict[str, Any]) -> Iterator[str]:

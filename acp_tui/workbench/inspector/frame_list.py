@@ -141,8 +141,7 @@ class FrameList(LineView, can_focus=True):
         before, self._rows = self._rows, self._read_rows()
         self._anchor = self._rows[0][0].position if self._rows else 0
         self._is_flooded = bool(before and self.follows) and before[-1][0].position < self._anchor
-        missing = [row.position for row, glimpse, _ in self._rows if glimpse is None]
-        self._inspection.want_glimpses(missing)
+        self._inspection.want_glimpses([row.position for row, glimpse, _ in self._rows if glimpse is None])
         self._strips = {row: strip for row in self._rows if (strip := self._strips.get(row)) is not None}
         self.refresh()
 
