@@ -72,11 +72,7 @@ def settings_to_show(source: Path | str, otherwise: str) -> SettingsRead:
 
 
 def run_replay(
-    source: Path | str,
-    pace: Pace,
-    until: Spot | None,
-    settings: Settings,
-    notes: Sequence[str] = (),
+    source: Path | str, pace: Pace, until: Spot | None, settings: Settings, notes: Sequence[str] = ()
 ) -> int:
     """Show a recording, or a scenario by name, until the user quits. Returns the exit status.
 

@@ -12,14 +12,7 @@ from acp_tui.cli.arguments import Args, options_of
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import print_json, say
-from acp_tui.cli.prerequisites import (
-    ExitOnError,
-    command_of,
-    notes_of,
-    require_screen,
-    settings_in_force,
-    why_plain,
-)
+from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, require_screen, settings_in_force, why_plain
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
 from acp_tui.client.agents.command import DEMO
@@ -73,14 +66,7 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
         )
     shell = leavable(read.settings.sessions)
     return run_screen(
-        command,
-        past.cwd,
-        read.settings,
-        notes_of(read),
-        args.record,
-        found.opening,
-        prompt=args.prompt,
-        shell=shell,
+        command, past.cwd, read.settings, notes_of(read), args.record, found.opening, prompt=args.prompt, shell=shell
     )
 
 

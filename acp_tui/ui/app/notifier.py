@@ -92,12 +92,7 @@ URGENCY: Final = tuple(TabState)
 class Notifier:
     """Watches the tabs of one app."""
 
-    def __init__(
-        self,
-        app: AcpTuiApp,
-        write: Callable[[str], None],
-        environ: Mapping[str, str] = os.environ,
-    ) -> None:
+    def __init__(self, app: AcpTuiApp, write: Callable[[str], None], environ: Mapping[str, str] = os.environ) -> None:
         """`write` sends a sequence to the terminal, between two frames."""
         self._app = app
         self._write = write

@@ -114,10 +114,7 @@ class ChangesScreen(ModalScreen[None]):
     """Lists the changes, opens their reviews, and reverts whole files."""
 
     PLACE: Final = "changes"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *CLOSING,
-        *bindings_of("send_comments", place=PLACE),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of("send_comments", place=PLACE)]
 
     def __init__(self, folder: FolderChanges | ChangesSince, prompt: PromptInput) -> None:
         """Comments go to `prompt`."""

@@ -300,10 +300,7 @@ class ReviewScreen(ModalScreen[None]):
 
     PLACE: Final = "diff"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *CLOSING,
-        *bindings_of(*MOVING, *READING, place=PLACE),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of(*MOVING, *READING, place=PLACE)]
 
     def __init__(
         self,

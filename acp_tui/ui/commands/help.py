@@ -32,9 +32,7 @@ NARROW_CELLS: Final = 60
 class HelpScreen(Dialog[str | None]):
     """Returns the action of the command that the user chose; None if they only read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1", "dismiss(None)", "Close", show=False, id="dialog_help"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "dismiss(None)", "Close", show=False, id="dialog_help")]
 
     KEYS: ClassVar[str] = "↑ ↓ move · {list_choose} run · {dialog_close} close"
 

@@ -42,11 +42,7 @@ class FilteredList(Vertical, can_focus=True):
         """The user wants to move past the last row."""
 
     def __init__(
-        self,
-        rows: Sequence[PickerRow[Any]] = (),
-        *,
-        has_search: bool = True,
-        empty: str = "Nothing to choose from",
+        self, rows: Sequence[PickerRow[Any]] = (), *, has_search: bool = True, empty: str = "Nothing to choose from"
     ) -> None:
         """With `has_search`, the search line is always shown; otherwise `search` shows it."""
         super().__init__()

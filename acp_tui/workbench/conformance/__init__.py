@@ -11,15 +11,7 @@ from typing import Final
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
-from acp_tui.workbench.conformance import (
-    drafts,
-    handshake,
-    messages,
-    proxies,
-    sessions,
-    tool_calls,
-    version_two,
-)
+from acp_tui.workbench.conformance import drafts, handshake, messages, proxies, sessions, tool_calls, version_two
 from acp_tui.workbench.conformance.drafts import NOBODYS
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
@@ -27,18 +19,7 @@ from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rul
 from acp_tui.workbench.conformance.scene import Check, Scene
 from acp_tui.workbench.conformance.version_two import PROBED_SERVER
 
-__all__ = [
-    "NOBODYS",
-    "OF_HOPS",
-    "PROBE",
-    "PROBED_SERVER",
-    "RULES",
-    "Finding",
-    "Frame",
-    "Linter",
-    "Rule",
-    "Severity",
-]
+__all__ = ["NOBODYS", "OF_HOPS", "PROBE", "PROBED_SERVER", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
 
 
 OF_HOPS: Final = ("A-LINE-", "A-RPC-", "A-PROXY-")
