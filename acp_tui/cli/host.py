@@ -178,7 +178,10 @@ async def _host(args: Args, command: AgentCommand, past: PastSession | None, set
                 host = await _begin(hub, tasks, command, past, cwd, settings)
                 async with serving.listening_at(host, place, listener, tcp) as address:
                     host.where = (str(place.socket), *filter(None, [address]))
-                    _say_where(place, address)
+                    print(f"{place.name} is hosted: acp-tui attach {place.name}")
+                    if address:
+                        print(f"  also at {address}; the token is in {place.token}")
+                    sys.stdout.flush()
                     _let_go_of_terminal(place, ready)
                     _collect_what_clients_leave()
                     await host.ended.wait()
@@ -262,8 +265,7 @@ def _notify(
 ) -> None:
     """Run the user's command, which is the only way to reach a user without a terminal."""
     if settings.command and "command" in channels_of(news, settings):
-        title = told.conversation.shown_title or agent
-        about = About(agent, told.session_id, title, str(told.cwd))
+        about = About(agent, told.session_id, told.conversation.shown_title or agent, str(told.cwd))
         tasks.start_soon(command.run, settings.command, news, about)
 
 
@@ -310,13 +312,6 @@ async def _keep(
         with anyio.move_on_after(GOODBYE_S):
             await host.say_goodbye()
     await agent.stop()
-
-
-def _say_where(place: finding.HostPaths, address: str) -> None:
-    print(f"{place.name} is hosted: acp-tui attach {place.name}")
-    if address:
-        print(f"  also at {address}; the token is in {place.token}")
-    sys.stdout.flush()
 
 
 def _let_go_of_terminal(place: finding.HostPaths, ready: str) -> None:

@@ -121,8 +121,7 @@ async def _run(
             return 0, (), ()
         with suppress(OSError), open(sys.stdout.fileno(), "wb", closefd=False) as terminal:  # or it's gone
             terminal.write(app.last_turn.encode())  # as Textual draws it
-        folders = [tab.cwd for tab in app.tabs]
-        return app.return_code or code_of(app.failure), app.left_sessions(), folders
+        return app.return_code or code_of(app.failure), app.left_sessions(), [tab.cwd for tab in app.tabs]
 
 
 async def run_app(app: BaseApp) -> None:

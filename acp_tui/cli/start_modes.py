@@ -12,14 +12,7 @@ from acp_tui.cli.arguments import Args, options_of
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import print_json, say
-from acp_tui.cli.prerequisites import (
-    ExitOnError,
-    command_of,
-    notes_of,
-    require_screen,
-    settings_in_force,
-    why_plain,
-)
+from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, require_screen, settings_in_force, why_plain
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
 from acp_tui.cli.terminal import agrees
@@ -42,19 +35,15 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
             if command.cwd is not None:
                 where = "a project of its own" if command.name == DEMO else str(command.cwd)
                 raise UsageError(f"{command.name} works in {where}, so it can't be used with --worktree")
-            cwd = _worktree(cwd, args.worktree)
+            with ExitOnError(ExitCode.ERROR):
+                worktree = asyncio.run(add_worktree(cwd, args.worktree))
+            cwd = Path(worktree.folder)
         return work_with(command, cwd, args.record, is_plain=args.plain, prompt=args.prompt)
     if args.worktree is not None:
         raise UsageError("--worktree needs an agent: acp-tui AGENT --worktree [NAME]")
     if args.plain:
         raise UsageError("--plain needs an agent: acp-tui AGENT --plain; to list them: acp-tui agents")
     return list_agents()
-
-
-def _worktree(cwd: Path, name: str) -> Path:
-    with ExitOnError(ExitCode.ERROR):
-        worktree = asyncio.run(add_worktree(cwd, name))
-    return Path(worktree.folder)
 
 
 def _resume(args: Args, work_with: Callable[..., int]) -> int:
@@ -80,14 +69,7 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
         )
     shell = leavable(read.settings.sessions)
     return run_screen(
-        command,
-        past.cwd,
-        read.settings,
-        notes_of(read),
-        args.record,
-        found.opening,
-        prompt=args.prompt,
-        shell=shell,
+        command, past.cwd, read.settings, notes_of(read), args.record, found.opening, prompt=args.prompt, shell=shell
     )
 
 

@@ -234,8 +234,7 @@ class DemoAgent:
         return session.declaration()
 
     async def _announce_commands(self, session_id: str) -> None:
-        commands = self._scenario.session.commands
-        update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+        update = {"sessionUpdate": "available_commands_update", "availableCommands": self._scenario.session.commands}
         self._client.update(session_id, update)
 
     async def _close_session(self, params: dict[str, Any]) -> dict[str, Any]:

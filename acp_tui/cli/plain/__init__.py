@@ -19,23 +19,12 @@ from anyio.from_thread import start_blocking_portal
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
+from acp_tui.cli.plain import tool_call_text
 from acp_tui.cli.plain.asking import choose, confirm, number_in
 from acp_tui.cli.plain.changes import MAX_MOMENTS, change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.printer import spoken_blocks, step_words
-from acp_tui.cli.plain.tool_call_text import (
-    ACP_TUI,
-    ALL,
-    THOUGHT,
-    TOOL,
-    YOU,
-    command_of,
-    label_of,
-    ours,
-    output_of,
-    result_of,
-)
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
@@ -237,14 +226,14 @@ async def _show(chat: Chat, argument: str) -> None:
         chat.say(f"there are {len(calls)} tool calls; /show 1 is the last one")
         return
     call = calls[number - 1]
-    text = await to_thread.run_sync(result_of, call, ALL, str(_session(chat).cwd))
+    text = await to_thread.run_sync(tool_call_text.result_of, call, tool_call_text.ALL, str(_session(chat).cwd))
     chat.tell(f"{visible_title(call)}\n{text or '  It has nothing to show.'}")
 
 
 async def _output(chat: Chat, _: str) -> None:
     states = list(_session(chat).conversation.terminals.values())
     if states:
-        chat.tell(await to_thread.run_sync(output_of, states[-1], ALL))
+        chat.tell(await to_thread.run_sync(tool_call_text.output_of, states[-1], tool_call_text.ALL))
     else:
         chat.say("no command was run")
 
@@ -256,12 +245,11 @@ async def _type(chat: Chat, argument: str) -> None:
     if not running:
         chat.say("no command is running")
     elif session.client_tools.type_into(running[0].terminal_id, f"{argument}\r".encode()):
-        chat.say(f"typed into {command_of(running[0])}")
+        chat.say(f"typed into {tool_call_text.command_of(running[0])}")
 
 
 async def _last(chat: Chat, _: str) -> None:
-    text = _session(chat).conversation.last_reply
-    chat.say_theirs(text or "(nothing yet)")
+    chat.say_theirs(_session(chat).conversation.last_reply or "(nothing yet)")
 
 
 async def _copy(chat: Chat, _: str) -> None:
@@ -282,11 +270,13 @@ async def _find(chat: Chat, argument: str) -> None:
     found: list[str] = []
     for entry in _session(chat).conversation.entries:
         if isinstance(entry, Message):
-            speaker = {"user": YOU, "agent": label_of(chat.agent.title)}.get(entry.role, THOUGHT)
+            speaker = {"user": tool_call_text.YOU, "agent": tool_call_text.label_of(chat.agent.title)}.get(
+                entry.role, tool_call_text.THOUGHT
+            )
             blocks = spoken_blocks(entry.text)
             lines = [f"{speaker}: {line.strip()}" for block in blocks for line in block.split("\n")]
         else:
-            lines = [f"{TOOL}{entry.call.shown_title}"] if isinstance(entry, ToolCallEntry) else []
+            lines = [f"{tool_call_text.TOOL}{entry.call.shown_title}"] if isinstance(entry, ToolCallEntry) else []
         found += [line for line in lines if all(word in line.lower() for word in words)]
     more = [f"[{len(found) - MAX_FOUND:,} more above]"] if len(found) > MAX_FOUND else []
     chat.tell("\n".join([*more, *map(make_visible_line, found[-MAX_FOUND:])]) or "Not found.")
@@ -299,7 +289,7 @@ async def _edit(chat: Chat, argument: str) -> None:
     if problem:
         chat.say(problem)
     elif text.strip():
-        chat.tell(make_visible(f"{YOU}: {text.strip()}"))
+        chat.tell(make_visible(f"{tool_call_text.YOU}: {text.strip()}"))
         chat.take(text.strip())
     else:
         chat.say("nothing to send")
@@ -441,11 +431,11 @@ def run_plain(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")
         return ExitCode.USAGE
-    print(f"{ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.", flush=True)
+    print(f"{tool_call_text.ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.", flush=True)
     agreed = command if command.is_host else ready_to_run(command)
     console = Console()
     for note in notes:
-        console.say(f"{ACP_TUI}: {ours(make_visible(note))}")
+        console.say(f"{tool_call_text.ACP_TUI}: {tool_call_text.ours(make_visible(note))}")
     with start_blocking_portal() as portal:
         chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record, prompt, opening)
         status = portal.start_task_soon(chat.run)

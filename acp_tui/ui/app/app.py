@@ -199,8 +199,7 @@ class AcpTuiApp(BaseApp):
         """Exit, and note what stays in the terminal: afterwards, there is nothing left to draw it."""
         panel = self.tabs.front.panel if self.tabs.front is not None else None
         if panel is not None and panel.view.is_attached and self.settings.appearance.scrollback:
-            lines = panel.view.last_turn(MAX_LEFT_LINES)
-            self.last_turn = "".join(f"{line.render(self.console)}\n" for line in lines)
+            self.last_turn = "".join(f"{line.render(self.console)}\n" for line in panel.view.last_turn(MAX_LEFT_LINES))
         super().exit(result, return_code, message)
 
     def leave(self) -> None:
@@ -253,18 +252,15 @@ class AcpTuiApp(BaseApp):
 
     def begin_to_follow(self) -> None:
         """Start to notify the user about the tabs, and to follow changes of the settings."""
-        if not self._follows:
-            self._follows = True
-            self._begin_notifying()
-            self.follow_settings()
-
-    def _begin_notifying(self) -> None:
         from acp_tui.ui.app.notifier import Notifier  # loading point: after the first frame
 
-        if not self.is_headless:
-            self._notifier = Notifier(self, partial(write_to_terminal, self))
-            self.tabs.listeners.append(self._notifier.check_tabs)
-            self._notifier.check_tabs()
+        if not self._follows:
+            self._follows = True
+            if not self.is_headless:
+                self._notifier = Notifier(self, partial(write_to_terminal, self))
+                self.tabs.listeners.append(self._notifier.check_tabs)
+                self._notifier.check_tabs()
+            self.follow_settings()
 
     def on_resize(self, event: events.Resize) -> None:
         for agent in self._hub.agents:
@@ -352,8 +348,7 @@ class AcpTuiApp(BaseApp):
 
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
         """A link to an agent that isn't running yet and will start in this folder."""
-        start = partial(self._start_agent, command, cwd)
-        return AgentLink(start, make_visible_line(command.name), command)
+        return AgentLink(partial(self._start_agent, command, cwd), make_visible_line(command.name), command)
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
         """The commands that can do something now. Over a dialog or the inspector, only those of the whole app."""
@@ -397,8 +392,7 @@ class AcpTuiApp(BaseApp):
         from acp_tui.client.prompts import PromptMemory  # loading point: BEFORE_WRITING
 
         if self._memory is None:
-            history = self.settings.history
-            self._memory = PromptMemory(state_folder() if history.keep else None)
+            self._memory = PromptMemory(state_folder() if self.settings.history.keep else None)
         return self._memory
 
     @work
@@ -475,8 +469,7 @@ class AcpTuiApp(BaseApp):
         from acp_tui.ui.app.settings.follower import LiveSettings  # loading point: after the first frame
 
         if self._live_settings is None:
-            file = self._settings_file or settings_file()
-            self._live_settings = LiveSettings(self, file, self._cwd, self.settings)
+            self._live_settings = LiveSettings(self, self._settings_file or settings_file(), self._cwd, self.settings)
         return self._live_settings
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:

@@ -49,7 +49,7 @@ COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 class ChangeList(RowList, can_focus=True):
     """A row for each changed file, sorted by path."""
 
-    PLACE: ClassVar[Place] = "list"
+    PLACE: Final = "list"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(
         *MOVING, "next_change", "previous_change", "next_file", "previous_file", place=PLACE
@@ -113,11 +113,8 @@ class ChangeList(RowList, can_focus=True):
 class ChangesScreen(ModalScreen[None]):
     """Lists the changes, opens their reviews, and reverts whole files."""
 
-    PLACE: ClassVar[Place] = "changes"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *CLOSING,
-        *bindings_of("send_comments", place=PLACE),
-    ]
+    PLACE: Final = "changes"
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of("send_comments", place=PLACE)]
 
     def __init__(self, folder: FolderChanges | ChangesSince, prompt: PromptInput) -> None:
         """Comments go to `prompt`."""

@@ -298,12 +298,9 @@ def put_comments_into(prompt: PromptInput) -> None:
 class ReviewScreen(ModalScreen[None]):
     """Reviews one file at a time."""
 
-    PLACE: ClassVar[Place] = "diff"
+    PLACE: Final = "diff"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *CLOSING,
-        *bindings_of(*MOVING, *READING, place=PLACE),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of(*MOVING, *READING, place=PLACE)]
 
     def __init__(
         self,
@@ -407,8 +404,7 @@ class ReviewScreen(ModalScreen[None]):
     def redraw(self) -> None:
         if self._drawing is not None and self._width > 2:
             context = None if self._shows_whole_file else CONTEXT_LINES
-            width = self._width - len(BAR)
-            self._lines = self._drawing.draw(width, self._palette, self._layout, context)
+            self._lines = self._drawing.draw(self._width - len(BAR), self._palette, self._layout, context)
             self.lay_out()
             self._guard.arm()
 
@@ -421,8 +417,7 @@ class ReviewScreen(ModalScreen[None]):
         self._top.show(head, len(head))
         self._bottom.show(keys, len(keys))
         height = self._page.content_size.height - len(head) - len(keys)
-        starts = self._drawing.hunk_starts
-        self._view.show_hunks(self._lines, starts, max(height, 1), self._palette.accent)
+        self._view.show_hunks(self._lines, self._drawing.hunk_starts, max(height, 1), self._palette.accent)
 
     def _head(self, review: Review) -> list[Strip]:
         palette, change = self._palette, review.change
@@ -552,8 +547,7 @@ class ReviewScreen(ModalScreen[None]):
         if self._now is None or self._now.review.after is None:
             self._say("There is no file to open.")
             return
-        problem = self._folder.edit(self._path)
-        self._load(self._path, make_visible(problem), self._view.hunk)
+        self._load(self._path, make_visible(self._folder.edit(self._path)), self._view.hunk)
 
     def action_select(self, step: int) -> None:
         self._view.step(step, extends=True)

@@ -56,16 +56,15 @@ class HelpScreen(Dialog[str | None]):
         """A searchable list."""
         is_narrow = self.app.size.width < NARROW_CELLS
         rows = help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)
-        shown: list[PickerRow[Any]] = [row for row in rows if self._is_shown(row.value.where)]
+        shown: list[PickerRow[Any]] = [
+            row for row in rows if row.value.where in self._here or (self._is_all and row.value.where != "replay")
+        ]
         if self._is_all:
             shown += [PickerRow(name, title, group="To read") for name, title in topics().items()]
         yield Frame(Content("Help"), self.KEYS, FilteredList(shown))
 
     def action_help(self) -> None:
         self.dismiss(None)
-
-    def _is_shown(self, place: Place) -> bool:
-        return place in self._here or (self._is_all and place != "replay")
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Run the command, if it doesn't need another focus; open a topic above the help."""
@@ -174,8 +173,7 @@ class Pickers:
         """Let the user choose a command, unless a picker is already open."""
         if not isinstance(self._app.screen, CommandPicker):
             cells = self._app.size.width
-            picker = CommandPicker(commands(), keymap, here=here, suggested=suggested, cells=cells)
-            self._app.push_screen(picker, run)
+            self._app.push_screen(CommandPicker(commands(), keymap, here=here, suggested=suggested, cells=cells), run)
 
     async def choose_theme(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> str | None:
         """The chosen theme, "" for the one that fits the terminal. `show` previews one. Await it in a worker."""

@@ -299,15 +299,12 @@ def heading_of(command: Command) -> str:
 def places_of(focused: DOMNode) -> tuple[Place, ...]:
     """The current places, from the focus outwards: `PLACE` and `ALSO` of each widget that has keys of its own."""
     nodes = focused.ancestors_with_self
-    found: list[Place] = [place for node in nodes if hasattr(node, "PLACE") for place in (node.PLACE, *_also(node))]
+    found: list[Place] = [
+        place for node in nodes if hasattr(node, "PLACE") for place in (node.PLACE, *getattr(node, "ALSO", ()))
+    ]
     if any(isinstance(node, ModalScreen) for node in nodes):
         found.append("dialog")
     return ("terminal",) if "terminal" in found else (*found, "app", "moving")
-
-
-def _also(node: DOMNode) -> tuple[Place, ...]:
-    """Places that the widget shares with others."""
-    return getattr(node, "ALSO", ())
 
 
 def is_writing(focused: DOMNode | None) -> bool:

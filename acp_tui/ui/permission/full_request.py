@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.screen import ModalScreen
 
 from acp_tui.client.line_comments import take_comments, version_of
@@ -68,7 +67,7 @@ class FullRequest(AnswerableRequest):
     PLACE: ClassVar[KeyPlace] = "review"
     ALSO: ClassVar[tuple[KeyPlace, ...]] = ("reading", "card")
     RAW_HINT = "press {raw} to see what else is reported: _meta"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, *READING)
+    BINDINGS = bindings_of(*MOVING, *READING)
 
     def __init__(self, card: AnswerableRequest) -> None:
         super().__init__(WholeScreen, card._user, card.clock, card._drawing)
@@ -194,7 +193,7 @@ class FullRequest(AnswerableRequest):
 class RequestScreen(ModalScreen[None]):
     """Shows one request until it's answered or withdrawn, or the user returns to the card with Esc."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
+    BINDINGS = bindings_of("leave_review")
     # With fewer columns or rows, the request has no frame.
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (40, "-wide")]  # noqa: RUF012 - Textual has no ClassVar here either
     VERTICAL_BREAKPOINTS = [(0, "-low"), (14, "-high")]  # noqa: RUF012

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual.binding import BindingType
 from textual.message import Message
 
 from acp_tui.conversation.request_outline import ShownRequest
@@ -116,9 +115,7 @@ class PermissionCard(AnswerableRequest):
     RAW_HINT = "press {raw} to see what else is reported: _meta"
     WAY_IN: ClassVar = "{leave_prompt}"
     """The key that leads to it."""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("review", "leave_question", at="card"),
-    ]
+    BINDINGS = bindings_of("review", "leave_question", at="card")
 
     _place: Docked
 

@@ -16,7 +16,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Static
 
-from acp_tui.client.settings.settings import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, ConversationSettings, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId, Turn
 from acp_tui.conversation.permission_requests import Rejection
@@ -24,7 +24,7 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state, value_name
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, Folds, folds_of
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
@@ -75,8 +75,7 @@ class SubagentLine(Static):
     def show(self, path: Sequence[SubagentState]) -> None:
         """Show the last of these subagents, each of which was started by the one before."""
         shown = path[-1]
-        names = " › ".join(map(name_of, path))
-        words = filter(None, (names, subagent_state(shown), spent_words(shown.conversation)))
+        words = filter(None, (" › ".join(map(name_of, path)), subagent_state(shown), spent_words(shown.conversation)))
         back = keys_in_force(self).hint("{leave_subagent} back")
         self.update(f"↳ {' · '.join(words)} · {back}")
 
@@ -97,7 +96,7 @@ class SessionPanel(Vertical):
         session: Session | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
-        folds: Folds = DEFAULT_FOLDS,
+        folds: ConversationSettings = DEFAULT_FOLDS,
         images: Wanted = "auto",
         agent: str = "",
         greeting: str = "",
@@ -199,12 +198,11 @@ class SessionPanel(Vertical):
     def use_settings(self, settings: Settings) -> None:
         self._follow_command = settings.follow.command
         for view in self.views:
-            view.show_as(folds_of(settings.conversation), settings.appearance.images)
+            view.show_as(settings.conversation, settings.appearance.images)
 
     def on_mount(self) -> None:
         self._here = contextvars.copy_context()  # changes come from tasks outside of the app
-        terminals = self.conversation.terminals
-        self._at_work = {name for name, state in terminals.items() if not state.has_exited}
+        self._at_work = {name for name, state in self.conversation.terminals.items() if not state.has_exited}
         self._main.show(self.conversation, self._cwd)
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._note_change)
@@ -376,8 +374,7 @@ class SessionPanel(Vertical):
             self._facts_handle.cancel()
             self._facts_handle = None
         begin = time.monotonic()
-        is_settled = self.conversation.turn is Turn.IDLE
-        self.plan.show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
+        self.plan.show_plans(tuple(self.conversation.plans.values()), is_settled=self.conversation.turn is Turn.IDLE)
         self._show_requests()
         self._show_notices()
         if self._is_empty:
@@ -448,7 +445,10 @@ class SessionPanel(Vertical):
             self._show_toast("Notices", f"{before:,} more before these", "information")
         for notice in self.conversation.notices[-min(new, MAX_NOTICES_SHOWN) :]:
             severity = SEVERITIES.get(notice.severity, "information")
-            title, text = (_shortened(each) for each in (notice.title, notice.description or ""))
+            title, text = (
+                (each if len(each) <= MAX_TOAST_CHARACTERS else f"{each[:MAX_TOAST_CHARACTERS]} …")
+                for each in (notice.title, notice.description or "")
+            )
             self._show_toast(make_visible(title), make_visible(text), severity)
 
     def _warn(self, text: str) -> None:
@@ -511,8 +511,3 @@ class SessionPanel(Vertical):
         message.stop()
         self.is_following, self.new_entries = message.is_following, message.new_entries
         self.post_message(self.FactsChanged())
-
-
-def _shortened(text: str) -> str:
-    """The text, short enough that a toast doesn't cover the screen."""
-    return text if len(text) <= MAX_TOAST_CHARACTERS else f"{text[:MAX_TOAST_CHARACTERS]} …"

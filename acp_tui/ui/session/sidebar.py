@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import islice
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events, on
-from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
@@ -20,7 +19,6 @@ from acp_tui.conversation.facts import Plan, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import count_words, cut_left, note_in_place_of_counts
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.conversation.subagents import GLYPHS, state_style
@@ -214,8 +212,8 @@ class Sidebar(LineView, can_focus=True):
     FOCUS_ON_CLICK = False
     DEFAULT_CSS = "Sidebar { dock: right; height: 100%; }"
 
-    PLACE: ClassVar[Place] = "sidebar"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
+    PLACE: Final = "sidebar"
+    BINDINGS = bindings_of(*MOVING, place=PLACE)
 
     class FileChosen(Message):
         """Posted when the user wants to see how this file has changed."""
@@ -271,15 +269,14 @@ class Sidebar(LineView, can_focus=True):
         lines: list[SidebarLine] = []
         for section in self._state.sections:
             if section not in self._drawn:
-                self._drawn[section] = self._section(section, width)
+                palette = palette_for(self.app.current_theme)
+                self._drawn[section] = section_lines(
+                    section, self._state, width, palette, is_folded=section in self._folded
+                )
             lines += [*self._drawn[section], GAP]
         self._lines = [*lines, *self._key_lines(width)]
         self.count_lines(len(self._lines))
         self._keep_cursor()
-
-    def _section(self, section: SidebarSection, width: int) -> list[SidebarLine]:
-        palette = palette_for(self.app.current_theme)
-        return section_lines(section, self._state, width, palette, is_folded=section in self._folded)
 
     def _key_lines(self, width: int) -> list[SidebarLine]:
         if not self.has_focus:
@@ -308,8 +305,7 @@ class Sidebar(LineView, can_focus=True):
                 self.cursor = next((each for each in files if each.path == path), SidebarSection.CHANGES)
             case SubagentRow(session_id=session_id):
                 rows = (each for each in self._targets if isinstance(each, SubagentRow))
-                known = (each for each in rows if each.session_id == session_id)
-                self.cursor = next(known, SidebarSection.PLAN)
+                self.cursor = next((each for each in rows if each.session_id == session_id), SidebarSection.PLAN)
             case SidebarSection() if self.cursor not in self._targets:
                 self.cursor = SidebarSection.PLAN
 

@@ -35,21 +35,12 @@ from acp_tui.ui.dialogs.providers import ProviderDialog, provider_picker
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
+from acp_tui.ui.tab import taking_out
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
 from acp_tui.ui.tab.history import HistoryController, Welcoming
 from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED, WATCHING
 from acp_tui.ui.tab.several import SeveralController
 from acp_tui.ui.tab.stage import NO_SESSION
-from acp_tui.ui.tab.taking_out import (
-    TakeOut,
-    TerminalsController,
-    attached_to,
-    last_code,
-    locations_of,
-    message_text,
-    prompts_in,
-    stoppable_in,
-)
 from acp_tui.ui.tab.worktrees import WorktreesController
 
 if TYPE_CHECKING:
@@ -68,8 +59,8 @@ class Actions:
         self.tab: Tab = tab
         self.worktrees = WorktreesController(tab)
         self.several: SeveralController = SeveralController(tab)
-        self.entries: TakeOut = TakeOut(tab)
-        self.terminals: TerminalsController = TerminalsController(tab)
+        self.entries: taking_out.TakeOut = taking_out.TakeOut(tab)
+        self.terminals: taking_out.TerminalsController = taking_out.TerminalsController(tab)
         self.history: HistoryController = HistoryController(tab)
         self.welcoming = Welcoming(tab, self.history)
         self._quits_until = -inf
@@ -101,15 +92,15 @@ class Actions:
 
     @property
     def has_code(self) -> bool:
-        return bool(last_code(self.said))
+        return bool(taking_out.last_code(self.said))
 
     @property
     def has_locations(self) -> bool:
-        return any(map(locations_of, self.said.entries))
+        return any(map(taking_out.locations_of, self.said.entries))
 
     @property
     def has_attached(self) -> bool:
-        return any(map(attached_to, self.said.entries))
+        return any(map(taking_out.attached_to, self.said.entries))
 
     @property
     def has_queued(self) -> bool:
@@ -127,7 +118,7 @@ class Actions:
 
     @property
     def can_stop(self) -> bool:
-        return bool(stoppable_in(self.said))
+        return bool(taking_out.stoppable_in(self.said))
 
     @property
     def can_log_out(self) -> bool:
@@ -334,14 +325,14 @@ class Actions:
     def send_again(self) -> None:
         """Send the prompt whose turn failed again, once the agent's time for that has come."""
         failure = self.said.last_failure
-        prompt = next((one for one in prompts_in(self.said) if failure is not None and one < failure), None)
+        prompt = next((one for one in taking_out.prompts_in(self.said) if failure is not None and one < failure), None)
         if failure is None or prompt is None:
             self.tab.say("The last turn didn't fail, so there is no prompt to send again.")
         else:
             entry = self.said.entries[failure]
             said = entry.said if isinstance(entry, Failure) else None
             due = said.retry_at if said is not None else None
-            self.tab.writing.send_again(failure, message_text(self.said, prompt), due or 0.0)
+            self.tab.writing.send_again(failure, taking_out.message_text(self.said, prompt), due or 0.0)
 
     def send_later(self, words: str) -> None:
         failure = self.said.last_failure

@@ -32,17 +32,7 @@ from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
-from acp_tui.ui.dialogs.agent_offers import (
-    ACTS_ITSELF,
-    NO_SANDBOX,
-    SANDBOX_ELSEWHERE,
-    AgentFacts,
-    CapabilityCard,
-    LoginDialog,
-    LoginMethod,
-    OptionsDialog,
-    value_picker,
-)
+from acp_tui.ui.dialogs import agent_offers
 from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, TrustDialog
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
@@ -101,16 +91,15 @@ class AgentController:
         agent = self.agent
         assert agent is not None
 
-        async def authenticate(method: LoginMethod) -> None:
+        async def authenticate(method: agent_offers.LoginMethod) -> None:
             await agent.authenticate(method.method_id)
             # The login dialog can be closed only when it's on top.
             await self._tab.questions.until_nothing_is_asked()
 
         if self._tab.questions.card is not None:  # the dialog would cover the card and take its keys
-            said = f"{agent.title} needs you to log in. First answer what it asks here."
-            self._tab.say(said, severity="warning")
+            self._tab.say(f"{agent.title} needs you to log in. First answer what it asks here.", severity="warning")
             await self._tab.questions.until_nothing_is_asked()
-        dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
+        dialog = agent_offers.LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
         method = await self._tab.ask(dialog)
         if method is not None and method.kind == "terminal":
             async with self._link.starting_again:  # other tabs wait for the new process
@@ -142,7 +131,7 @@ class AgentController:
         session = self._tab.session
         if session is None:
             return
-        chosen = await self._tab.ask(OptionsDialog(session.conversation.options))
+        chosen = await self._tab.ask(agent_offers.OptionsDialog(session.conversation.options))
         if chosen is not None:
             await session.set_option(*chosen)
 
@@ -152,12 +141,11 @@ class AgentController:
         if session is None:
             return
         options = session.conversation.options
-        wanted = (one for one in options if isinstance(one, SelectOption) and one.category == category)
-        option = next(wanted, None)
+        option = next((one for one in options if isinstance(one, SelectOption) and one.category == category), None)
         if option is None:
             self._tab.say(f"This agent has no {category} to choose. To see what it offers: /options")
             return
-        value = await self._tab.ask(value_picker(option))
+        value = await self._tab.ask(agent_offers.value_picker(option))
         if value is not None:
             await session.set_option(option.option_id, value)
 
@@ -178,8 +166,7 @@ class AgentController:
         values = [choice.value for choice in modes.choices]
         at = values.index(modes.value) + 1 if modes.value in values else 0
         next_ones = (*modes.choices[at:], *modes.choices[:at])
-        may_enter = (one for one in next_ones if one.value == session.start_mode or not modes.caution(one))
-        wanted = next(may_enter, None)
+        wanted = next((one for one in next_ones if one.value == session.start_mode or not modes.caution(one)), None)
         passed = next_ones if wanted is None else next_ones[: next_ones.index(wanted)]
         skipped = ", ".join(choice.name for choice in passed if choice.value != modes.value)
         told = [f"Skipped, since the agent asks less there: {skipped}. To choose: /mode"] if skipped else []
@@ -223,7 +210,7 @@ class AgentController:
         identity, session = agent.identity, self._tab.session
         decided = session.allowances.for_session if session is not None else {}
         fence = fence_of(self._tab.screen)
-        facts = AgentFacts(
+        facts = agent_offers.AgentFacts(
             title=agent.title,
             name=identity.name if identity is not None else "",
             version=identity.version if identity is not None else "",
@@ -243,7 +230,7 @@ class AgentController:
             system_prompt=agent.command.system_prompt,
             prompt_use=agent.untaken_prompt or PROMPT_USES[agent.command.overrides_prompt],
         )
-        card = CapabilityCard(facts, decided.clear)
+        card = agent_offers.CapabilityCard(facts, decided.clear)
 
         def show_login() -> None:
             card.show_login(_login(agent))
@@ -309,8 +296,11 @@ def _sandbox(agent: Agent) -> Sequence[tuple[str, str]]:
         return agent.sandbox.facts
     if agent.sandbox_name:
         return [("Sandbox", f"{agent.sandbox_name}, says its host")]
-    confined = [("Confined", ACTS_ITSELF)] if agent.capabilities.acts_itself else []
-    return [*confined, ("Sandbox", SANDBOX_ELSEWHERE if agent.command.is_remote else NO_SANDBOX)]
+    confined = [("Confined", agent_offers.ACTS_ITSELF)] if agent.capabilities.acts_itself else []
+    return [
+        *confined,
+        ("Sandbox", agent_offers.SANDBOX_ELSEWHERE if agent.command.is_remote else agent_offers.NO_SANDBOX),
+    ]
 
 
 def _mcp_servers_told(agent: Agent, cwd: Path) -> str:

@@ -316,7 +316,8 @@ class HistoryController:
         if link is None and session.recorded is None:
             return
         opening = Reopening(session, self._index, by_agent=link is not None)
-        if link is not None and link is self._tab.link and self._is_blank:
+        here = self._tab.session
+        if link is not None and link is self._tab.link and here is not None and here.conversation.is_blank:
             await self._tab.show(await opening(self._tab.sessions))
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
@@ -336,11 +337,6 @@ class HistoryController:
         elif not command.is_listed:  # what runs in that folder has to be agreed to
             command = replace(command, recorded_in=session.cwd)
         return self._tab.app.link_to(replace(command, sandbox=sandbox or command.sandbox), session.cwd)
-
-    @property
-    def _is_blank(self) -> bool:
-        """Whether nothing has been said in this tab yet."""
-        return self._tab.session is not None and self._tab.session.conversation.is_blank
 
 
 def _past_in(tab: Tab) -> PastSession | None:
@@ -434,8 +430,7 @@ class Welcoming:
     def _tip(self, past: Sequence[PastSession]) -> str:
         """A tip that changes with each prompt, so that frequent users see all of them."""
         tips = [shown for tip in TIPS if (shown := self._tab.hint(tip))]
-        prompts = sum(one.recorded.prompts for one in past if one.recorded is not None)
-        return tips[prompts % len(tips)]
+        return tips[sum(one.recorded.prompts for one in past if one.recorded is not None) % len(tips)]
 
     async def open(self, key: str) -> None:
         """Open this recent session, as the sessions dialog does."""

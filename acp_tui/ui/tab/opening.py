@@ -69,7 +69,11 @@ class Opener:
             if self._tab.link.can_start:
                 await self._connect()
             else:
-                await self._reread()
+                # Show a session that needs no agent. Its folder may be gone.
+                await preload_in_thread(BEFORE_AN_AGENT, BEFORE_A_SESSION)
+                self.is_under_way.set()
+                await self._open()
+                self._tab.app.begin_to_follow()
         finally:
             self._is_connecting = False
 
@@ -105,13 +109,6 @@ class Opener:
         self._tab.app.begin_to_follow()
         await self._tab.writing.help()
         await preload_in_thread(BEFORE_A_COMMAND)
-
-    async def _reread(self) -> None:
-        """Show a session that needs no agent. Its folder may be gone."""
-        await preload_in_thread(BEFORE_AN_AGENT, BEFORE_A_SESSION)
-        self.is_under_way.set()
-        await self._open()
-        self._tab.app.begin_to_follow()
 
     async def _open(self) -> None:
         try:

@@ -136,7 +136,8 @@ class PromptController:
                 self._go_on(session)
             return
         template = self._template(message.text)
-        own = self._own_command(message.text) if template is None else None
+        may_be_ours = template is None and message.text.startswith("/")
+        own = slash_action(message.text, self._taken) if may_be_ours else None
         if own is not None:
             self._prompt.attach(*message.images)
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
@@ -190,10 +191,6 @@ class PromptController:
         """The names of the agent's commands."""
         commands = self._tab.panel.conversation.commands if self._tab.panel is not None else ()
         return {command.name.removeprefix("/") for command in commands}
-
-    def _own_command(self, text: str) -> str | None:
-        """The action for one of our own slash commands. The agent's commands take precedence."""
-        return slash_action(text, self._taken) if text.startswith("/") else None
 
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:
@@ -293,8 +290,7 @@ class PromptController:
                 session.queue.add(wanted.text, wanted.images)
                 break
             try:
-                sent = session.send_prompt((*blocks, *session.commands.take()), notes)
-                await self._tab.app.outlasting(sent)
+                await self._tab.app.outlasting(session.send_prompt((*blocks, *session.commands.take()), notes))
             except ClientError:
                 session.queue.hold()  # the conversation shows what failed
                 self._failed = (session.queue, session.conversation.last_failure, wanted)

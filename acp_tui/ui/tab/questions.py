@@ -96,8 +96,7 @@ class QuestionsController:
         agent = self._agent()
         title = agent.title if agent is not None else "The agent"
         answer = partial(self._answer, owner, asked)
-        below = _Below(self._tab, place.screen)
-        card = FormCard(asked, title, answer, below, clock=self._tab.clock)
+        card = FormCard(asked, title, answer, _Below(self._tab, place.screen), clock=self._tab.clock)
         self._shown, self._is_here = (owner, asked, card), place is self._tab.screen.place
         card.show_count(self._count)
         place.mount(card)
@@ -127,8 +126,7 @@ class QuestionsController:
             return False
         had_keyboard = card.has_focus_within
         if had_keyboard:
-            took_text = not card.is_answered and is_writing(self._tab.app.focused)
-            note_question_gone(card, took_text=took_text)
+            note_question_gone(card, took_text=not card.is_answered and is_writing(self._tab.app.focused))
             card.action_leave()
         card.display = False
         AskingChanged.tell(card)

@@ -10,13 +10,7 @@ from anyio import to_thread
 from acp_tui.client.errors import ClientError, NotAgreed
 from acp_tui.client.sessions.driver import Options
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import (
-    LeftSession,
-    PastSession,
-    SessionFromRecording,
-    left_session,
-    reread,
-)
+from acp_tui.client.sessions.session_history import LeftSession, PastSession, SessionFromRecording, left_session, reread
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.updates import InfoChanged, Renamed
 from acp_tui.ui.tab.agent_link import AgentLink

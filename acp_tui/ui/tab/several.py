@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from anyio import move_on_after, to_thread
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
@@ -23,7 +22,6 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.worktrees import Worktree, WorktreeFailed, add_worktree, known_worktree, last_commit
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.list import ChangesScreen
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
@@ -67,8 +65,8 @@ class CountedRows(NumberedRows):
 class SeveralDialog(Dialog[list[ListedAgent] | None]):
     """Returns the chosen agents, each as often as it was chosen."""
 
-    PLACE: ClassVar[Place] = "several"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "several"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, current: ListedAgent, read: Read = read_catalogue) -> None:
         """`current` is chosen to begin with."""
@@ -154,8 +152,8 @@ class Compared(NamedTuple):
 class CompareDialog(Dialog[Compared | None]):
     """Shows what changed in each worktree, and how a command ends there. Returns the one that the user chose."""
 
-    PLACE: ClassVar[Place] = "comparison"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "comparison"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, compared: Sequence[Compared], listeners: list[Callable[[], None]], line: str) -> None:
         """`line` is the user's command, "" for none. `listeners` are called when a tab changes its state."""

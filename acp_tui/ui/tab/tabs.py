@@ -67,8 +67,7 @@ class Tabs:
     async def step(self, direction: int) -> None:
         """Go to the next tab to the right (1) or to the left (-1), wrapping around at the ends."""
         if self.front is not None and len(self) > 1:
-            at = self._tabs.index(self.front) + direction
-            await self.go_to(self._tabs[at % len(self)])
+            await self.go_to(self._tabs[(self._tabs.index(self.front) + direction) % len(self)])
 
     async def go_to_number(self, number: int) -> None:
         """Go to a tab by its number, from 1."""
@@ -94,8 +93,7 @@ class Tabs:
     def move(self, tab: Tab, direction: int) -> None:
         """Move a tab by one place."""
         at = self._tabs.index(tab)
-        to = min(max(at + direction, 0), len(self) - 1)
-        self._tabs.insert(to, self._tabs.pop(at))
+        self._tabs.insert(min(max(at + direction, 0), len(self) - 1), self._tabs.pop(at))
         self.tell()
 
     async def close(self, tab: Tab) -> None:

@@ -130,8 +130,7 @@ class TakeOut:
             return
         problem = edit(self._tab.app, file, line)
         # An editor in its own window leaves no other trace here.
-        opened = f"Opened in your editor: {make_visible_path(shown)}"
-        self._say(problem or opened, is_problem=bool(problem))
+        self._say(problem or f"Opened in your editor: {make_visible_path(shown)}", is_problem=bool(problem))
 
     async def save_attached(self) -> None:
         """Save a picture, sound, or file that the agent attached in the session's directory."""
@@ -179,8 +178,7 @@ class TakeOut:
             self._say(f"This entry {lack}." if entry is not None else f"The conversation {lack}.")
         if len(found) <= 1:
             return next(iter(found), None)
-        rows = [PickerRow(each, label(each)) for each in found]
-        return await self._tab.ask(Picker(question, rows))
+        return await self._tab.ask(Picker(question, [PickerRow(each, label(each)) for each in found]))
 
     @property
     def _cwd(self) -> Path:
@@ -205,14 +203,11 @@ def last_code(conversation: Conversation) -> list[tuple[str, str]]:
     """The code blocks, each with its language, of the agent's last message that has any."""
     for entry in reversed(conversation.entries):
         if isinstance(entry, Message) and entry.role == "agent" and ("```" in entry.text or "~~~" in entry.text):
-            fences = _fences(entry.text)
+            tokens = markdown_parser().parse(entry.text)
+            fences = [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
             if fences:
                 return fences
     return []
-
-
-def _fences(text: str) -> list[tuple[str, str]]:
-    return [(token.info.strip(), token.content) for token in markdown_parser().parse(text) if token.type == "fence"]
 
 
 def first_line(text: str) -> str:
@@ -243,8 +238,7 @@ def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
             found[Stoppable(title, terminal_id=terminal_id)] = conversation.entries[shown_by[-1]]
     for subagent in conversation.subagents.values():
         if subagent.is_cancellable and not subagent.conversation.is_idle:
-            stoppable = Stoppable(name_of(subagent), subagent_id=subagent.session_id)
-            found[stoppable] = conversation.entries[subagent.entry]
+            found[Stoppable(name_of(subagent), subagent_id=subagent.session_id)] = conversation.entries[subagent.entry]
     return found
 
 

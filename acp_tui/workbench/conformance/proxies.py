@@ -26,7 +26,7 @@ class ProxyCheck(Check):
     def see(self, event: Event) -> None:
         match event:
             case SeenRequest() | SeenNotification() if event.is_agents and event.method in SUCCESSORS:
-                self._judge.check("A-PROXY-3", is_call(event.params), f"it wraps {shown(event.params)}")
+                self._judge("A-PROXY-3", is_call(event.params), f"it wraps {shown(event.params)}")
             case SeenResponse(is_agents=False, error=None) if event.request.method in SUCCESSORS:
                 if event.request.params.get("method") == INITIALIZE:
                     self._agreed = as_object(event.result)
@@ -35,8 +35,8 @@ class ProxyCheck(Check):
 
     def _look_at_agreement(self, answer: SeenResponse) -> None:
         text = "it answered before its successor did"
-        self._judge.check("A-PROXY-1", self._agreed is not None, text, answer.request.index)
+        self._judge("A-PROXY-1", self._agreed is not None, text, answer.request.index)
         if self._agreed is not None:
             theirs, its = self._agreed.get("protocolVersion"), as_object(answer.result).get("protocolVersion")
             text = f"its successor answered {shown(theirs)}, and it answered {shown(its)}"
-            self._judge.check("A-PROXY-2", its == theirs, text, answer.request.index)
+            self._judge("A-PROXY-2", its == theirs, text, answer.request.index)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Final
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.widgets import Input, Static
 
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 
 WHAT = 'session/prompt -chunk is:error is:lint is:open "several words"'
@@ -32,8 +30,8 @@ class QueryBar(Horizontal):
     QueryBar Input { width: 1fr; min-width: 24; }
     QueryBar Static { width: auto; height: 1; }
     """
-    PLACE: ClassVar[Place] = "query"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "query"
+    BINDINGS = bindings_of(place=PLACE)
 
     class Changed(Message):
         def __init__(self, text: str) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from anyio import to_thread
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
 from textual.timer import Timer
@@ -20,14 +19,12 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.replay.timeline import growth_of
 from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect_file
-from acp_tui.workbench.inspect.index import IndexRow
 from acp_tui.workbench.inspect.search import Query, Term, read_query, toggled
 from acp_tui.workbench.inspector.frame_list import FrameList
 from acp_tui.workbench.inspector.frame_view import FrameView
@@ -55,8 +52,8 @@ class InspectorScreen(Screen[None]):
     """Inspects one agent or one recording."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - Textual has no ClassVar here either
-    PLACE: ClassVar[Place] = "inspector"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "inspector"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, inspection: Inspection, title: str, *, grows: Path | None = None) -> None:
         """`grows` is a recording that may still grow, None for a running agent."""
@@ -126,11 +123,6 @@ class InspectorScreen(Screen[None]):
             self._warn(f"The frame can't be read: {error.strerror or error}")
             return None
 
-    @property
-    def _row(self) -> IndexRow | None:
-        index, cursor = self._inspection.index, self._list.cursor
-        return index.row(cursor) if index.first <= cursor < index.end else None
-
     def _tell(self) -> None:
         keys, width = keys_in_force(self).hint(KEYS), self._standing.content_size.width
         progress = progress_line(self._inspection, follows=self._list.follows, keys=keys, width=width)
@@ -168,7 +160,8 @@ class InspectorScreen(Screen[None]):
 
     def action_partner(self) -> None:
         """Go from a request to its response or back, even if the filter hides it."""
-        row = self._row
+        index, cursor = self._inspection.index, self._list.cursor
+        row = index.row(cursor) if index.first <= cursor < index.end else None
         if row is None or row.partner is None:
             self.notify("This frame has no counterpart.")
             return

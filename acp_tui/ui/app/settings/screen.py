@@ -10,11 +10,10 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
@@ -30,7 +29,7 @@ from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.app.settings.follower import LiveSettings, Origin
-from acp_tui.ui.commands.command import Command, Place
+from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import key_notes
 from acp_tui.ui.commands.keymap import (
     BY_ID,
@@ -113,7 +112,9 @@ def _short_value(one: DeclaredSetting, value: object) -> str:
 def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
     """What the item is, its allowed values, and where its value comes from, as lines."""
     if item.command is not None:
-        return _about_keys(item.command, keymap)
+        usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[item.command.id])) or "none"
+        first = f"{item.command.title}: {item.command.help}" if item.command.help else item.command.title
+        return [first, f"{heading_of(item.command)} · usual: {usual}", *key_notes(item.command, keymap)]
     if item.one is None:
         return [READ_ELSEWHERE[item.key], "Enter opens the file in your editor."]
     about = item.one.setting
@@ -125,12 +126,6 @@ def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
         yours = set_value(value_at(live.user.settings, item.key))
         lines.append(f"{live.project_file} decides here; yours: {yours}")
     return lines if item.is_editable else [*lines, "Enter opens the file in your editor."]
-
-
-def _about_keys(command: Command, keymap: Keymap) -> list[str]:
-    usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[command.id])) or "none"
-    first = f"{command.title}: {command.help}" if command.help else command.title
-    return [first, f"{heading_of(command)} · usual: {usual}", *key_notes(command, keymap)]
 
 
 def written_value(item: Item, settings: Settings, keymap: Keymap) -> str:
@@ -206,8 +201,8 @@ _SWITCH: Final = ("true", "false")
 class SettingEditor(Dialog[object]):
     """Returns the value to write, RESET, or None to leave the setting unchanged."""
 
-    PLACE: ClassVar[Place] = "setting"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "setting"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
         """`value` is the current value as text."""
@@ -287,8 +282,8 @@ KEYS: Final = "{list_choose} change · {setting_reset} default · {settings_file
 class SettingsScreen(Dialog[None]):
     """Shows the settings until the user presses Esc."""
 
-    PLACE: ClassVar[Place] = "settings"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "settings"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, live: LiveSettings, choose_theme: ChooseTheme) -> None:
         """`choose_theme` lets the user preview themes, and saves the chosen one."""
