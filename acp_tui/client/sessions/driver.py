@@ -23,7 +23,7 @@ from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session, shown_early
-from acp_tui.client.sessions.session_history import recorded_mode, recording_plan
+from acp_tui.client.sessions.session_history import recorded_conversation, recorded_mode, recording_plan
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings, Settings
@@ -32,6 +32,7 @@ from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SelectOption, SessionId, mode_of
+from acp_tui.conversation.recall import recall
 from acp_tui.conversation.updates import ClientRemark, Reconnected
 from acp_tui.conversation.wording import value_name
 from acp_tui.protocol.roles import AgentCapabilities, ClientOffer
@@ -261,10 +262,19 @@ class SessionDriver:
         if known is not None:
             return known
         mode = mode or await to_thread.run_sync(recorded_mode, session_id, self.agent.command)
-        with shown_early(show) as attend:
-            return await self._opened(
+        early: list[Session] = []
+
+        def show_early(session: Session) -> None:
+            early.append(session)
+            show(session)
+
+        with shown_early(show_early) as attend:
+            session = await self._opened(
                 lambda agent, **added: agent.open_session(session_id, cwd, attend, **added), mode, chosen
             )
+        if not early:
+            await put_back_answers(session, self.agent.command)
+        return session
 
     async def go_on(
         self,
@@ -321,6 +331,17 @@ class SessionDriver:
         now = mode_of(session.conversation.options)
         session.start_mode = now.value if now is not None else None
         return session
+
+
+async def put_back_answers(session: Session, command: AgentCommand) -> None:
+    """Add what the user answered and ran to a session that was loaded and isn't shown yet, as far as it's recorded.
+
+    A host tells that itself.
+    """
+    if not (command.is_host or session.conversation.is_blank):
+        recorded = await to_thread.run_sync(recorded_conversation, session.session_id, command)
+        if recorded is not None:
+            recall(session.conversation, recorded)
 
 
 async def keep_mode(session: Session, before: SelectOption, *, is_told: bool = True) -> None:

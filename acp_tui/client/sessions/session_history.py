@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cache
 from itertools import pairwise
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, TypeVar
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import ClientError
@@ -92,6 +92,9 @@ async def _explain(error: RpcError | MalformedMessage) -> NoReturn:
     raise error
 
 
+T = TypeVar("T")
+MAX_READ_BYTES: Final = 16 << 20
+"""Of recordings that are read while a session is opened: about a second."""
 SHORTEST: Final = 8
 """Characters of a shortened ID."""
 MAX_LINE: Final = 300
@@ -227,11 +230,27 @@ def open_elsewhere(session_id: SessionId, agent: str) -> str:
 
 def recorded_mode(session_id: SessionId, command: AgentCommand) -> SelectOption | None:
     """The mode in which an agent's session was last recorded; None if unknown. Blocks."""
+    return _recorded(session_id, command, SessionIndex.last_mode)
+
+
+def recorded_conversation(session_id: SessionId, command: AgentCommand) -> Conversation | None:
+    """What was recorded of an agent's session; None for nothing, or if that takes long to read. Blocks."""
+
+    def read(index: SessionIndex, found: RecordedSession) -> Conversation | None:
+        is_short = sum(path.stat().st_size for path in found.recordings) <= MAX_READ_BYTES
+        return index.reread(found) if is_short else None
+
+    return _recorded(session_id, command, read)
+
+
+def _recorded(
+    session_id: SessionId, command: AgentCommand, read: Callable[[SessionIndex, RecordedSession], T | None]
+) -> T | None:
     with suppress(ClientError, OSError):
         index = SessionIndex(recording_store(RecordingSettings()))
         found = index.find(session_id)
         if found is not None and found.session_id == session_id and past_session(found).is_of(command):
-            return index.last_mode(found)
+            return read(index, found)
     return None
 
 
