@@ -213,12 +213,12 @@ _KEPT: Final = frozenset({"enter", "tab", "escape", "up", "down", "left", "right
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
 _OVERLAPPING: Final[tuple[Place, ...]] = (*_ALL_OVER, "moving")
 _TEXT_FIELDS: Final[tuple[Place, ...]] = (
-    *("prompt", "find", "prompts", "agents", "settings", "setting", "app"),
+    *("prompt", "find", "sessions", "prompts", "agents", "settings", "setting", "app"),
     *("dialog", "list", "query"),
 )
 """There, a key that types a character does that."""
 _LISTS: Final[tuple[Place, ...]] = (
-    *("sessions", "several", "comparison", "agent", "changes", "diff", "page", "choices", "ask"),
+    *("several", "comparison", "agent", "changes", "diff", "page", "choices", "ask"),
     *("reading", "moving"),
 )
 """Places in which letters are keys."""
@@ -324,7 +324,8 @@ def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
         for id_, keys in DEFAULT_KEYMAP.keys.items()
     }
     for command in COMMANDS:
-        if command.follows in accepted and command.id not in accepted:
+        followed = command.follows
+        if followed and kept[followed] != DEFAULT_KEYMAP.keys[followed] and command.id not in accepted:
             kept[command.id] = _like(command, kept)
     presets = {name for choice in chosen if choice.command == PRESET for name in choice.keys}
     return Keymap(kept, tuple(notes), frozenset(presets & PRESETS.keys()))
