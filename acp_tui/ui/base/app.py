@@ -15,7 +15,7 @@ from rich.console import Console
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.notifications import SeverityLevel
+from textual.notifications import Notify
 from textual.reactive import var
 from textual.screen import ModalScreen, Screen
 from textual.types import CSSPathType
@@ -25,9 +25,9 @@ from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
+from acp_tui.ui.kit.notice_lines import Notices
 from acp_tui.ui.kit.terminal_colors import has_unicode
 from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, stylesheets, theme_for, theme_notes
-from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.links import WithoutLinks
 from acp_tui.ui.textual_gaps.internals import PatchedApp, forget_callbacks
@@ -147,7 +147,7 @@ class BaseApp(PatchedApp):
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
         self.settings = settings or Settings()
         self.keys = Keys(self, lambda: self.clock())
-        self.toasts = Toasts(self)
+        self.notices = Notices(self)
         self.looks = AppStyles(self, self.settings.appearance, environ)
         self.keymap = keymap_of(self.settings.keys)
         self._notes = (*notes, *theme_notes(self.settings.appearance.theme), *self.keymap.notes)
@@ -233,21 +233,12 @@ class BaseApp(PatchedApp):
 
     # Notices
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
-        """Show a notice for a while. If it's already shown, start over."""
-        self.toasts.forget(title, message)
-        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+    def on_notify(self, event: Notify) -> None:
+        event.prevent_default()  # Textual's toasts lie over what is used
+        self.notices.add(event.notification)
 
     def place_notices(self) -> None:
-        self.toasts.place()
+        self.notices.place()
 
     def on_asking_changed(self) -> None:
         """Move the notices off a question, or back."""

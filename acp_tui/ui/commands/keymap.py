@@ -217,12 +217,12 @@ _KEPT: Final = frozenset({"enter", "tab", "escape", "up", "down", "left", "right
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
 _OVERLAPPING: Final[tuple[Place, ...]] = (*_ALL_OVER, "moving")
 _TEXT_FIELDS: Final[tuple[Place, ...]] = (
-    *("prompt", "find", "prompts", "agents", "settings", "setting", "app"),
+    *("prompt", "find", "sessions", "prompts", "agents", "settings", "setting", "app"),
     *("dialog", "list", "query"),
 )
 """There, a key that types a character does that."""
 _LISTS: Final[tuple[Place, ...]] = (
-    *("sessions", "several", "comparison", "agent", "changes", "diff", "page", "choices", "ask"),
+    *("several", "comparison", "agent", "changes", "diff", "page", "choices", "ask"),
     *("reading", "moving"),
 )
 """Places in which letters are keys."""

@@ -18,7 +18,7 @@ from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import REPEAT_S, AnswerGuard, age_of
-from acp_tui.ui.kit.toasts import ASKING
+from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.textual_gaps.internals import has_priority
 
 MAX_GAPS: Final = 20

@@ -31,8 +31,8 @@ from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
+from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 from acp_tui.ui.kit.row_list import MAX_NUMBERED
-from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_waiting_keys
 

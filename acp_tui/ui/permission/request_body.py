@@ -21,8 +21,8 @@ from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.line_view import StripView
+from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.permission import request_drawing as drawings
 from acp_tui.ui.permission.request_drawing import DrawnSubject, FileRow, SubjectDrawing, SubjectStyle, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout

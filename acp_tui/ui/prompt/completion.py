@@ -25,8 +25,8 @@ from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import COMMANDS, OURS
+from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
-from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import cut, cut_at_word, width_cells

@@ -80,7 +80,7 @@ class AgentController:
             if self._link.is_lost:
                 await self._start_agent()
                 wanted = self._tab.settings.workspace.additional_directories
-                # What is left out is noted in each session opened without it; a toast would be gone by then.
+                # What is left out is noted in each session opened without it; a notice would be gone by then.
                 self._link.additions = await additions_for(self._link.running, self._tab.cwd, wanted, self)
 
     async def _start_agent(self) -> None:
@@ -173,10 +173,10 @@ class AgentController:
         if wanted is not None and wanted.value != modes.value:
             await session.set_option(modes.option_id, wanted.value)
             now = mode_of(session.conversation.options)
-            if wanted.description and now is not None and now.value == wanted.value:
-                told.insert(0, f"{wanted.name}: {wanted.description}")
+            if now is not None and now.value == wanted.value:
+                told.insert(0, ": ".join(filter(None, (wanted.name, wanted.description))))
         if told:
-            self._tab.say("\n".join(map(make_visible_line, told)))
+            self._tab.say("\n".join(map(make_visible_line, told)), title="Mode")
 
     async def confirm(self, question: str) -> bool:
         return await self._tab.ask(QuestionScreen(question, (), yes="Yes"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
 from acp_tui.ui.kit.desktop import open_page
-from acp_tui.ui.kit.toasts import ASKING, AskingChanged
+from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste

@@ -124,10 +124,10 @@ async def test_notes_are_said_once_and_stand_in_the_list(root: Path) -> None:
     limits = ChangeLimits(max_files=1)
     async with open_changes(root, limits=limits) as page:
         await page.change({"a.py": b"x\n"})
-        await page.until(lambda: len(page.app._notifications) == 1)
+        await page.until(lambda: len(page.app.said) == 1)
         await page.change({"a.py": b"y\n"})
         await page.open_list()
-        assert len(page.app._notifications) == 1
+        assert len(page.app.said) == 1
         assert "Of 5 files have a known earlier state" in page.words
 
 
@@ -226,9 +226,7 @@ async def test_a_second_key_right_behind_the_first_says_that_it_came_too_soon(ro
         for _ in range(2):
             page.app.post_message(Key("x", "x"))
         await page.until_shown("press x again to revert a.py")
-        await page.until(
-            lambda: [notice.message for notice in page.app._notifications] == [TOO_SOON.format(again="press x again")]
-        )
+        await page.until(lambda: page.app.said == [TOO_SOON.format(again="press x again")])
         assert (root / "a.py").read_bytes() == b"x\n"
 
 

@@ -208,7 +208,7 @@ def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> 
 def test_a_dialog_has_keys_to_choose_and_help_has_the_same_key_everywhere() -> None:
     keymap = keymap_of(chosen(sessions_delete="ctrl+x", help="f11"))
     sessions = ("sessions", "dialog", "app")
-    assert [keymap.meaning(sessions, key) for key in ("ctrl+x", "d", "y")] == ["d", "", "y"]
+    assert [keymap.meaning(sessions, key) for key in ("ctrl+x", "ctrl+d", "y")] == ["ctrl+d", "", "y"]
     assert [keymap.meaning(sessions, key) for key in ("f11", "f1")] == [BY_ID["help"], ""]
     assert keymap.notes == ()
 
@@ -241,7 +241,7 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
         ("prompts_switch", "p", "while you go back to a prompt it types a character"),
-        ("sessions_pin", "y", "digits and y, a, n always answer permission requests"),
+        ("sessions_pin", "p", "in the list of sessions it types a character"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),
         ("find", "3", "digits and y, a, n always answer permission requests"),

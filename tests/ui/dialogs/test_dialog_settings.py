@@ -181,6 +181,6 @@ async def test_a_file_that_cannot_be_changed_is_said(desk: LiveSettings) -> None
         await look_for(page, "agent writes")
         await page.press("enter", "down", "enter")
         await page.until(lambda: "editor first" in page.words)
-        [notice] = page.app._notifications
-        assert "can't be changed" in notice.message
-        assert notice.message.endswith("fix it in an editor first")
+        [said] = page.app.said
+        assert "can't be changed" in said
+        assert said.endswith("fix it in an editor first")

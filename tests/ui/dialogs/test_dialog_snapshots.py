@@ -119,7 +119,7 @@ def _going_back() -> Screen[Any]:
 DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
     "picker": (_picker, ("o", "p")),
     "options": (_options, ("down",)),
-    "sessions": (_sessions, ("a", "down", "down", "d")),
+    "sessions": (_sessions, ("space", "down", "down")),
     "login": (_login, ("enter",)),
     "capability card": (_card, ()),
     "trust": (_trust, ()),

@@ -70,7 +70,7 @@ async def test_quitting_while_a_prompt_waits_for_its_time_has_to_be_repeated(key
         set_clock(page, NOW)
         await page.send("/later 20m Go on")
         await page.press(*keys[:-1])
-        (said,) = page.toasts
+        (said,) = page.notices
         assert (
             said.message
             == f"1 prompt waits until {clock_time(NOW + 1200)}; Ctrl+Q again quits, and it comes back as a draft"
@@ -87,7 +87,7 @@ async def test_quitting_names_the_first_of_several_prompts_that_wait_and_the_age
         await page.send("/later 20m Go on")
         await page.send("at work")
         await page.press("ctrl+q")
-        (said,) = page.toasts
+        (said,) = page.notices
         at = clock_time(NOW + 1200)
         assert (
             said.message == f"An agent is working, and 2 prompts wait, the first until {at}; Ctrl+Q again quits anyway"
@@ -107,7 +107,7 @@ async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:
 async def test_on_a_narrow_screen_a_notice_is_read_to_its_end() -> None:
     async with open_page(size=(40, 12)) as page:
         await page.send("/later soon Go on")
-        assert "reset PROMPT once the agent's limit resets." in page.words.replace(" ▌", "")
+        assert "reset PROMPT once the agent's limit resets." in page.words
 
 
 async def test_a_prompt_is_repeated_until_the_users_command_succeeds(open_desk: OpenDesk, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
-        await desk.press("down", "d")
+        await desk.press("down", "ctrl+d")
         await desk.shows("Delete acp-tui's recording of “How are zebras made?”?")
         await desk.press("y")
         await desk.shows("None earlier in this folder")
