@@ -138,6 +138,7 @@ def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
     if sum(whole) <= width:
         return whole
     rooms = [min(cells, width // len(told) if at in told else short[at]) for at, cells in enumerate(whole)]
+    rooms[front] = min(whole[front], rooms[front] + max(width - sum(rooms), 0))
     if sum(rooms) > width and len(told) < len(tabs):
         each = max(MIN_CELLS, (width - sum(rooms[at] for at in told)) // (len(tabs) - len(told)))
         return [cells if at in told else min(cells, each) for at, cells in enumerate(rooms)]
