@@ -33,7 +33,6 @@ class Folds:
     """Tool calls of these kinds show no content, since it is meant for the agent."""
     diff_lines: int = 24
     text_lines: int = 6
-    prompt_lines: int = 20
     terminal_lines: int = 12
     """The last lines of the output."""
     are_thoughts_open: bool = False
@@ -47,7 +46,6 @@ def folds_of(shown: ConversationSettings) -> Folds:
         kinds=frozenset(shown.fold_kinds),
         diff_lines=shown.diff_lines,
         text_lines=shown.text_lines,
-        prompt_lines=shown.prompt_lines,
         terminal_lines=shown.terminal_lines,
         are_thoughts_open=shown.thoughts == "open",
     )

@@ -44,7 +44,6 @@ from acp_tui.ui.tab.taking_out import (
     TakeOut,
     TerminalsController,
     attached_to,
-    last_code,
     locations_of,
     message_text,
     prompts_in,
@@ -98,10 +97,6 @@ class Actions:
     @property
     def has_reply(self) -> bool:
         return bool(self.said.last_reply)
-
-    @property
-    def has_code(self) -> bool:
-        return bool(last_code(self.said))
 
     @property
     def has_locations(self) -> bool:

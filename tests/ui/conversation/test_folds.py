@@ -122,8 +122,6 @@ def test_a_long_prompt_shows_its_beginning_and_how_much_more_there_is() -> None:
     assert len(drawing.whole(_draw_context(Folds()))) == 500
     assert drawing.toggle()
     assert len(_shown(drawing, Folds())) == 500
-    assert drawing.toggle()
-    assert len(_shown(drawing, Folds(prompt_lines=3))) == 4
 
 
 def test_a_prompt_that_is_not_long_does_not_fold() -> None:
@@ -224,7 +222,6 @@ def test_what_holds_without_settings_is_what_the_settings_have_as_defaults() -> 
             frozenset(shown.fold_kinds),
             shown.diff_lines,
             shown.text_lines,
-            shown.prompt_lines,
             shown.terminal_lines,
         )
         == DEFAULT_FOLDS
