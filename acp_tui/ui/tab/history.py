@@ -253,7 +253,7 @@ class HistoryController:
     def no_delete(self, session: PastSession) -> str:
         """Why the session can't be deleted. Only the agent that lists it is asked to."""
         if not session.is_listed or self._agent is None or session.agent != self.agent:
-            return "Only its agent can do that: open it there first."
+            return "Only its own agent can delete it: open it first."
         if not self._agent.capabilities.delete_session:
             return f"{self._agent.title} can't delete sessions"
         return ""

@@ -325,7 +325,7 @@ class TerminalsController:
 
     async def _end(self, session: Session, state: TerminalState) -> None:
         is_done = await session.client_tools.end_terminal(state.terminal_id)
-        self._tell(state, "You have ended" if is_done else "The agent has released")
+        self._tell(state, "You have ended" if is_done else "The agent has closed")
 
     def _choose(self) -> tuple[SessionPanel, Session, TerminalState] | None:
         """The running terminal at the cursor; otherwise the newest one, preferring those that wait for input."""
