@@ -24,7 +24,7 @@ COMPARING_S: Final = 5
 FOLLOWING_S: Final = 0.3
 """Between two looks. Less than a question waits before it can be answered."""
 NOT_COMPARED: Final = "Not compared with the file, because {why}: {path}"
-MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared; not compared: {{more}} more."
+MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared with those on disk, not {{more}} others."
 MAX_AROUND: Final = 10_000
 """Characters around a part. There are more in files without lines."""
 

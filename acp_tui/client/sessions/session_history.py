@@ -58,7 +58,6 @@ def recording_plan(
         cwd,
         store=recording_store(settings) if settings.keep else None,
         file=to.file if to is not None else None,
-        is_raw=settings.raw,
         is_file_raw=to is not None and to.is_raw,
         screen=screen,
         on_trouble=on_trouble,

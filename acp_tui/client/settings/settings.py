@@ -137,9 +137,6 @@ class ConversationSettings:
         maximum=MAX_FOLDED_LINES,
         project="choose",
     )
-    prompt_lines: int = setting(
-        20, "How much of your prompt to show.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES, project="choose"
-    )
     terminal_lines: int = setting(
         12,
         "How much of a command's output to show, from its end.",
@@ -286,11 +283,6 @@ class RecordingSettings:
         "How much to keep of all recordings together; the oldest are deleted.",
         unit="bytes",
         minimum=0,
-        applies="next agent",
-    )
-    raw: bool = setting(
-        False,
-        "Whether to record secrets too: tokens of MCP servers and logins, and what you enter in forms.",
         applies="next agent",
     )
 

@@ -29,6 +29,8 @@ MAX_TOLD: Final = 400
 MAX_SHOWN_CHARACTERS: Final = 1_000_000
 """Longer texts are cut: drawing this much takes seconds and ten times the text's memory. An export has all."""
 CUT_NOTE: Final = f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown. An export has all of them."
+SHOWN_LINES: Final = 20
+"""Of a prompt of the user's, until it is unfolded."""
 PICTURE_ROWS: Final = 6
 """Rows of half blocks that a picture of the user's takes until it is unfolded."""
 GAP: Final = (BLANK,)
@@ -184,7 +186,7 @@ class UserMessage(KeptDrawing):
             yield plain_lines(block.text[:MAX_SHOWN_CHARACTERS].rstrip("\n"), width, muted)
 
     def _text(self, lines: Sequence[Strip], context: DrawContext) -> list[Sequence[Strip]]:
-        runs = folded(lines, context.folds.prompt_lines, context.palette)
+        runs = folded(lines, SHOWN_LINES, context.palette)
         if len(runs) == 1:
             return runs
         self._is_long = True

@@ -48,7 +48,6 @@ NEEDS_A_SESSION: Final = {
     "f4": "the agent",
     "f5": "changed files",
     "f6": "a running command",
-    "f7": "a running command",
     "f8": "a running command",
 }
 """Keys of a session that do nothing in a replay, and what they would need."""

@@ -91,10 +91,6 @@ class Actions:
         return bool(self.said.last_reply)
 
     @property
-    def has_code(self) -> bool:
-        return bool(taking_out.last_code(self.said))
-
-    @property
     def has_locations(self) -> bool:
         return any(map(taking_out.locations_of, self.said.entries))
 

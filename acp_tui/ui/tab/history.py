@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -31,14 +32,18 @@ from acp_tui.client.sessions.session_history import (
     sandbox_of,
 )
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
+from acp_tui.ui.conversation.subagents import last_line_of
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.session.status import last_line
+from acp_tui.ui.session.status import doing
 from acp_tui.ui.session.status_line import HOSTED as HOSTED_SIGN
 from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.session.welcome import Welcome
@@ -53,6 +58,10 @@ T = TypeVar("T")
 NO_AGENT_HERE: Final = "There is no agent here to start another session with."
 
 
+MAX_LINE: Final = 400
+"""Cells of an agent's last line."""
+MAX_LOOKED_AT: Final = 50
+"""Entries in which it's searched."""
 MAX_ASKED: Final = 50
 """Of how many sessions an agent is asked what they do."""
 GROUPS: Final = {TabState.NEEDS_YOU: NEEDS_YOU, TabState.WORKING: WORKING}
@@ -241,7 +250,7 @@ class HistoryController:
     def no_delete(self, session: PastSession) -> str:
         """Why the session can't be deleted. Only the agent that lists it is asked to."""
         if not session.is_listed or self._agent is None or session.agent != self.agent:
-            return "Only its agent can do that: open it there first."
+            return "Only its own agent can delete it: open it first."
         if not self._agent.capabilities.delete_session:
             return f"{self._agent.title} can't delete sessions"
         return ""
@@ -436,3 +445,20 @@ class Welcoming:
         """Open this recent session, as the sessions dialog does."""
         if key in self._recent:
             await self._history.open(self._recent[key])
+
+
+def last_line(conversation: Conversation) -> str:
+    """What the agent asks, does, or said last, in one line; "" if there is none."""
+    asked = next(iter(conversation.elicitations.values()), None)
+    now = make_visible_line(asked.message) if asked is not None else doing(conversation)
+    return now or next(filter(None, map(_last_line_of, islice(reversed(conversation.entries), MAX_LOOKED_AT))), "")
+
+
+def _last_line_of(entry: Entry) -> str:
+    match entry:
+        case Message(role="agent"):
+            return last_line_of(entry, MAX_LINE, PLAIN)
+        case Failure(message):
+            return make_visible_line(message)
+        case _:
+            return ""

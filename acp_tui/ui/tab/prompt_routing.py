@@ -489,14 +489,6 @@ class PromptController:
             session.queue.move(key, step)
             self._show_changed(session)
 
-    def send_next_now(self) -> None:
-        """Interrupt the turn and send the next queued prompt."""
-        session = self._tab.session
-        if session is not None and session.queue.prompts:
-            self.send_now(session.queue.prompts[0].key)
-        else:
-            self._tab.say(NOTHING_QUEUED)
-
     def send_now(self, key: int) -> None:
         """Send this queued prompt before the others, which follow in order. Cancels a running turn.
 

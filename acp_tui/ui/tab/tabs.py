@@ -136,10 +136,11 @@ def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
     if sum(whole) <= width:
         return whole
     rooms = [min(cells, width // len(told) if at in told else short[at]) for at, cells in enumerate(whole)]
+    rooms[front] = min(whole[front], rooms[front] + max(width - sum(rooms), 0))
     if sum(rooms) > width and len(told) < len(tabs):
         each = max(MIN_CELLS, (width - sum(rooms[at] for at in told)) // (len(tabs) - len(told)))
         return [cells if at in told else min(cells, each) for at, cells in enumerate(rooms)]
-    agents = [tab.link.name for tab in tabs]
+    agents = [tab.marked_agent for tab in tabs]
     alike = [at for at, agent in enumerate(agents) if at not in told and agents.count(agent) > 1]
     spare = (width - sum(rooms)) // len(alike) if alike else 0
     return [min(whole[at], cells + spare * (at in alike and spare >= MIN_CELLS)) for at, cells in enumerate(rooms)]

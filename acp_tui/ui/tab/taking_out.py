@@ -57,25 +57,17 @@ class TakeOut:
     # The whole conversation
 
     async def copy_reply(self) -> None:
-        """Copy the agent's last message, as it wrote it."""
+        """Copy the agent's last message, as it wrote it, or a code block of the last message that has any."""
         panel = self._tab.panel
         text = panel.view.conversation.last_reply if panel is not None else ""
-        if text:
-            await copy(self._tab.screen, text)
-        else:
+        if panel is None or not text:
             self._tab.say("No reply to copy yet.")
-
-    async def copy_code(self) -> None:
-        """Copy a code block from the agent's last message that has any."""
-        panel = self._tab.panel
-        fences = last_code(panel.view.conversation) if panel is not None else []
-        if not fences:
-            self._tab.say("The agent's replies have no code to copy.")
             return
-        chosen: str | None = fences[0][1]
-        if len(fences) > 1:
-            rows = [PickerRow(text, first_line(text), info) for info, text in fences]
-            chosen = await self._tab.ask(Picker("Which code do you want to copy?", rows))
+        chosen: str | None = text
+        if fences := last_code(panel.view.conversation):
+            rows = [PickerRow(code, first_line(code), info) for info, code in fences]
+            whole = PickerRow(text, "The whole reply", first_line(text))
+            chosen = await self._tab.ask(Picker("What do you want to copy?", [whole, *rows]))
         if chosen is not None:
             await copy(self._tab.screen, chosen)
 
@@ -288,19 +280,15 @@ class TerminalsController:
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self._interrupted: TerminalId | None = None
-        """The user's command that Ctrl+C was pressed in last."""
+        """The command that Ctrl+C was pressed in last."""
 
     def stop_own(self) -> bool:
-        """Press Ctrl+C in the user's newest command; end it if that was pressed before. False if none runs."""
+        """Press Ctrl+C in the user's newest command, or end it. False if none runs."""
         session = self._tab.session
         state = session.conversation.own_command if session is not None else None
         if session is None or state is None:
             return False
-        if self._interrupted == state.terminal_id:
-            self._tab.run(self._end(session, state))
-        else:
-            session.client_tools.interrupt(state.terminal_id)
-            self._interrupted = state.terminal_id
+        self._stop(session, state)
         return True
 
     async def take_over(self) -> None:
@@ -313,19 +301,24 @@ class TerminalsController:
         await self._tab.app.push_screen_wait(TakeOver(session, state, screens, clock=self._tab.clock))
         panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
 
-    def interrupt(self) -> None:
+    def stop(self) -> None:
+        """Press Ctrl+C in a command, and say so; end it if that was pressed before."""
         if chosen := self._choose():
             _, session, state = chosen
-            is_done = session.client_tools.interrupt(state.terminal_id)
-            self._tell(state, "Ctrl+C was pressed in" if is_done else "The agent has released")
+            if self._stop(session, state):
+                self._tell(state, self._tab.hint("Ctrl+C was pressed; {end_terminal} again ends"))
 
-    async def end(self) -> None:
-        if chosen := self._choose():
-            await self._end(*chosen[1:])
+    def _stop(self, session: Session, state: TerminalState) -> bool:
+        """Whether Ctrl+C was pressed: it's ended if that was so before."""
+        if self._interrupted == state.terminal_id or not session.client_tools.interrupt(state.terminal_id):
+            self._tab.run(self._end(session, state))
+            return False
+        self._interrupted = state.terminal_id
+        return True
 
     async def _end(self, session: Session, state: TerminalState) -> None:
         is_done = await session.client_tools.end_terminal(state.terminal_id)
-        self._tell(state, "You have ended" if is_done else "The agent has released")
+        self._tell(state, "You have ended" if is_done else "The agent has closed")
 
     def _choose(self) -> tuple[SessionPanel, Session, TerminalState] | None:
         """The running terminal at the cursor; otherwise the newest one, preferring those that wait for input."""

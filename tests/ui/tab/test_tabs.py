@@ -233,6 +233,16 @@ async def test_the_sessions_dialog_shows_all_tabs_closes_one_and_leads_to_anothe
         assert desk.shown_session.session_id == "s1"
 
 
+async def test_a_row_of_the_sessions_dialog_has_the_agents_last_line_as_it_is_shown(open_desk: OpenDesk) -> None:
+    script = 'prompt = expect("session/prompt")\nsay("Sure.\\n\\nI am **ready** to `help`.\\n")\nend(prompt)\n'
+    async with open_desk(SESSION, script, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.give("Can you help?")
+        await desk.shows("I am ready")
+        await desk.press("f3")
+        await desk.shows("1 ● Can you help?", "I am ready to help.")
+
+
 async def test_a_tab_behind_another_draws_nothing_until_it_comes_to_the_front(open_desk: OpenDesk) -> None:
     script = (
         'prompt = expect("session/prompt")\n'
