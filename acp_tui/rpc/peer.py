@@ -396,6 +396,7 @@ class Peer(Wire):
             for piece in messages.result_pieces(request_id, value):
                 pieces.append(piece)
                 await anyio.sleep(0)
+            del value, texts  # not needed while all of it is copied
             return b"".join(pieces)
         finally:
             self.waiting_bytes -= size

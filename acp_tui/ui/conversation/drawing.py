@@ -220,3 +220,17 @@ class Joined(Lines):
                 return run[at]
             at -= len(run)
         raise IndexError(at)
+
+    def _some(self, indexes: range) -> list[Strip]:
+        if indexes.step != 1:
+            return super()._some(indexes)
+        found: list[Strip] = []
+        top = 0
+        for run in self._runs:
+            size = len(run)
+            if top + size > indexes.start:
+                found += run[max(indexes.start - top, 0) : max(indexes.stop - top, 0)]
+            top += size
+            if top >= indexes.stop:
+                break
+        return found

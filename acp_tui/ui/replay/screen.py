@@ -35,7 +35,7 @@ from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.replay.bar import Position, ReplayBar
 from acp_tui.ui.replay.panel import ReplayPanel
-from acp_tui.ui.replay.player import Pace, Player, Projector, Spot, moment_of
+from acp_tui.ui.replay.player import READING_PAUSE_S, Pace, Player, Projector, Spot, moment_of
 from acp_tui.ui.replay.recorded_reply import RecordedReply
 from acp_tui.ui.replay.timeline import RecordedAnswer, Timeline
 from acp_tui.ui.session.find_bar import FindBar
@@ -182,11 +182,11 @@ class ReplayScreen(Screen[None]):
             with move_on_after(math.inf if needs_all else ENOUGH_S):
                 await self._is_read.wait()
             self._note = ""
-            if is_long := not self._is_read.is_set():
+            if (is_long := not self._is_read.is_set()) and not self.timeline.is_end_wanted:
                 self._move()  # its beginning plays meanwhile
         self._tell_problems()
         self._tell()
-        if is_long:
+        if is_long or self.timeline.is_end_wanted:
             return
         if self._until is not None:
             self.projector.stop_at = await to_thread.run_sync(moment_of, self.timeline, self._until)
@@ -229,6 +229,8 @@ class ReplayScreen(Screen[None]):
 
     def _go_to(self, moment: int) -> None:
         """Go to a moment, and keep playing if it was playing."""
+        if self._player.is_ahead and self.timeline.is_being_read and moment >= self._player.moment:
+            return  # it is at the end
         self.projector.goal = moment
         self._note = ""
         self._move()
@@ -281,8 +283,8 @@ class ReplayScreen(Screen[None]):
         timeline, player = self.timeline, self._player
         position = Position(
             at_s=player.at_s,
-            length_s=timeline.length_s,
-            share=player.moment / timeline.length if timeline.length else 0.0,
+            length_s=max(timeline.length_s, player.at_s),
+            share=1.0 if player.is_ahead else player.moment / timeline.length if timeline.length else 0.0,
             is_playing=self.projector.plays,
             speed=self.projector.pace.speed,
             prompts=timeline.prompts_until(player.moment),
@@ -303,7 +305,7 @@ class ReplayScreen(Screen[None]):
         """Play or pause. At the end, play from the beginning."""
         projector = self.projector
         projector.plays = not projector.plays
-        if projector.plays and projector.moment >= self.timeline.length:
+        if projector.plays and (self._player.is_ahead or projector.moment >= self.timeline.length):
             projector.goal = 0
         self._move()
 
@@ -322,7 +324,16 @@ class ReplayScreen(Screen[None]):
 
     @work(group="moving", exclusive=True)
     async def action_to_end(self) -> None:
-        await self._is_read.wait()
+        """Go to the end. While the recording is being read, show what the end needs first."""
+        player, view = self._player, self._panel.view
+        self.timeline.is_end_wanted = True
+        if player.is_ahead:
+            view.action_follow()
+        while not self._is_read.is_set() or (player.is_ahead and not view.scrolling.is_following):
+            if not player.is_ahead and player.jump():
+                self.projector.goal, self.projector.plays = None, False
+                self._show_session(is_news=True)
+            await asyncio.sleep(READING_PAUSE_S)
         self._go_to(self.timeline.length)
 
     def action_change_speed(self, step: int) -> None:

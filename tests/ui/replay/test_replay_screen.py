@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from acp_tui.client.transcript.events import Dropped, Event, Frame, UnknownEvent
 from acp_tui.client.transcript.lines import Recording
 from acp_tui.rpc import Direction
 from acp_tui.ui.conversation.entry_views import EntryView
+from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.replay.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.replay.panel import RecordedCard
@@ -25,7 +27,7 @@ from acp_tui.ui.replay.screen import ReplayApp, ReplayScreen
 from acp_tui.ui.replay.timeline import Timeline
 from support.screens import rows, settled
 from support.settling import until_so
-from support.timelines import begun, form, prompted, said, timeline_of, two_turns, unread_timeline_of
+from support.timelines import begun, form, prompted, said, timeline_of, told, two_turns, unread_timeline_of
 from support.waiting import TEST_LIMIT_S
 
 AT_ONCE = Pace(speed=0)
@@ -247,20 +249,20 @@ async def test_a_recording_without_a_session_says_so(tmp_path: Path) -> None:
 
 
 class HeldRecording(Recording):
-    """A recording of which only some events can be read until `rest` is set."""
+    """A recording of which only some events can be read, and then one for each release of `more`."""
 
     def __init__(self, folder: Path, events: Iterable[Event], count: int) -> None:
         whole = unread_timeline_of(folder, events).recording
         file = whole.path.open("rb")
         file.readline()
         super().__init__(whole.path, file, whole.header)
-        self.rest = threading.Event()
+        self.more = threading.Semaphore(0)
         self._count = count
 
     def with_messages(self, skip: Callable[[bytes], bool] = lambda _: False) -> Iterator[tuple[Event, Any]]:
         for number, each in enumerate(super().with_messages(skip)):
-            if number == self._count:
-                assert self.rest.wait(TEST_LIMIT_S)
+            if number >= self._count:
+                assert self.more.acquire(timeout=TEST_LIMIT_S)
             yield each
 
 
@@ -274,10 +276,48 @@ async def test_a_long_recording_plays_while_it_is_read_and_its_end_waits_for_tha
             assert "reading the recording" in replay.text
             await pilot.press("end")
             assert replay.screen.timeline.length == 5
-            recording.rest.set()
+            recording.more.release(len(two_turns()))
             await replay.until(lambda: "You are welcome." in replay.text)
             await replay.until(lambda: "the agent's process exited" in replay.text)
             assert replay.position.share == 1.0
+
+
+def many_calls(count: int) -> Iterator[Event]:
+    """A turn of calls with 70 KB each."""
+    yield from (*begun(), prompted(0.5, 2, "Read everything"))
+    output = [{"type": "content", "content": {"type": "text", "text": "line\n" * 12_000}}]
+    for number in range(count):
+        call = {"toolCallId": f"c{number}", "title": f"Call {number}", "status": "completed", "content": output}
+        spaced = told(1.0 + number, sessionUpdate="tool_call", **call)
+        yield replace(spaced, data=json.dumps(json.loads(spaced.data), separators=(",", ":")).encode())
+    yield said(1.0 + count, "All is read.")
+
+
+async def test_the_end_of_a_long_recording_is_shown_while_the_rest_is_read(tmp_path: Path) -> None:
+    recording = HeldRecording(tmp_path, many_calls(400), 5)
+    app = ReplayApp(Timeline(recording), pace=Pace(speed=16, max_wait_s=0.1))
+    with anyio.fail_after(TEST_LIMIT_S):
+        async with app.run_test(size=(100, 30), notifications=True) as pilot:
+            replay = Projection(pilot)
+            await replay.until(lambda: "Read everything" in replay.text)
+            await pilot.press("end")
+            recording.more.release()
+            await replay.until(lambda: "All is read." in replay.text)
+            assert replay.screen.timeline.length == 6
+            assert "reading the recording" in replay.text
+            assert replay.position.share == 1.0
+            shown = replay.text.splitlines()[:-1]
+
+            while "What came before is still being read." not in replay.text:
+                await pilot.press("pageup")
+            recording.more.release(400)
+            await replay.until(lambda: "reading the recording" not in replay.text)
+            assert "What came before is still being read." in replay.text  # the viewer reads here
+
+            await pilot.press("end")
+            await replay.until(lambda: not replay.screen.projector.player.is_ahead)
+            assert replay.text.splitlines()[:-1] == shown
+            assert len(replay.screen.query_one(ConversationView).conversation.entries) == 402
 
 
 async def test_the_events_of_a_recording_are_read_again_from_its_file(tmp_path: Path) -> None:
