@@ -343,14 +343,7 @@ def _as_program(entry: RegistryEntry, archive: Archive, place: CatalogueSources)
     if place.has(archive.program):
         return listed
     offer = Offer(
-        entry.agent_id,
-        "",
-        archive.url,
-        archive.path,
-        archive.args,
-        archive.env,
-        entry.version,
-        sha256=archive.sha256,
+        entry.agent_id, "", archive.url, archive.path, archive.args, archive.env, entry.version, sha256=archive.sha256
     )
     if (kept := read_installed(entry.agent_id)) is not None:
         return _ours(kept, replace(listed, offer=offer))

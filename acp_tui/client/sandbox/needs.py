@@ -63,8 +63,7 @@ _CLAUDE_HOME: Final = "${CLAUDE_CONFIG_DIR:-~/.claude}"
 _CLAUDE: Final = Needs(
     state=(_CLAUDE_HOME,),
     fixed=_below(
-        _CLAUDE_HOME,
-        *("settings.json", "settings.local.json", "hooks/", "plugins/", "skills/", "commands/", "agents/"),
+        _CLAUDE_HOME, *("settings.json", "settings.local.json", "hooks/", "plugins/", "skills/", "commands/", "agents/")
     ),
     env=(
         "ANTHROPIC_*",
@@ -114,8 +113,7 @@ _QWEN_HOME: Final = "${QWEN_HOME:-~/.qwen}"
 _QWEN: Final = Needs(
     state=(_QWEN_HOME,),
     fixed=_below(
-        _QWEN_HOME,
-        *("settings.json", ".env", "trustedFolders.json", "commands/", "agents/", "skills/", "hooks/"),
+        _QWEN_HOME, *("settings.json", ".env", "trustedFolders.json", "commands/", "agents/", "skills/", "hooks/")
     ),
     env=("QWEN_*", "DASHSCOPE_*", "BAILIAN_*", *_MODELS),
     sets={"QWEN_SANDBOX": "false", "GEMINI_SANDBOX": "false"},
