@@ -43,7 +43,6 @@ class KnownAgent:
     argv: tuple[str, ...]
     package: str
     registry_id: str
-    """The agent's ID in the agent registry."""
     size_mb: int
     """About how many its package takes with all that it needs, in November 2026."""
     tool: Literal["npm", "uv"] = "npm"
