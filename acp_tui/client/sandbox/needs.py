@@ -22,7 +22,6 @@ class Needs:
 
     state: tuple[str, ...] = ()
     """Folders and files it writes. Folders are made."""
-    readable: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     """Parts of its state that say what it runs, also outside a sandbox later, so they're read-only.
 
