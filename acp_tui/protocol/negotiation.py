@@ -54,7 +54,7 @@ def initialize_params(wanted: Version, offer: ClientOffer) -> dict[str, Any]:
     params = initialize_request(wanted, offer)
     if wanted == 1:
         return params
-    auth = {"terminal": {}} if offer.auth_terminal else None
+    auth: dict[str, Any] | None = {"terminal": {}} if offer.auth_terminal else None
     capabilities = with_some({}, auth=auth, elicitation=params["clientCapabilities"].get("elicitation"))
     return {**params, "info": params["clientInfo"], "capabilities": capabilities}
 
