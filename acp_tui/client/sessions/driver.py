@@ -425,7 +425,11 @@ class Refusing:
 
     def attend_agent(self, agent: Agent) -> None:
         """Decline what the agent asks outside sessions."""
-        agent.on_elicitations = partial(self._tasks.start_soon, _decline, agent)
+
+        def decline() -> None:
+            self._tasks.start_soon(_decline, agent)
+
+        agent.on_elicitations = decline
 
     def attend(self, session: Session) -> Callable[[], None]:
         """Refuse what the agent asks in this session until the returned function is called."""
