@@ -44,9 +44,7 @@ _ALLOWED: Final[Mapping[str, frozenset[str]]] = {
         }
     ),
     "ls-files": frozenset(
-        {
-            *("-z", "--cached", "--others", "--ignored", "--directory", "--exclude-standard", "--exclude="),
-        }
+        {*("-z", "--cached", "--others", "--ignored", "--directory", "--exclude-standard", "--exclude=")}
     ),
     "check-ignore": frozenset({"-z", "--stdin"}),
     "check-attr": frozenset({"-z", "--stdin"}),

@@ -122,7 +122,6 @@ class FieldAnswer:
     """What the user entered in a form field, in words. A likely secret only shows that it was entered."""
 
     name: str
-    """The field's name in the form."""
     value: str
 
 

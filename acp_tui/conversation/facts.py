@@ -119,7 +119,7 @@ class Choice:
 
 CAUTIONS: Final = {
     "no questions": {
-        *("bypass", "bypasspermissions", "yolo", "fullaccess", "agentfullaccess", "autopilot", "autoapprove"),
+        *("bypass", "bypasspermissions", "yolo", "fullaccess", "agentfullaccess", "autopilot", "autoapprove")
     },
     "fewer questions": {"acceptedits", "autoedit", "auto", "autoreview", "workspacewrite"},
 }

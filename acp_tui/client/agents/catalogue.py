@@ -43,7 +43,6 @@ class KnownAgent:
     argv: tuple[str, ...]
     package: str
     registry_id: str
-    """The agent's ID in the agent registry."""
     size_mb: int
     """About how many its package takes with all that it needs, in November 2026."""
     tool: Literal["npm", "uv"] = "npm"
@@ -354,14 +353,7 @@ def _as_program(entry: RegistryEntry, archive: Archive, place: CatalogueSources)
     if place.has(archive.program):
         return listed
     offer = Offer(
-        entry.agent_id,
-        "",
-        archive.url,
-        archive.path,
-        archive.args,
-        archive.env,
-        entry.version,
-        sha256=archive.sha256,
+        entry.agent_id, "", archive.url, archive.path, archive.args, archive.env, entry.version, sha256=archive.sha256
     )
     if (kept := read_installed(entry.agent_id)) is not None:
         return _ours(kept, replace(listed, offer=offer))

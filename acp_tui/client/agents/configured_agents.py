@@ -31,7 +31,6 @@ _SHARED: Final = ("files", "mcp", "protocol", "proxies", *_PROMPT, "description"
 _KEYS: Final = ("command", "env", "wrapper", "runs", "sandbox", *_SHARED)
 _URL_KEYS: Final = ("url", "headers", "token_command", "insecure", "cwd", *_SHARED)
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-"""A valid name of an HTTP header."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from acp_tui.values import dataclass
 _OPENING: Final = "([{<\"'“‘„«「『（【《"
 _CLOSING: Final = ".,;:!?)]}>'\"”’»」』）】》…。，、；：！？"
 MAX_NESTED: Final = 10
-"""Mentions inside mentions."""
 _MAX_KEPT_CLOSING: Final = 8  # in a name; "@x......" must not cause a disk access for each dot
 
 # Code comes first, so that it includes the mentions in it. An unclosed fence continues to the end. A backtick without a
@@ -37,9 +36,7 @@ class Mention:
     """A place in a text that names a file, or seems to."""
 
     start: int
-    """Index of the `@`."""
     stop: int
-    """Index after its last character."""
     path_text: str
     """As written, without quotes and lines."""
     first_line: int | None = None

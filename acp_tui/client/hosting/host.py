@@ -109,7 +109,6 @@ class _Turn:
 @dataclass(slots=True)
 class _Question:
     about: tuple[object, ...]
-    """The content of the question."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     """Cancelling it withdraws the question."""
     is_over: bool = False
@@ -132,7 +131,6 @@ class _Turns:
     waiting: list[_Turn] = field(default_factory=list)
     running: _Turn | None = None
     sending: _Turn | None = None
-    """The one that is being sent."""
     unaccepted: list[_Turn] = field(default_factory=list)
     """Those that the agent hasn't accepted yet, oldest first."""
     steering: anyio.Lock = field(default_factory=anyio.Lock)

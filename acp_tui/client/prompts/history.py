@@ -25,7 +25,6 @@ class PastPrompt:
 
     text: str
     folder: str
-    """Where the session worked."""
     at: str
     """The UTC time in ISO 8601. Values from a file may be anything."""
     agent: str

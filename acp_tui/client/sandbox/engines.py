@@ -132,8 +132,7 @@ def _landlock(box: Box, why: str) -> Engine:
         raise NoEngine(f"{reason}this kernel has no Landlock", hint="use another kernel, or --sandbox=off")
     if hidden := [path for path in box.listed(Access.HIDDEN) if box.access(path.parent) is Access.WRITABLE]:
         raise NoEngine(
-            f"Landlock can't hide {hidden[0]} in a folder that may be written",
-            hint=why or "use the engine bubblewrap",
+            f"Landlock can't hide {hidden[0]} in a folder that may be written", hint=why or "use the engine bubblewrap"
         )
     if not box.profile.network:
         raise NoEngine("Landlock can't turn off the network", hint=why or "use the engine bubblewrap")

@@ -212,7 +212,8 @@ class Masker:
             return self.log(self._searched(item, depth + 1))
         if key == "auth" and isinstance(item, str) and is_login(item):
             return self._hidden(item, learns=True)
-        if is_secret or (names.is_secret_name(key) and not (_is_number(item) and names.counts_tokens(key))):
+        is_number = isinstance(item, int | float) and not isinstance(item, bool)
+        if is_secret or (names.is_secret_name(key) and not (is_number and names.counts_tokens(key))):
             return self._hidden(item, learns=True)
         return self._searched(item, depth + 1)
 
@@ -259,11 +260,9 @@ class Masker:
 
     def _servers(self, servers: Any) -> Any:
         """The servers: a list on the wire, a map by name in files. Agents echo both."""
-        if isinstance(servers, list):
-            return [self._server(server) for server in servers]
         if isinstance(servers, dict):
             return {name: self._server(server) for name, server in servers.items()}
-        return self._hidden(servers)
+        return list(map(self._server, servers)) if isinstance(servers, list) else self._hidden(servers)
 
     def _server(self, server: Any) -> Any:
         """Keep only what can't be a secret: name, type, command, the host of a URL, the names of variables."""
@@ -372,10 +371,6 @@ def _masked_value(found: re.Match[str]) -> str:
 def _is_option(word: object) -> bool:
     """Whether the next word in a command line is a secret."""
     return isinstance(word, str) and word.startswith("-") and "=" not in word and names.is_secret_name(word)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _forms(secret: str) -> set[str]:

@@ -152,7 +152,6 @@ class Agent:
         # While a session is being opened, two sessions may share an ID. The key tells whose question is answered.
         self._question_keys = count(1)
         self.questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
-        """Forms and pages outside of any session."""
         self._table = ClientRole(self.log, self.questions, start.get("extensions", {}))
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""

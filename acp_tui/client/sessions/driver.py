@@ -60,10 +60,7 @@ class Additions:
 
 
 class FrontEnd(Protocol):
-    """Asks and tells the user things, or stands in for the user."""
-
-    async def log_in(self, wanted: errors.AuthenticationRequired) -> bool:
-        """Let the user log in. False if it's not worth trying again (R-AUTH-3)."""
+    """Asks and tells the user things about MCP servers, or stands in for the user."""
 
     async def trusts(self, project: trust.ProjectServers) -> bool | None:
         """Whether the user trusts a project's MCP servers; None if undecided."""
@@ -381,13 +378,12 @@ async def choose(session: Session, chosen: Options) -> None:
 
 
 def _named(options: Sequence[ConfigOption], name: str) -> ConfigOption:
-    found = [option for option in options if option.option_id == name] or [
-        option for option in options if option.category == name
-    ]
-    if not found:
+    by_name = {option.category: option for option in reversed(options)}
+    by_name |= {option.option_id: option for option in reversed(options)}
+    if name not in by_name:
         offered = ", ".join(option.option_id for option in options) or "none"
         raise errors.Unsupported(f"the agent has no {name} to choose", hint=f"its options: {offered}")
-    return found[0]
+    return by_name[name]
 
 
 def _value(option: ConfigOption, wanted: str) -> str | bool:

@@ -31,7 +31,6 @@ class Schedule(NamedTuple):
     written: str
     """The command as the user wrote it; of a repeat, with the times that are left."""
     text: str
-    """The prompt."""
     due: float
     """When to send it, in seconds since the epoch; infinite while the command runs that may end it."""
     every_s: float = 0.0

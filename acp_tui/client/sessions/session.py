@@ -189,7 +189,6 @@ class Session:
         self._unasked: set[facts.RequestKey] = set()
         """Permission requests that were rejected without asking the user."""
         self.questions = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
-        """Its forms and pages."""
         policy = policy or Policy()
         self._rules = _rules_of(policy, (cwd, *additional_directories))
         self.allowances = Allowances()

@@ -187,9 +187,7 @@ class AgentSettings:
         applies="next agent",
     )
     trace_context: TraceContext = setting(
-        TraceContext(),
-        "W3C trace context to send with every request to an agent.",
-        applies="next agent",
+        TraceContext(), "W3C trace context to send with every request to an agent.", applies="next agent"
     )
 
 

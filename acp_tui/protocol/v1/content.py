@@ -75,8 +75,7 @@ class EmbeddedResource(wire.WireModel):
 BLOCK_TYPES: Final = ("text", "image", "audio", "resource_link", "resource")
 
 ContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | wire.RawObject,
-    OpenUnion(),
+    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | wire.RawObject, OpenUnion()
 ]
 
 

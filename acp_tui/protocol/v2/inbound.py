@@ -1,4 +1,4 @@
-"""Converts the agent's ACP v2 messages to updates and other plain values. Nothing is applied here."""
+"""Converts the agent's ACP v2 messages to updates and other plain values, as `v1.inbound` does. Applies nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ S = TypeVar("S")
 
 
 def read_update(params: Any) -> tuple[SessionId, Updates]:
-    """Return the session of an update and what it says. Raises MalformedMessage."""
     return v1.read_update(params, _READERS)
 
 
@@ -134,26 +133,13 @@ def _usage(update: Any) -> Updates:
     return (report if "cost" in update else replace(report, keeps_cost=True),)
 
 
+_AS_IN_V1: Final = (
+    *("user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "session_info_update"),
+    *("available_commands_update", "config_option_update", "plan_update", "plan_removed", "notice"),
+    *("compaction_update", "compaction_summary_chunk", "subagent_update", "session_message", "session_message_chunk"),
+)
 _READERS: Final[Mapping[str, v1.Reader]] = {
-    **{
-        kind: v1.READERS[kind]
-        for kind in (
-            "user_message_chunk",
-            "agent_message_chunk",
-            "agent_thought_chunk",
-            "session_info_update",
-            "available_commands_update",
-            "config_option_update",
-            "plan_update",
-            "plan_removed",
-            "notice",
-            "compaction_update",
-            "compaction_summary_chunk",
-            "subagent_update",
-            "session_message",
-            "session_message_chunk",
-        )
-    },
+    **{kind: v1.READERS[kind] for kind in _AS_IN_V1},
     "user_message": partial(read_message, role="user"),
     "agent_message": partial(read_message, role="agent"),
     "agent_thought": read_message,
@@ -177,10 +163,7 @@ _READERS: Final[Mapping[str, v1.Reader]] = {
 
 
 def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, updates.PermissionAsked]:
-    """Return the request's session and its question. Raises MalformedMessage.
-
-    `question_id` stands in for the tool call if the request has none.
-    """
+    """Return the request's session and its question. `question_id` stands in for the tool call if it has none."""
     request = decode(models.RequestPermissionRequest, params)
     subject = request.subject or {}
     command: AskedCommand | None = None
@@ -241,7 +224,6 @@ def _lone_command(asked: models.CommandSubject, question_id: str) -> tool_calls.
 
 
 def read_initialize_response(result: Any) -> Agreement:
-    """Read the agent's answer to the handshake. Raises MalformedMessage."""
     response = decode(models.InitializeResponse, result)
     info = response.info
     methods = tuple(method for each in response.auth_methods for method in _auth_method(each))
@@ -296,7 +278,6 @@ def read_new_session(result: Any) -> tuple[SessionId, Updates]:
 
 
 def read_opened_session(result: Any) -> Updates:
-    """Return the initial updates of a resumed session. Raises MalformedMessage."""
     return _setup(decode(models.SessionSetup, result))
 
 
