@@ -19,11 +19,12 @@ import anyio
 from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui import __version__
+from acp_tui.demo import DEFAULT
 from acp_tui.demo import scenario as scenarios
 from acp_tui.demo import version_two as two
 from acp_tui.demo.client_calls import ClientCalls, StdioStream
 from acp_tui.demo.playing import AUTH_REQUIRED, play
-from acp_tui.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 from acp_tui.demo.script import Scenario, ScriptedTurn, Wire
 from acp_tui.demo.session import DemoSession, Sessions, invalid_params
 from acp_tui.demo.turn import DemoPace, DemoTurn

@@ -73,10 +73,6 @@ def _waiting_words(times: Sequence[float]) -> str:
     return f"1 prompt waits {until}" if len(times) == 1 else f"{len(times)} prompts wait, the first {until}"
 
 
-def _is_read_only(tab: Tab) -> bool:
-    return tab.session is not None and tab.session.is_read_only
-
-
 class AcpTuiApp(BaseApp):
     """The app for working with agents. The hub outside of it owns their processes and outlives the app."""
 
@@ -158,7 +154,8 @@ class AcpTuiApp(BaseApp):
         at_work = [
             tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and not tab.link.is_hosted
         ]
-        hosted = [tab for tab in self.tabs if tab.link.is_hosted and not _is_read_only(tab)]
+        read_only = [tab for tab in self.tabs if tab.session is not None and tab.session.is_read_only]
+        hosted = [tab for tab in self.tabs if tab.link.is_hosted and tab not in read_only]
         waiting = _waiting_words([at for tab in self.tabs if tab.session is not None for at in tab.session.queue.times])
         now = asyncio.get_running_loop().time()
         if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
@@ -295,17 +292,12 @@ class AcpTuiApp(BaseApp):
 
     def get_default_screen(self) -> Screen[None]:
         """The screen of the first tab; an empty screen if the user has yet to choose an agent."""
-        if self.opening is not None:
-            return self._reopened_tab(self.opening).screen
-        return Screen() if self._command is None else self._first_tab(self._command).screen
-
-    def _first_tab(self, command: AgentCommand) -> Tab:
-        cwd = command.cwd or self._cwd
-        return Tab(self.link_to(command, cwd), cwd, settings=self.settings)
-
-    def _reopened_tab(self, opening: Opening) -> Tab:
-        link = self.link_to(self._command, self._cwd) if self._command is not None else AgentLink(None)
-        return Tab(link, self._cwd, opening=opening, settings=self.settings)
+        command = self._command
+        if command is None and self.opening is None:
+            return Screen()
+        cwd = self._cwd if command is None or self.opening is not None else command.cwd or self._cwd
+        link = self.link_to(command, cwd) if command is not None else AgentLink(None)
+        return Tab(link, cwd, opening=self.opening, settings=self.settings).screen
 
     @cached_property
     def _dialogs(self) -> Dialogs:

@@ -63,15 +63,7 @@ def _sequence(channel: str, title: str, text: str, environ: Mapping[str, str]) -
             sequences = [f"\x1b]777;notify;{title.replace(';', ',')};{text}\x1b\\"]
         case _:
             return ""
-    return "".join(_through(sequence, environ) for sequence in sequences)
-
-
-def _through(sequence: str, environ: Mapping[str, str]) -> str:
-    """The sequence, wrapped for the terminal outside of tmux if necessary."""
-    if not environ.get("TMUX"):
-        return sequence
-
-    return through_tmux(sequence)
+    return "".join(map(through_tmux, sequences) if environ.get("TMUX") else sequences)
 
 
 def window_title(text: str) -> str:

@@ -14,43 +14,13 @@ Run: TypeAlias = "Callable[[Actions, str], object]"
 """Gets what follows the slash command; "" if nothing does. A coroutine waits for the user."""
 Condition: TypeAlias = "Callable[[Actions], bool]"
 
-Place: TypeAlias = Literal[
-    "app",
-    "session",
-    "prompt",
-    "queue",
-    "history",
-    "conversation",
-    "plan",
-    "welcome",
-    "card",
-    "question",
-    "choices",
-    "review",
-    "find",
-    "terminal",
-    "sidebar",
-    "sessions",
-    "prompts",
-    "agents",
-    "several",
-    "comparison",
-    "agent",
-    "changes",
-    "diff",
-    "settings",
-    "setting",
-    "dialog",
-    "page",
-    "list",
-    "ask",
-    "inspector",
-    "query",
-    "frames",
-    "replay",
-    "reading",
-    "moving",
-]
+Place: TypeAlias = (
+    Literal["app", "session", "moving", "reading"]
+    | Literal["prompt", "queue", "history", "conversation", "plan", "welcome", "find", "terminal", "sidebar"]
+    | Literal["card", "question", "choices", "review", "changes", "diff", "replay", "inspector", "query", "frames"]
+    | Literal["sessions", "prompts", "agents", "several", "comparison", "agent", "settings", "setting"]
+    | Literal["dialog", "page", "list", "ask"]
+)
 """Where a command's keys work: everywhere, on the session's screen, or in the focused widget."""
 
 PLACES: Final[dict[Place, str]] = {

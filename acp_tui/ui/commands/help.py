@@ -121,19 +121,6 @@ MAX_SUGGESTED: Final = 5
 class CommandPicker(Picker[Command]):
     """Returns the command that the user chose, or None."""
 
-    def __init__(
-        self,
-        commands: Iterable[Command],
-        keymap: Keymap,
-        *,
-        here: Sequence[Place] = (),
-        suggested: Sequence[str] = (),
-        cells: int,
-    ) -> None:
-        """`here` has the current places, from the focus outwards; `suggested` has commands' IDs, the best first."""
-        rows = palette_rows(commands, keymap, here, suggested, is_narrow=cells < NARROW_CELLS)
-        super().__init__("Commands", list(rows))
-
 
 def palette_rows(
     commands: Iterable[Command],
@@ -143,7 +130,10 @@ def palette_rows(
     *,
     is_narrow: bool = False,
 ) -> Iterator[PickerRow[Command]]:
-    """A row for each command: those suggested first, as far as they are possible; then the current places first."""
+    """A row for each command: those suggested first, as far as they are possible; then the current places first.
+
+    `here` has the current places, from the focus outwards; `suggested` has commands' IDs, the best first.
+    """
     known = {command.id: command for command in commands}
     places = [place for place in here if place != "app"]
     order = [*places, *(place for place in PLACES if place not in places)]
@@ -172,8 +162,9 @@ class Pickers:
     ) -> None:
         """Let the user choose a command, unless a picker is already open."""
         if not isinstance(self._app.screen, CommandPicker):
-            cells = self._app.size.width
-            self._app.push_screen(CommandPicker(commands(), keymap, here=here, suggested=suggested, cells=cells), run)
+            is_narrow = self._app.size.width < NARROW_CELLS
+            rows = palette_rows(commands(), keymap, here, suggested, is_narrow=is_narrow)
+            self._app.push_screen(CommandPicker("Commands", list(rows)), run)
 
     async def choose_theme(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> str | None:
         """The chosen theme, "" for the one that fits the terminal. `show` previews one. Await it in a worker."""

@@ -7,6 +7,8 @@ that it knows. So it works for every binding. This module doesn't know what comm
 from __future__ import annotations
 
 import re
+import string
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from difflib import get_close_matches
@@ -14,12 +16,20 @@ from itertools import product
 from typing import Final, TypeAlias
 
 from textual.dom import DOMNode
+from textual.keys import KEY_NAME_REPLACEMENTS
 from textual.screen import ModalScreen
 
 from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.values import dataclass
+
+
+def _name_of(sign: str) -> str:
+    """Textual's name of a character that is no letter, digit, or space, such as `exclamation_mark`."""
+    name = unicodedata.name(sign).lower().replace("-", "_").replace(" ", "_")
+    return KEY_NAME_REPLACEMENTS.get(name, name)
+
 
 MODIFIERS: Final = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 """In the order of Textual's names."""
@@ -42,54 +52,14 @@ _NAMED: Final[dict[str, str]] = {
     "right": "→",
     **{f"f{number}": f"F{number}" for number in range(1, 25)},
 }
-_SIGNS: Final[dict[str, str]] = {
-    "exclamation_mark": "!",
-    "quotation_mark": '"',
-    "number_sign": "#",
-    "dollar_sign": "$",
-    "percent_sign": "%",
-    "ampersand": "&",
-    "apostrophe": "'",
-    "left_parenthesis": "(",
-    "right_parenthesis": ")",
-    "asterisk": "*",
-    "plus": "+",
-    "comma": ",",
-    "minus": "-",
-    "full_stop": ".",
-    "slash": "/",
-    "colon": ":",
-    "semicolon": ";",
-    "less_than_sign": "<",
-    "equals_sign": "=",
-    "greater_than_sign": ">",
-    "question_mark": "?",
-    "at": "@",
-    "left_square_bracket": "[",
-    "backslash": "\\",
-    "right_square_bracket": "]",
-    "circumflex_accent": "^",
-    "underscore": "_",
-    "grave_accent": "`",
-    "left_curly_bracket": "{",
-    "vertical_line": "|",
-    "right_curly_bracket": "}",
-    "tilde": "~",
-}
+_SIGNS: Final = {_name_of(sign): sign for sign in string.punctuation}
 _BY_SIGN: Final = {sign: name for name, sign in _SIGNS.items()}
 _ALIASES: Final = {"return": "enter", "esc": "escape", "pgup": "pageup", "pgdn": "pagedown", "del": "delete"}
 _MODIFIER_ALIASES: Final = {"control": "ctrl", "option": "alt", "cmd": "super"}
 
 # Terminals send these as the same bytes as another key; only Kitty's protocol can tell them apart.
 _SAME_BYTES: Final = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left_square_bracket": "escape"}
-_CTRL_BYTES: Final = frozenset("abcdefghijklmnopqrstuvwxyz") | {
-    "at",
-    "backslash",
-    "right_square_bracket",
-    "circumflex_accent",
-    "underscore",
-    "space",
-}
+_CTRL_BYTES: Final = frozenset((*string.ascii_lowercase, *map(_name_of, "@\\]^_"), "space"))
 _MOVING: Final = frozenset({"up", "down", "left", "right", "home", "end", "pageup", "pagedown", "delete", "insert"})
 
 TERMINALS_OWN: Final[dict[str, str]] = {

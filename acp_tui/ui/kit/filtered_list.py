@@ -204,8 +204,6 @@ def _has_in_order(text: str, letters: str) -> bool:
     return all((at := text.find(letter, at + 1)) >= 0 for letter in letters)
 
 
-__all__ = ["Picker", "PickerRow"]
-
 V = TypeVar("V")
 
 PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"

@@ -97,10 +97,8 @@ class Welcome(Vertical, can_focus=True):
 
     def update_for(self, commands: Sequence[OfferedCommand], model: str, *, is_wanted: bool) -> None:
         """Show the welcome, with the agent's commands and model, or hide it."""
-        if is_wanted and not self.display:
-            self.display = True
-        elif not is_wanted and self.display:
-            self.display = False
+        if is_wanted is not self.display:
+            self.display = is_wanted
         if (commands, model) != (self._commands, self._model):
             self._commands, self._model = commands, model
             self._draw()

@@ -11,7 +11,7 @@ from typing import Final
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
-from acp_tui.workbench.conformance import drafts, handshake, messages, proxies, sessions, tool_calls, version_two
+from acp_tui.workbench.conformance import drafts, handshake, messages, sessions, tool_calls, version_two
 from acp_tui.workbench.conformance.drafts import NOBODYS
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
@@ -75,8 +75,8 @@ class Linter:
                     drafts.ProviderCheck(self._judge, self._scene),
                     drafts.McpCheck(self._judge, self._scene),
                 )
-            elif proxies.begins_proxy(event):
-                self._checks = (proxies.ProxyCheck(self._judge, self._scene),)
+            elif handshake.begins_proxy(event):
+                self._checks = (handshake.ProxyCheck(self._judge, self._scene),)
             for check in self._checks:
                 check.see(event)
             self._scene.follow(event)

@@ -1,6 +1,6 @@
 """Rules about what is offered: by both sides in the handshake, and in a session as modes, options, and commands.
 
-The handshake includes versions, capabilities, and ways to log in.
+The handshake includes versions, capabilities, and ways to log in. A proxy has one with the conductor.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from acp_tui.protocol import AUTH_REQUIRED, v1
+from acp_tui.protocol.conductor import PROXY_INITIALIZES, SUCCESSORS, is_call
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
@@ -219,3 +220,38 @@ def _values(choices: Any) -> Iterator[str]:
             yield from (str(each.get("value")) for each in objects(choice.get("options")))
         else:
             yield str(choice.get("value"))
+
+
+# Proxies, on the connection between a conductor and one of them
+
+
+def begins_proxy(event: Event) -> bool:
+    """Whether this tells the other side that it is a proxy."""
+    return isinstance(event, SeenRequest) and not event.is_agents and event.method in PROXY_INITIALIZES
+
+
+class ProxyCheck(Check):
+    """Compares a proxy's answer to the handshake with that of its successor."""
+
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        super().__init__(judge, scene)
+        self._agreed: dict[str, Any] | None = None
+        """What the successor answered to the handshake."""
+
+    def see(self, event: Event) -> None:
+        match event:
+            case SeenRequest() | SeenNotification() if event.is_agents and event.method in SUCCESSORS:
+                self._judge("A-PROXY-3", is_call(event.params), f"it wraps {shown(event.params)}")
+            case SeenResponse(is_agents=False, error=None) if event.request.method in SUCCESSORS:
+                if event.request.params.get("method") == v1.INITIALIZE:
+                    self._agreed = as_object(event.result)
+            case SeenResponse(is_agents=True, error=None) if event.request.method in PROXY_INITIALIZES:
+                self._look_at_agreement(event)
+
+    def _look_at_agreement(self, answer: SeenResponse) -> None:
+        text = "it answered before its successor did"
+        self._judge("A-PROXY-1", self._agreed is not None, text, answer.request.index)
+        if self._agreed is not None:
+            theirs, its = self._agreed.get("protocolVersion"), as_object(answer.result).get("protocolVersion")
+            text = f"its successor answered {shown(theirs)}, and it answered {shown(its)}"
+            self._judge("A-PROXY-2", its == theirs, text, answer.request.index)

@@ -1,4 +1,4 @@
-"""The inspector's screen: the list of frames, the selected frame, and progress."""
+"""The inspector's screen: the list of frames, which of them to show, the selected frame, and progress."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from typing import Any, Final
 from anyio import to_thread
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Container
+from textual.containers import Container, Horizontal
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.settings import Settings
@@ -28,7 +31,6 @@ from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect
 from acp_tui.workbench.inspect.search import Query, Term, read_query, toggled
 from acp_tui.workbench.inspector.frame_list import FrameList
 from acp_tui.workbench.inspector.frame_view import FrameView
-from acp_tui.workbench.inspector.query_bar import QueryBar
 from acp_tui.workbench.inspector.rows import progress_line, title_of
 
 
@@ -39,6 +41,64 @@ class InspectorHelp(HelpScreen):
 
     def __init__(self) -> None:
         super().__init__(("inspector", "frames", "app"), is_all=False)
+
+
+WHAT = 'session/prompt -chunk is:error is:lint is:open "several words"'
+
+
+class _Field(Input):
+    """An input whose text doesn't trigger a layout and a full redraw with each letter."""
+
+    virtual_size = Reactive(Size(0, 0))
+
+
+class QueryBar(Horizontal):
+    """The line where the user types which frames to show, hidden until it's asked for. The screen interprets it."""
+
+    DEFAULT_CSS = """
+    QueryBar { height: 1; display: none; }
+    QueryBar Input { width: 1fr; min-width: 24; }
+    QueryBar Static { width: auto; height: 1; }
+    """
+    PLACE: Final = "query"
+    BINDINGS = bindings_of(place=PLACE)
+
+    class Changed(Message):
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Closed(Message):
+        """The user submitted the text or closed the line. A filter stays."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._field = _Field(placeholder=WHAT, compact=True, select_on_focus=False)
+        self._field.cursor_blink = False  # it would redraw while nothing happens
+
+    def compose(self) -> ComposeResult:
+        yield Static("Show only: ", markup=False)
+        yield self._field
+
+    def ask(self, text: str) -> None:
+        self.display = True
+        field = self._field
+        with self.prevent(Input.Changed):
+            field.value = text
+        field.cursor_position = len(text)
+        self.screen.set_focus(field)  # at once, because the next key may be on its way
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Changed(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_close()
+
+    def action_close(self) -> None:
+        self.display = False
+        self.post_message(self.Closed())
 
 
 KEYS: Final = "{help} help; {inspect_filter} filter; {inspect_leave} close; {inspect_other} to the frame"

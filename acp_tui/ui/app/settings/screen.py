@@ -351,31 +351,20 @@ class SettingsScreen(Dialog[None]):
             lambda answer: judged(item, answer, settings),
         )
         value = await self.app.push_screen_wait(editor)
-        if value is RESET:
-            await self._reset(item)
-        elif value is not None:
-            await self._write(item, cast(TomlValue, value))
+        if value is not None:
+            await self._write(item, None if value is RESET else cast(TomlValue, value))
 
-    async def _write(self, item: Item, value: TomlValue) -> None:
+    async def _write(self, item: Item, value: TomlValue | None) -> None:
         try:
             await self._live.set(item.key, value)
         except SettingsError as error:
-            self._say_error(error)
-
-    async def _reset(self, item: Item) -> None:
-        try:
-            await self._live.set(item.key, None)
-        except SettingsError as error:
-            self._say_error(error)
-
-    def _say_error(self, error: SettingsError) -> None:
-        text = f"{error}; {error.hint}" if error.hint else str(error)
-        self.notify(text, title="Settings", severity="error", markup=False)
+            text = f"{error}; {error.hint}" if error.hint else str(error)
+            self.notify(text, title="Settings", severity="error", markup=False)
 
     @work
     async def action_reset(self) -> None:
         if self._item is not None and self._item.is_editable:
-            await self._reset(self._item)
+            await self._write(self._item, None)
 
     @work
     async def action_open_file(self) -> None:
