@@ -397,7 +397,7 @@ class Column:
         """Update whether the entry belongs to a run. The caller measures the entry itself."""
         run = self._runs.get(index)
         entry = self._conversation.entries[index]
-        if is_run_member(entry, self._draw_context().folds.kinds) == (run is not None):
+        if is_run_member(entry, self._draw_context().folds.fold_kinds) == (run is not None):
             if run is not None:
                 run.drawn = None
             return

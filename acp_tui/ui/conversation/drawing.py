@@ -12,7 +12,6 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.client.settings.settings import ConversationSettings
-from acp_tui.conversation import QUIET_KINDS
 from acp_tui.conversation.conversation import SubagentState
 from acp_tui.conversation.entries import Failure, TerminalState
 from acp_tui.conversation.facts import SessionId
@@ -24,33 +23,7 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Lines
 from acp_tui.values import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Folds:
-    """How many lines to show until the user unfolds them."""
-
-    kinds: frozenset[str] = frozenset(QUIET_KINDS)
-    """Tool calls of these kinds show no content, since it is meant for the agent."""
-    diff_lines: int = 24
-    text_lines: int = 6
-    prompt_lines: int = 20
-    terminal_lines: int = 12
-    """The last lines of the output."""
-    are_thoughts_open: bool = False
-
-
-DEFAULT_FOLDS: Final = Folds()
-
-
-def folds_of(shown: ConversationSettings) -> Folds:
-    return Folds(
-        kinds=frozenset(shown.fold_kinds),
-        diff_lines=shown.diff_lines,
-        text_lines=shown.text_lines,
-        prompt_lines=shown.prompt_lines,
-        terminal_lines=shown.terminal_lines,
-        are_thoughts_open=shown.thoughts == "open",
-    )
+DEFAULT_FOLDS: Final = ConversationSettings()
 
 
 def folded(lines: Sequence[Strip], limit: int, palette: Palette, *, keep_end: bool = False) -> list[Sequence[Strip]]:
@@ -76,7 +49,7 @@ class DrawContext:
     """The session's directory. Paths inside it are shown relative to it."""
     pictures: Pictures | None = None
     """None if pictures are only named, not shown."""
-    folds: Folds = DEFAULT_FOLDS
+    folds: ConversationSettings = DEFAULT_FOLDS
     subagents: Mapping[SessionId, SubagentState] = field(default_factory=dict)
     take_over_key: str = ""
     """The key with which the user types into a running command; "" if there is none."""

@@ -250,7 +250,7 @@ class Thought(KeptDrawing):
         self._is_shut = False
 
     def _draw(self, context: DrawContext) -> Sequence[Strip]:
-        self._is_whole = self._is_open or (context.folds.are_thoughts_open and not self._is_shut)
+        self._is_whole = self._is_open or (context.folds.thoughts == "open" and not self._is_shut)
         if self._is_whole:
             self.cut_text = ""
             return self._all(context)

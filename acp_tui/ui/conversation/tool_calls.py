@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Sequence
 from pathlib import PurePath
 from typing import Final
 
@@ -102,7 +101,7 @@ MAX_TOLD: Final = 1_000
 """In characters of a tooltip."""
 
 
-def is_run_member(entry: object, kinds: AbstractSet[str]) -> bool:
+def is_run_member(entry: object, kinds: Collection[str]) -> bool:
     """Whether a call belongs in a run: it is completed, of a quiet kind, and had no permission request."""
     return (
         isinstance(entry, ToolCallEntry)
@@ -298,7 +297,7 @@ class ToolCallDrawing(KeptDrawing):
         # The reason for a failure is for the user, whatever the kind.
         if self._is_open or call.status == tool_calls.FAILED:
             return False
-        return call.kind in context.folds.kinds
+        return call.kind in context.folds.fold_kinds
 
     def _shown(self, lines: int, context: DrawContext) -> int | None:
         """How many lines to show if `lines` are shown when folded; None for all."""

@@ -27,6 +27,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
+from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Entry, EntryId, Failure, OwnCommand, Subagent
 from acp_tui.conversation.facts import Fact, SessionId
@@ -36,7 +37,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext, Folds
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext
 from acp_tui.ui.conversation.entry_views import EntryContexts, EntryView, Kind, command_state, kind_of
 from acp_tui.ui.conversation.images import Pictures, Wanted, pictures_for
 from acp_tui.ui.conversation.searching import Searching, SearchState, may_hide
@@ -113,7 +114,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         self,
         *,
         images: Wanted = "auto",
-        folds: Folds = DEFAULT_FOLDS,
+        folds: ConversationSettings = DEFAULT_FOLDS,
         is_of_subagent: bool = False,
         id: str | None = None,  # noqa: A002 - Textual's own name
     ) -> None:
@@ -219,7 +220,7 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.column.dirty or self.terminal_screens.is_feeding or is_decoding
         )
 
-    def show_as(self, folds: Folds, images: Wanted) -> None:
+    def show_as(self, folds: ConversationSettings, images: Wanted) -> None:
         images = self._fitted(images)
         if (folds, images) == (self.folds, self.images):
             return

@@ -10,12 +10,13 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import chosen_words
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.conversation.drawing import Folds
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.permission_card import Docked
@@ -29,9 +30,14 @@ class RecordedPanel(SessionPanel):
     """Draws a conversation that others change: call `note` for each change."""
 
     def __init__(
-        self, conversation: Conversation, cwd: str, *, folds: Folds | None = None, images: Wanted = "auto"
+        self,
+        conversation: Conversation,
+        cwd: str,
+        *,
+        folds: ConversationSettings = DEFAULT_FOLDS,
+        images: Wanted = "auto",
     ) -> None:
-        super().__init__(conversation, folds=folds or Folds(), images=images)
+        super().__init__(conversation, folds=folds, images=images)
         self._cwd = cwd
         self._shown_notices = conversation.notice_count
 
@@ -72,7 +78,7 @@ class ReplayPanel(RecordedPanel):
         *,
         answer_to: Callable[[RequestKey], RecordedAnswer | None],
         reply_to: Callable[[RequestKey], RecordedReply | None],
-        folds: Folds,
+        folds: ConversationSettings,
         images: Wanted,
     ) -> None:
         """`answer_to` and `reply_to` return the recorded answers to requests, and to forms and pages."""

@@ -30,7 +30,6 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import session_facts
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt import PromptFrame
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, timeless, without_durations
@@ -84,7 +83,7 @@ class PictureScreen(Screen[None]):
 
     async def show(self, conversation: Conversation) -> None:
         before = self.panel
-        folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
+        folds, images = self._settings.conversation, self._settings.appearance.images
         self.panel = RecordedPanel(conversation, self._timeline.header.cwd, folds=folds, images=images)
         self.panel.prompt = self._frame.prompt
         if before is not None:

@@ -30,7 +30,6 @@ from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import BY_ID, Keymap
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
-from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.filtered_list import ReadingScreen
@@ -163,7 +162,7 @@ class ReplayScreen(Screen[None]):
             self.timeline.header.cwd,
             answer_to=self._answer_to,
             reply_to=self._reply_to,
-            folds=folds_of(self._settings.conversation),
+            folds=self._settings.conversation,
             images=self._settings.appearance.images,
         )
 

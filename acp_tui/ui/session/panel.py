@@ -16,7 +16,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Static
 
-from acp_tui.client.settings.settings import Appearance, Settings
+from acp_tui.client.settings.settings import Appearance, ConversationSettings, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId, Turn
 from acp_tui.conversation.permission_requests import Rejection
@@ -24,7 +24,7 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state, value_name
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, Folds, folds_of
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
@@ -97,7 +97,7 @@ class SessionPanel(Vertical):
         session: Session | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
-        folds: Folds = DEFAULT_FOLDS,
+        folds: ConversationSettings = DEFAULT_FOLDS,
         images: Wanted = "auto",
         agent: str = "",
         greeting: str = "",
@@ -199,7 +199,7 @@ class SessionPanel(Vertical):
     def use_settings(self, settings: Settings) -> None:
         self._follow_command = settings.follow.command
         for view in self.views:
-            view.show_as(folds_of(settings.conversation), settings.appearance.images)
+            view.show_as(settings.conversation, settings.appearance.images)
 
     def on_mount(self) -> None:
         self._here = contextvars.copy_context()  # changes come from tasks outside of the app

@@ -11,7 +11,6 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.sidebar import SidebarController
 from acp_tui.ui.tab.stage import Failed, Live, Recorded
@@ -45,7 +44,7 @@ class Panels:
             session.conversation,
             session,
             clock=tab.clock,
-            folds=folds_of(tab.settings.conversation),
+            folds=tab.settings.conversation,
             images=tab.settings.appearance.images,
             agent=f"{agent.title} {version}".strip() if agent is not None else tab.agent_title,
             greeting=agent.command.greeting if agent is not None else "",

@@ -7,13 +7,14 @@ from typing import Any, cast
 
 import pytest
 
+from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import BlockContent, Location
 from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext, Folds
+from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext
 from acp_tui.ui.conversation.searching import Searching
 from acp_tui.ui.rendering.palette import PLAIN
 from support.folding import agent, ask, call, fold
@@ -22,7 +23,7 @@ from support.folding import agent, ask, call, fold
 class Shown:
     """A column of 80 cells and what it shows."""
 
-    def __init__(self, conversation: Conversation, folds: Folds = DEFAULT_FOLDS) -> None:
+    def __init__(self, conversation: Conversation, folds: ConversationSettings = DEFAULT_FOLDS) -> None:
         context = DrawContext(80, PLAIN, {}, cast(Any, None), "/project", folds=folds)
         self.conversation = conversation
         self.column = Column(lambda: context)
@@ -109,7 +110,7 @@ def test_unfolding_everything_unfolds_runs_and_calls_that_come_then() -> None:
 
 
 def test_kinds_that_are_not_folded_make_no_run() -> None:
-    shown = Shown(fold(read("a.py"), read("b.py")), Folds(kinds=frozenset()))
+    shown = Shown(fold(read("a.py"), read("b.py")), ConversationSettings(fold_kinds=()))
     assert "✓ → Read b.py" in shown.lines
 
 
