@@ -23,6 +23,7 @@ NOBODY: Final = 65534
 ROOT_OR_USER: Final = "root" if os.getuid() == 0 else "user"
 USERS: Final = (ROOT_OR_USER, "another user")
 PROBE: Final = ("bwrap", "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true")
+OWN_SRV: Final = 'mount -t tmpfs -o mode=700,uid={owner} tmpfs /srv && exec "$@"'
 TRY: Final = "import subprocess, sys, support.box_runs; subprocess.run([sys.executable, '-c', ''], check=True)"
 
 
@@ -35,15 +36,20 @@ class Runner:
             pytest.skip("only root can become another user")
         if shutil.which("bwrap") is None:
             pytest.skip("bubblewrap isn't installed")
-        # In /srv, which a box shows, unlike /tmp; its own user can't make anything there.
-        above = "/srv" if os.access("/srv", os.W_OK) else None
-        self.above = Path(tempfile.mkdtemp(prefix="acp-tui-boxes-", dir=above))
+        self._prefix: list[str] = []
+        owner = NOBODY if self._is_nobody else os.getuid()
+        # In /srv, which a box shows, unlike /tmp. Boxes of other tests don't see this one's services come and go there.
+        own_srv = ("unshare", "--mount", "--", "sh", "-c", OWN_SRV.format(owner=owner), "sh")
+        self.above = Path("/srv")
+        if subprocess.run((*own_srv, "true"), capture_output=True, check=False).returncode == 0:
+            self._prefix += own_srv
+        else:
+            self.above = Path(tempfile.mkdtemp(prefix="acp-tui-boxes-"))
+            os.chown(self.above, owner, -1)
         packages = [str(TESTS), str(TESTS.parent), *(path for path in sys.path if path.endswith("-packages"))]
         self._environment = {"PATH": os.defpath, "HOME": str(self.above), "PYTHONPATH": os.pathsep.join(packages)}
-        self._prefix: list[str] = []
         if self._is_nobody:
-            os.chown(self.above, NOBODY, NOBODY)
-            self._prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
+            self._prefix += ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
         probe = [*self._prefix, *PROBE]
         probed = subprocess.run(probe, env=self._environment, capture_output=True, text=True, check=False)
         if probed.returncode:
@@ -64,7 +70,7 @@ class Runner:
     def _found(self) -> list[str]:
         """A Python that the user can run."""
         if not self._is_nobody:
-            return [sys.executable]
+            return [*self._prefix, sys.executable]
         for python in (sys.executable, "/usr/bin/python3"):
             tried = subprocess.run(
                 [*self._prefix, python, "-c", TRY], cwd=TESTS, env=self._environment, capture_output=True, check=False
@@ -90,7 +96,8 @@ class Runner:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
-        shutil.rmtree(self.above, ignore_errors=True)
+        if self.above != Path("/srv"):
+            shutil.rmtree(self.above, ignore_errors=True)
 
 
 @pytest.fixture(scope="module", params=USERS)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import secrets
+import select
 import shutil
 import socket
 import stat
@@ -73,7 +74,9 @@ class World:
         self._make_project()
         self._temporary = Path(tempfile.mkdtemp(prefix="acp-tui-box-sockets-"))
         self._connected: list[str] = []
-        self._sockets: list[socket.socket] = []
+        self._servers: list[tuple[str, socket.socket]] = []
+        self._threads: list[threading.Thread] = []
+        self._accepting = threading.Lock()
         self._segment, self._posix = -1, f"acp-tui-box-{secrets.token_hex(4)}"
         self._share_memory()
         self._keys: list[tuple[int, int]] = []
@@ -124,7 +127,7 @@ class World:
     def environ(self) -> Mapping[str, str]:
         """The user's environment."""
         return {
-            "PATH": os.defpath,
+            "PATH": f"/root/bin:{os.defpath}",  # as `su` leaves it: another user can't look there
             "HOME": str(self.home),
             "XDG_RUNTIME_DIR": str(self.home / "runtime"),
             "FORGE_TOKEN": self.secret,
@@ -160,13 +163,21 @@ class World:
         server = socket.socket(family, socket.SOCK_STREAM)
         server.bind(address)
         server.listen()
-        self._sockets.append(server)
-        threading.Thread(target=self._accept, args=(name, server), daemon=True).start()
+        self._servers.append((name, server))
+        self._threads.append(threading.Thread(target=self._serve_one, args=(name, server), daemon=True))
+        self._threads[-1].start()
         return server.getsockname()
 
-    def _accept(self, name: str, server: socket.socket) -> None:
-        with suppress(OSError):
+    def _serve_one(self, name: str, server: socket.socket) -> None:
+        with suppress(OSError):  # it was shut down
             while True:
+                select.select([server], [], [])
+                self._accept(name, server)
+
+    def _accept(self, name: str, server: socket.socket) -> None:
+        """Answer all who have connected by now."""
+        with self._accepting:
+            while select.select([server], [], [], 0)[0]:
                 connection, _ = server.accept()
                 self._connected.append(name)
                 with suppress(OSError), connection:
@@ -212,6 +223,8 @@ class World:
             for path in sorted({*self._before, *after})
             if self._before.get(path) != after.get(path)
         ]
+        for name, server in self._servers:
+            self._accept(name, server)  # who has connected may have ended before its thread noticed
         found += [f"{name} was reached" for name in self._connected]
         if self._victim.poll() is not None:
             found.append("the victim was ended")
@@ -260,9 +273,11 @@ class World:
     def close(self) -> None:
         self._victim.kill()
         self._victim.wait()
-        for each in self._sockets:
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+        for _, each in self._servers:
+            each.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+        for _, each in self._servers:
             each.close()
         os.close(self._open_secret)
         if self._segment >= 0:

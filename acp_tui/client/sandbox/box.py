@@ -307,7 +307,7 @@ def _program_places(
                 yield from _with_interpreter(_package_of(each, home), home)
     for entry in environment.get("PATH", "").split(os.pathsep):
         for each in spellings(Path(entry)):
-            if each.is_dir():
+            if os.path.isdir(each):  # noqa: PTH112 - Path raises for what is in another user's folder
                 yield from _with_interpreter(_prefix_of(each, home), home)
 
 

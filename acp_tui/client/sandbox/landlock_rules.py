@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -30,9 +31,10 @@ def _below(box: Box, folder: Path) -> Iterator[tuple[str, bool]]:
     if access is Access.READABLE and not hides:
         yield str(folder), False
     elif access is Access.READABLE:
-        for path in folder.iterdir():
-            if path not in box.places and path != _DEVICE_FOLDER and not path.is_symlink():
-                yield from _below(box, path)
+        with suppress(OSError):  # it has gone by now, or can't be listed: nothing of it is allowed
+            for path in list(folder.iterdir()):
+                if path not in box.places and path != _DEVICE_FOLDER and not path.is_symlink():
+                    yield from _below(box, path)
     for path in inner:
         if next((each for each in path.parents if each in box.places), None) == folder:
             yield from _below(box, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_tui.client.attachments import Mention, mentions, without_mentions
@@ -115,6 +115,7 @@ def test_a_backtick_without_its_like_in_the_paragraph_begins_no_code(text: str) 
 
 
 @given(TEXTS)
+@example("@a.py:1 and @b.py")
 def test_spans_are_in_order_and_within_the_text(text: str) -> None:
     spans = [(mention.start, mention.stop) for mention in mentions(text)]
     assert all(0 <= start < stop <= len(text) for start, stop in spans)
@@ -122,6 +123,7 @@ def test_spans_are_in_order_and_within_the_text(text: str) -> None:
 
 
 @given(TEXTS)
+@example('@a.py:1 and @"b c.py"')
 def test_a_span_holds_an_at_sign_and_then_the_name(text: str) -> None:
     for mention in mentions(text):
         written = text[mention.start : mention.stop]

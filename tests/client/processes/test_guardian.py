@@ -222,7 +222,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(("spares", "is_left"), [(True, True), (False, False)])
 async def test_only_a_browser_of_an_agent_runs_on(guard: Guard, installed: Path, spares: bool, is_left: bool) -> None:
     pid_file = installed.with_name("pid")
-    script = f"{installed} 1000 & echo $! > {pid_file}.new; mv {pid_file}.new {pid_file}; wait"
+    # Its parent is gone, and something else has to be killed.
+    stubborn = f"(trap '' TERM; exec {SLEEP} 1000) &"
+    script = f"{stubborn} ({installed} 1000 & echo $! > {pid_file}.new; mv {pid_file}.new {pid_file}); wait"
     guarded = await start(guard, "/bin/sh", "-c", script, spares_browsers=spares)
     with anyio.fail_after(LIMIT_S):
         while not pid_file.exists():

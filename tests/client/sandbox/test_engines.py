@@ -173,6 +173,16 @@ def test_landlock_opens_no_folder_that_holds_something_hidden(tmp_path: Path, fo
     assert not closed & allowed.keys()
 
 
+def test_landlock_opens_nothing_of_a_folder_that_has_gone_meanwhile(tmp_path: Path, folder: TemporaryFolder) -> None:
+    (tmp_path / "shown").mkdir()
+    gone = tmp_path / "gone/service.sock"
+    places = {Path("/"): Access.READABLE, gone.parent: Access.READABLE, gone: Access.HIDDEN}
+    box = Box(WORKSPACE, (), places, {}, folder)
+    allowed = dict(landlock_rules.places(box))
+    assert str(tmp_path / "shown") in allowed
+    assert not {str(gone.parent), str(gone)} & allowed.keys()
+
+
 def test_the_profile_for_macos_ends_with_what_decides(box: Box) -> None:
     odd = Path('/home/u/a "quoted" \\ name')
     text = seatbelt.profile(replace(box, places={**PLACES, odd: Access.HIDDEN}))

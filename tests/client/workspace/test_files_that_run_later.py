@@ -175,8 +175,8 @@ def test_whatever_is_hidden_is_asked_about_and_that_is_the_reason(path: str, tmp
     assert why_it_runs_later(f"{tmp_path}/innocent", tmp_path / path) == HIDDEN
 
 
-@pytest.mark.parametrize("path", HARMLESS_ONES)
-def test_a_hidden_file_that_is_only_data_is_not(path: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", [*HARMLESS_ONES, *NOT_ASKED])
+def test_a_hidden_file_that_is_only_data_and_what_you_start_yourself_are_not(path: str, tmp_path: Path) -> None:
     assert why_it_runs_later(f"{tmp_path}/{path}", tmp_path / path) is None
 
 
@@ -205,11 +205,6 @@ async def test_the_session_says_where_you_work(tmp_path: Path) -> None:
         assert HIDDEN in (request.note or "")
         session.answer_permission(request.key, REFUSE.option_id)
         assert "error" in await wire.receive()
-
-
-@pytest.mark.parametrize("path", NOT_ASKED)
-def test_what_you_start_yourself_is_the_projects_business(path: str, tmp_path: Path) -> None:
-    assert why_it_runs_later(f"{tmp_path}/{path}", tmp_path / path) is None
 
 
 def test_a_worktree_of_an_agent_has_files_that_run_later_as_well(tmp_path: Path) -> None:
