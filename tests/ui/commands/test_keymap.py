@@ -119,7 +119,7 @@ def test_whoever_takes_a_shared_key_does_what_it_says() -> None:
 
 def test_a_key_for_moving_moves_wherever_one_moves() -> None:
     keymap = keymap_of(chosen(move_down=["down", "ctrl+n"]))
-    assert keymap.notes == ("keys.move_down: Ctrl+N is taken from begin_session (with a session)",)
+    assert keymap.notes == ("keys.move_down: Ctrl+N is taken from begin_session (in several places)",)
     for places in (CARD, CONVERSATION, ("sessions", "dialog", "app"), ("diff", "reading", "dialog", "app")):
         assert keymap.meaning((*places, "moving"), "ctrl+n") == "down"
         assert keymap.meaning((*places, "moving"), "down") == "down"
