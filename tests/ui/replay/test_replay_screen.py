@@ -294,7 +294,7 @@ def many_calls(count: int) -> Iterator[Event]:
 
 
 async def test_the_end_of_a_long_recording_is_shown_while_the_rest_is_read(tmp_path: Path) -> None:
-    recording = HeldRecording(tmp_path, many_calls(100), 5)
+    recording = HeldRecording(tmp_path, many_calls(400), 5)
     app = ReplayApp(Timeline(recording), pace=Pace(speed=16, max_wait_s=0.1))
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
@@ -310,14 +310,14 @@ async def test_the_end_of_a_long_recording_is_shown_while_the_rest_is_read(tmp_p
 
             while "What came before is still being read." not in replay.text:
                 await pilot.press("pageup")
-            recording.more.release(100)
+            recording.more.release(400)
             await replay.until(lambda: "reading the recording" not in replay.text)
             assert "What came before is still being read." in replay.text  # the viewer reads here
 
             await pilot.press("end")
             await replay.until(lambda: not replay.screen.projector.player.is_ahead)
             assert replay.text.splitlines()[:-1] == shown
-            assert len(replay.screen.query_one(ConversationView).conversation.entries) == 102
+            assert len(replay.screen.query_one(ConversationView).conversation.entries) == 402
 
 
 async def test_the_events_of_a_recording_are_read_again_from_its_file(tmp_path: Path) -> None:
