@@ -327,6 +327,8 @@ class ReviewScreen(ModalScreen[None]):
         self._lines: Sequence[Strip] = ()
         self._sees_earlier = False
         self._note = ""
+        self._question: str | None = None
+        """The latest one whether to revert. It's open while the note says it."""
         self._version: Version | None = None
         """The file's, when it was shown."""
         self._listed: FileChange | None = None
@@ -569,13 +571,20 @@ class ReviewScreen(ModalScreen[None]):
     # What the user changes
 
     async def on_key(self, event: events.Key) -> None:
-        """Drop a key that reverts, if it was pressed before the terminal showed the file as it is here."""
-        if not self._guard.was_shown_before(event) and any(
-            binding.action in ("revert_hunk", "revert_file", "undo") for binding in bindings_of_key(self, event.key)
-        ):
+        """Drop a key that reverts, if it was pressed before the terminal showed the file, or the question, as it is."""
+        is_answer = self._guard.takes(event)
+        for binding in bindings_of_key(self, event.key):
+            if binding.action not in ("revert_hunk", "revert_file", "undo"):
+                continue
+            if not self._guard.was_shown_before(event):
+                self._say(NOT_SHOWN)
+            elif self._note == self._question and not is_answer:
+                again = keys_in_force(self).hint(f"press {{{binding.id}}} again")
+                self.notify(self._guard.why_not(again), severity="warning")
+            else:
+                continue
             event.stop()
             event.prevent_default()
-            self._say(NOT_SHOWN)
 
     @property
     def _revertible(self) -> Review | None:
@@ -587,16 +596,26 @@ class ReviewScreen(ModalScreen[None]):
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
-            done = keys_in_force(self).hint("Reverted the hunk. Press {diff_undo} to undo.")
-            self._write(partial(self._folder.revert_hunk, shown, hunk), done)
+            self._revert("hunk", shown, partial(self._folder.revert_hunk, shown, hunk))
         elif shown is not None:
             self._say(keys_in_force(self).hint("There is no hunk. Press {diff_revert_file} to revert the file."))
 
     def action_revert_file(self) -> None:
         shown = self._revertible
         if shown is not None:
-            done = keys_in_force(self).hint("Reverted the file. Press {diff_undo} to undo.")
-            self._write(partial(self._folder.revert_file, shown), done)
+            self._revert("file", shown, partial(self._folder.revert_file, shown))
+
+    def _revert(self, what: str, shown: Review, revert: Callable[[], Awaitable[None]]) -> None:
+        """Revert it. If more than lines of the file have changed, ask first."""
+        hint = keys_in_force(self).hint
+        question = hint(f"Press {{diff_revert_{what}}} again to revert {make_visible_path(shown.path)}")
+        is_impossible = shown.change is not None and shown.change.before_unknown is not None  # which it says
+        if shown.is_edit or is_impossible or self._note == question:
+            self._write(revert, hint(f"Reverted the {what}. Press {{diff_undo}} to undo."))
+        else:
+            self._question = question
+            self._guard.arm()
+            self._say(question)
 
     def action_undo(self) -> None:
         if self._now is not None and not self._sees_earlier:

@@ -328,7 +328,7 @@ COMMANDS: Final = (
     own("agent", "agent_copy", "c", "copy", "Copy as text"),
     own("agent", "agent_unfold", "space", "unfold", "Unfold what is folded"),
     own("agent", "agent_forget", "f", "forget", "Forget what may be done without asking"),
-    own("changes", "changes_revert", "x", "revert", "Revert the file", "press it twice"),
+    own("changes", "changes_revert", "x", "revert", "Revert the file", "asks about a new, deleted, or binary one"),
     own("changes", "changes_revert_all", "X", "revert_all", "Revert all files", "press it twice"),
     own("changes", "changes_undo", "u", "undo", "Undo the last revert"),
     own("changes", "changes_copy_back", "c", "copy_back", "Copy the file from the worktree",
