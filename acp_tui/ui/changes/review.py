@@ -17,7 +17,6 @@ from anyio import to_thread
 from rich.segment import Segment
 from rich.style import Style
 from textual import events, on, work
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -36,7 +35,6 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.commenting import CommentView
-from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.frame import CLOSING
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
@@ -545,10 +543,7 @@ class ReviewScreen(ModalScreen[None]):
         self._load(self._path, hunk=self._view.hunk)
 
     def action_copy_text(self) -> None:
-        """Copy the selected lines."""
-        if not self._view.selected_text:
-            raise SkipAction
-        self.run_worker(copy(self, self._view.selected_text))
+        self._view.copy_selected()
 
     def action_edit(self) -> None:
         if self._now is None or self._now.review.after is None:
