@@ -76,6 +76,8 @@ def _of_a_tab() -> tuple[Command, ...]:
                 "Go to the prompt above", when=lambda do: do.was_said),
         Command("prompt_below", "ctrl+down", lambda do, _: do.in_view(lambda view: view.action_to_prompt(1)),
                 "Go to the prompt below", when=lambda do: do.was_said),
+        Command("go_to_start", "ctrl+home", lambda do, _: do.in_view(lambda view: view.action_go_to_end(-1)),
+                "Go to the beginning of the conversation", when=lambda do: do.was_said),
         Command("follow", "ctrl+end", lambda do, _: do.in_view(lambda view: view.action_follow()),
                 "Go to the end of the conversation", "and follow it", when=lambda do: do.was_said),
         _anywhere("toggle_all", "ctrl+o", lambda do, _: do.in_view(lambda view: view.toggle_all()),

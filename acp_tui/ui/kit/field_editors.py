@@ -276,10 +276,8 @@ def _hint(field: Field) -> str:
             kind = "a whole number" if field.is_integer else "a number"
             parts = [kind, _span(_shortest(field.minimum), _shortest(field.maximum), "")]
         case MultiChoiceField():
-            parts = ["type numbers, or use ↑ ↓ and Space", _span(field.min_items, field.max_items, "of them")]
-        case ChoiceField() | BooleanField():
-            parts = ["type a number, or use ↑ ↓ and Space"]
-        case UnknownField():
+            parts = [_span(field.min_items, field.max_items, "of them")]
+        case ChoiceField() | BooleanField() | UnknownField():
             parts = []
     return " · ".join(filter(None, parts))
 

@@ -167,10 +167,10 @@ async def test_going_back_in_ten_thousand_events_shows_what_was_there(tmp_path: 
 async def test_what_needs_a_session_says_that_there_is_none(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
         for key in ("f2", "f3", "f4", "f5", "f6", "f7", "f8", "ctrl+e", "ctrl+s", "delete"):
-            before = replay.app.notices.shown
+            before = replay.pilot.app.notices.shown
             await replay.press(key)
-            assert replay.app.notices.shown is not before, key
-            assert "Not available in a replay" in replay.app.notices.shown[-1].message, key
+            assert replay.pilot.app.notices.shown is not before, key
+            assert "Not available in a replay" in replay.pilot.app.notices.shown[-1].message, key
 
 
 async def test_the_agents_sessions_are_shown_in_turn(tmp_path: Path) -> None:
