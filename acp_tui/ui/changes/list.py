@@ -128,11 +128,9 @@ class ChangesScreen(ModalScreen[None]):
         self._about = Static(classes="changes-about", markup=False)
         self._keys = Static(classes="changes-keys", markup=False)
         self._guard = AnswerGuard(QuestionScreen.clock, self)
-        """Armed when the user is asked to press a key again."""
+        """Armed by what changes what a key that reverts would act on."""
         self._doomed: Review | None = None
         """The file to revert when the user presses the key again, as it was when asked."""
-        self._is_asking = False
-        """Whether a file is being read to ask about it."""
         self._all_doomed = False
         """Whether pressing the key again reverts all files."""
         self._reviewed = ""
@@ -199,6 +197,7 @@ class ChangesScreen(ModalScreen[None]):
             self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._prompt))
 
     def on_screen_resume(self) -> None:
+        self._guard.arm()
         self._show_list(self._reviewed)
 
     # What the user changes
@@ -209,25 +208,24 @@ class ChangesScreen(ModalScreen[None]):
         for binding in bindings_of_key(self, event.key):
             if binding.action in ("revert", "revert_all"):
                 event.stop()
-                is_asked = self._doomed is not None or self._all_doomed or self._is_asking
-                if is_answer or not is_asked:
+                if is_answer:
                     await self.run_action(binding.action)
                 else:
                     again = keys_in_force(self).hint(f"press {{{binding.id}}} again")
                     self.notify(self._guard.why_not(again), severity="warning")
 
     def action_revert(self) -> None:
-        """Ask first; then revert the file, if it hasn't changed since."""
+        """Revert the file. If more than lines of it have changed, ask first, and revert it if it's still the same."""
         self._all_doomed = False
         if self._doomed is not None:
             doomed, self._doomed = self._doomed, None
             self._write(lambda: self._revert(doomed))
         elif self._list.change is not None:
-            self._is_asking = self._list.change.before_unknown is None
-            self._ask(self._list.change)
+            self._guard.arm()
+            self._revert_or_ask(self._list.change)
 
     @work(exclusive=True, group="ask")
-    async def _ask(self, change: FileChange) -> None:
+    async def _revert_or_ask(self, change: FileChange) -> None:
         name = make_visible_path(change.path)
         if change.before_unknown is not None:
             self._say(f"{name} can't be reverted: {UNKNOWN}: {change.before_unknown}.", "$text-warning")
@@ -237,10 +235,11 @@ class ChangesScreen(ModalScreen[None]):
         except ChangesError as error:
             self._say(str(error), "$text-error")
             return
-        finally:
-            self._is_asking = False
         if review.change is None or self._list.change is None or self._list.change.path != change.path:
             return  # it's unchanged, or the user has moved on
+        if review.is_edit:
+            self._write(lambda: self._revert(review))
+            return
         self._doomed = review
         counts = " ".join(filter(None, count_words(review.change)))
         self._guard.arm()
@@ -338,6 +337,7 @@ class ChangesScreen(ModalScreen[None]):
             said, style = str(error), "$text-error"
         finally:
             self._is_writing = False
+        self._guard.arm()
         self.on_folder_changes_changed()
         if said:
             self._say(said, style)

@@ -17,7 +17,6 @@ from anyio import to_thread
 from rich.segment import Segment
 from rich.style import Style
 from textual import events, on, work
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -36,7 +35,6 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.commenting import CommentView
-from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.frame import CLOSING
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
@@ -324,6 +322,8 @@ class ReviewScreen(ModalScreen[None]):
         self._lines: Sequence[Strip] = ()
         self._sees_earlier = False
         self._note = ""
+        self._question: str | None = None
+        """The latest one whether to revert. It's open while the note says it."""
         self._version: Version | None = None
         """The file's, when it was shown."""
         self._listed: FileChange | None = None
@@ -538,10 +538,7 @@ class ReviewScreen(ModalScreen[None]):
         self._load(self._path, hunk=self._view.hunk)
 
     def action_copy_text(self) -> None:
-        """Copy the selected lines."""
-        if not self._view.selected_text:
-            raise SkipAction
-        self.run_worker(copy(self, self._view.selected_text))
+        self._view.copy_selected()
 
     def action_edit(self) -> None:
         if self._now is None or self._now.review.after is None:
@@ -563,13 +560,20 @@ class ReviewScreen(ModalScreen[None]):
     # What the user changes
 
     async def on_key(self, event: events.Key) -> None:
-        """Drop a key that reverts, if it was pressed before the terminal showed the file as it is here."""
-        if not self._guard.was_shown_before(event) and any(
-            binding.action in ("revert_hunk", "revert_file", "undo") for binding in bindings_of_key(self, event.key)
-        ):
+        """Drop a key that reverts, if it was pressed before the terminal showed the file, or the question, as it is."""
+        is_answer = self._guard.takes(event)
+        for binding in bindings_of_key(self, event.key):
+            if binding.action not in ("revert_hunk", "revert_file", "undo"):
+                continue
+            if not self._guard.was_shown_before(event):
+                self._say(NOT_SHOWN)
+            elif self._note == self._question and not is_answer:
+                again = keys_in_force(self).hint(f"press {{{binding.id}}} again")
+                self.notify(self._guard.why_not(again), severity="warning")
+            else:
+                continue
             event.stop()
             event.prevent_default()
-            self._say(NOT_SHOWN)
 
     @property
     def _revertible(self) -> Review | None:
@@ -581,16 +585,26 @@ class ReviewScreen(ModalScreen[None]):
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
-            done = keys_in_force(self).hint("Reverted the hunk. Press {undo_revert} to undo.")
-            self._write(partial(self._folder.revert_hunk, shown, hunk), done)
+            self._revert("hunk", "{revert}", shown, partial(self._folder.revert_hunk, shown, hunk))
         elif shown is not None:
             self._say(keys_in_force(self).hint("There is no hunk. Press {revert_all} to revert the file."))
 
     def action_revert_file(self) -> None:
         shown = self._revertible
         if shown is not None:
-            done = keys_in_force(self).hint("Reverted the file. Press {undo_revert} to undo.")
-            self._write(partial(self._folder.revert_file, shown), done)
+            self._revert("file", "{revert_all}", shown, partial(self._folder.revert_file, shown))
+
+    def _revert(self, what: str, key: str, shown: Review, revert: Callable[[], Awaitable[None]]) -> None:
+        """Revert it. If more than lines of the file have changed, ask first."""
+        hint = keys_in_force(self).hint
+        question = f"{hint(f'Press {key} again to revert')} {make_visible_path(shown.path)}"
+        is_impossible = shown.change is not None and shown.change.before_unknown is not None  # which it says
+        if shown.is_edit or is_impossible or self._note == question:
+            self._write(revert, hint(f"Reverted the {what}. Press {{undo_revert}} to undo."))
+        else:
+            self._question = question
+            self._guard.arm()
+            self._say(question)
 
     def action_undo(self) -> None:
         if self._now is not None and not self._sees_earlier:

@@ -542,7 +542,7 @@ class SessionsDialog(Dialog[Act | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         """On the question, no key acts on the list."""
-        return self.focused is not self._card
+        return self.focused is not self._card or action == "close"
 
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         if self._asking is not None:

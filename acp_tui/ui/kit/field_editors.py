@@ -265,10 +265,8 @@ def _hint(field: elicitation.Field) -> str:
             kind = "a whole number" if field.is_integer else "a number"
             parts = [kind, _span(_shortest(field.minimum), _shortest(field.maximum), "")]
         case elicitation.MultiChoiceField():
-            parts = ["type numbers, or use ↑ ↓ and Space", _span(field.min_items, field.max_items, "of them")]
-        case elicitation.ChoiceField() | elicitation.BooleanField():
-            parts = ["type a number, or use ↑ ↓ and Space"]
-        case elicitation.UnknownField():
+            parts = [_span(field.min_items, field.max_items, "of them")]
+        case elicitation.ChoiceField() | elicitation.BooleanField() | elicitation.UnknownField():
             parts = []
     return " · ".join(filter(None, parts))
 

@@ -198,9 +198,13 @@ class FormCard(VerticalScroll, can_focus=True):
             return ["Enter: answer"]
         if isinstance(focused, TextArea):  # Enter starts a new line
             return [next_field, send]
+        choose = []
+        if isinstance(focused, ChoiceRows):
+            last = min(len(focused.rows), MAX_NUMBERED)
+            choose = [f"{f'1-{last}' if last > 1 else '1'}, Space: choose"]
         if focused is self._answerable[-1].control:
-            return ["Enter: send", next_field]
-        return [hint("Enter, {next_field}: next"), send]
+            return [*choose, "Enter: send", next_field]
+        return [*choose, hint("Enter, {next_field}: next"), send]
 
     @property
     def _answerable(self) -> list[FieldEditor]:

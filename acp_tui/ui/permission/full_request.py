@@ -138,6 +138,13 @@ class FullRequest(AnswerableRequest):
         if not self._subject.step(lines):
             self._go_to(max(self._at_row + lines, 0))
 
+    @property
+    def selected_text(self) -> str:
+        return self._subject.selected_text
+
+    def action_copy_text(self) -> None:
+        self._subject.copy_selected()
+
     def action_select(self, step: int) -> None:
         self._subject.step(step, extends=True)
 
@@ -217,6 +224,9 @@ class RequestScreen(ModalScreen[None]):
             return
         self.asked = asked
         self._request.show_request(asked)
+
+    def action_copy_text(self) -> None:
+        self._request.action_copy_text()
 
     def close(self) -> None:
         """Close, now or once no other screen covers it. Until then, it takes no answer."""
