@@ -302,7 +302,8 @@ def _of_known(known: KnownAgent, entry: RegistryEntry | None, place: CatalogueSo
         if not listed.obstacle:
             command = replace(listed.command, name=known.name)
             return replace(listed, command=command, title=known.title, description=known.description, offer=offer)
-    return replace(on_path, obstacle=_missing(known.argv[0]), remedy=known.install_hint, offer=offer)
+    obstacle = _missing(known.argv[0]) + (f", nor is {known.tool}" if offer is None else "")
+    return replace(on_path, obstacle=obstacle, remedy=known.install_hint, offer=offer)
 
 
 def _ours(kept: Installed, listed: ListedAgent | None = None) -> ListedAgent:

@@ -159,7 +159,7 @@ class PermissionCard(AnswerableRequest):
     def action_move(self, step: int) -> None:
         self.action_choose(step)
 
-    def warn_too_small(self) -> None:
+    def _warn_too_small(self) -> None:
         """Show a notice if the card itself has no room; otherwise the card says it."""
         if self._rows is None and self._place.room < 2:  # one row is counted even if there is none
             self.notify(keys_in_force(self).hint("{review} shows all of it"), severity="warning", markup=False)
@@ -169,7 +169,7 @@ class PermissionCard(AnswerableRequest):
         super().watch_has_focus(has_focus)
         self.guard.had_keyboard |= has_focus
         if has_focus and self.asked is not None:
-            self.warn_too_small()
+            self.call_after_refresh(self._warn_too_small)  # its tab may just have come to the front
 
     def enter(self) -> None:
         """Take the focus because the user wants to answer."""

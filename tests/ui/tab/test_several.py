@@ -130,6 +130,23 @@ async def test_the_command_waits_for_an_agent_that_still_works(
         await desk.until(lambda: all(row.aside.endswith("exit 0") for row in desk.rows))
 
 
+async def test_a_question_in_a_tab_that_was_never_in_front_is_not_called_too_large(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = 'ask("allow_once", "reject_once", session="s9")\n    outcome()'
+    list_other(monkeypatch, OTHER.replace("folder = ", f"{asks}\n    folder = "))
+    async with open_desk(SESSION, OWN) as desk:
+        make_repository(desk.tabs[0].cwd)
+        await desk.has_session()
+        await desk.send("/several Fix a.txt")
+        await desk.shows("1 chosen")
+        await desk.press("down", "space", "enter")
+        await desk.shows("Worktrees of ", "needs you")
+        await desk.press("escape", "alt+n")
+        await desk.shows("Delete everything")
+        assert not desk.toasts, "its card has room"
+
+
 async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     list_other(monkeypatch)
     async with open_desk(SESSION, OWN) as desk:
