@@ -95,6 +95,8 @@ class ChangeTracker:
         self._new_directories: set[str] = set()
         self._anything_marked = anyio.Event()
         self._watching = anyio.CancelScope()
+        self._watched: tuple[int, int] | None = None
+        """The directory that was at `root` when the watch began."""
         self._moments: list[Moment] = []
 
     @property
@@ -295,7 +297,17 @@ class ChangeTracker:
             else:
                 await self._refresh(marked)
             await self._watch_new_directories(directories)
+            # That it's deleted is no event while a process, such as acp-tui itself, is in it.
+            found = await to_thread.run_sync(self._identity, abandon_on_cancel=True)
+            if self.is_live and found != self._watched:
+                self._watched = found
+                self._watching.cancel()
+                self._mark(None)
             await anyio.sleep(max(_MIN_REST_S, _REST_RATIO * (anyio.current_time() - began)))
+
+    def _identity(self) -> tuple[int, int] | None:
+        status = _status_of(str(self.root))
+        return None if status is None else (status.st_dev, status.st_ino)
 
     def _mark(self, paths: Iterable[str] | None) -> None:
         if paths is None:
@@ -334,6 +346,7 @@ class ChangeTracker:
 
     async def _watch(self, below_root: Sequence[str]) -> str:
         """Follow these directories. Returns "" when there are new ones, otherwise why it can't continue."""
+        self._watched = await to_thread.run_sync(self._identity, abandon_on_cancel=True)
         with anyio.CancelScope() as self._watching:
             directories = [_absolute(self.root, path) for path in below_root]
             encodable = [path for path in directories if _is_encodable(path)]
@@ -440,10 +453,15 @@ def _batches(baseline: Baseline, paths: Sequence[str]) -> list[list[str]]:
 
 def _is_directory(path: str) -> bool:
     """Whether it's one itself, and not a link to one."""
+    status = _status_of(path)
+    return status is not None and stat.S_ISDIR(status.st_mode)
+
+
+def _status_of(path: str) -> os.stat_result | None:
     try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
+        return os.lstat(path)
     except OSError:
-        return False
+        return None
 
 
 def _absolute(root: Path, path: str) -> str:
