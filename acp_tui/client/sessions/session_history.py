@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import pairwise
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, TypeVar
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
@@ -141,7 +141,7 @@ class PastSession:
     @property
     def key(self) -> str:
         """A key that is unique among all sessions; an ID alone isn't."""
-        first = self.recorded.recordings[0].name if self.recorded is not None else ""
+        first = self.recorded.files[0].rpartition("/")[2] if self.recorded is not None else ""
         return f"{self.agent}/{self.session_id}/{first}"
 
     @property
@@ -209,7 +209,7 @@ def _title_of_bare(recorded: RecordedSession) -> str:
     """
     from acp_tui.client.agents.catalogue import KNOWN_AGENTS  # not needed to start an agent
 
-    program = PurePath(recorded.command[0]).name if recorded.command else ""
+    program = recorded.command[0].rpartition("/")[2] if recorded.command else ""
     is_bare = recorded.agent == program and program not in KNOWN_AGENTS
     return recorded.agent_title if is_bare and recorded.agent_title not in KNOWN_AGENTS else ""
 

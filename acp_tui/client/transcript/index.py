@@ -65,10 +65,14 @@ class RecordedSession:
     last_at: float
     """Seconds since the epoch."""
     prompts: int
-    recordings: tuple[Path, ...]
-    """The oldest first."""
+    files: tuple[str, ...]
+    """The paths of its recordings, the oldest first."""
     agent_title: str = ""
     """What its agent says it is."""
+
+    @property
+    def recordings(self) -> tuple[Path, ...]:
+        return tuple(map(Path, self.files))
 
 
 class SessionIndex:
@@ -284,7 +288,7 @@ class SessionIndex:
             min([part.first_at for part in parts]),
             max([part.last_at for part in parts]),
             sum([part.prompts for part in parts]),
-            tuple([self._store.path_of(part.recording) for part in parts]),
+            tuple([self._store.file_of(part.recording) for part in parts]),
             last.agent_title,
         )
 

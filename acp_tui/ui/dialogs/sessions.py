@@ -218,7 +218,8 @@ class SessionList(FilteredList):
     def _narrow(self, cursor: int) -> None:
         by_title = matching(self._all, self._search.value)
         shown = {row.value for row in by_title}
-        self._show([*by_title, *(row for row in self._found if row.value not in shown)], cursor)
+        found = (replace(row, group=FOUND) for row in self._found if row.value not in shown)
+        self._show([*by_title, *found], cursor)
 
     def _show_about(self) -> None:
         super()._show_about()
@@ -492,7 +493,7 @@ class SessionsDialog(Dialog[Act | None]):
         # Most are in the list already: a search is shown with each letter.
         drawn = {row.value: row for row in self._draw(row for key, row in found.items() if key not in self._drawn)}
         self._rows |= found
-        self._list.show_found([replace(self._drawn.get(key) or drawn[key], group=FOUND) for key in found])
+        self._list.show_found([self._drawn.get(key) or drawn[key] for key in found])
 
     @work(exclusive=True, group="line")
     async def _show_line(self) -> None:

@@ -209,7 +209,7 @@ class HistoryController:
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         cwd = None if is_everywhere else self._tab.cwd
-        return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
+        return await self._in_thread(partial(recorded_sessions, self._index, cwd, words))
 
     async def line_with(self, session: PastSession, words: str) -> str:
         assert session.recorded is not None
@@ -420,9 +420,9 @@ class Welcoming:
         cwd = session.cwd if session is not None else self._tab.cwd
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
-            past = await self._history.recorded("", is_everywhere=False)
+            past = self._history.marked(await self._history.recorded("", is_everywhere=False))
         except ClientError:
-            past = ()  # the sessions dialog says what failed
+            past = []  # the sessions dialog says what failed
         useful = [one for one in past if self._is_useful(one)][:MAX_KEPT]
         rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful]
         self._recent = {row.key: row for row in rows}
