@@ -8,7 +8,6 @@ import pytest
 # What is loaded after the first frame, or when it is first needed.
 LATER = (
     "anyio.abc",
-    "anyio._core._tasks",
     "acp_tui.conversation.updates",
     "acp_tui.conversation.reducer",
     "acp_tui.protocol",
