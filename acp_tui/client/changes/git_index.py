@@ -203,9 +203,14 @@ def paired(before: GitIndex, after: GitIndex) -> Iterator[tuple[IndexEntry | Non
     earlier = before.entries()
     known = next(earlier, None)
     for entry in after.entries():
-        while known is not None and os.fsencode(known.path) < os.fsencode(entry.path):
+        while known is not None and is_before(known.path, entry.path):
             known = next(earlier, None)
         yield known if known is not None and known.path == entry.path else None, entry
+
+
+def is_before(path: str, other: str) -> bool:
+    """Whether git lists a path before another one."""
+    return path != other and os.fsencode(path) < os.fsencode(other)
 
 
 def _opened(path: Path) -> int:
