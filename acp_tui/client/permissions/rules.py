@@ -156,19 +156,6 @@ def _texts(fields: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, str]]:
             yield from ((name, text) for text in _strings(value))
 
 
-__all__ = [
-    "RuleSubject",
-    "asks_disk",
-    "doubtful",
-    "first_match",
-    "resolved",
-    "subject_of_command",
-    "subject_of_read",
-    "subject_of_tool_call",
-    "subject_of_write",
-]
-
-
 def first_match(rules: Sequence[RefusalRule], subject: RuleSubject, roots: Sequence[Path] = ()) -> RefusalRule | None:
     """The first rule whose conditions all match `subject`; None if no rule refuses.
 

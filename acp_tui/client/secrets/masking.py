@@ -69,10 +69,15 @@ def mask(value: str) -> str:
 
 
 def masked_text(text: str) -> str:
+    return _changed(text, ((start, end, MASK) for start, end in _spans(text)))
+
+
+def _changed(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
+    """The text with something else at these positions, which are in order."""
     pieces: list[str] = []
     at = 0
-    for start, end in _spans(text):
-        pieces += text[at:start], MASK
+    for start, end, new in changes:
+        pieces += text[at:start], new
         at = end
     return "".join(pieces) + text[at:] if pieces else text
 
@@ -293,7 +298,7 @@ class Masker:
     def line(self, text: str) -> str:
         """A log line, in which anything after the name of a secret counts as one."""
         for pattern, by in ((_KEY_LINE, _mask), (_ASSIGNED, _masked_value), (_USERINFO, _mask)):
-            text = _replaced(pattern, by, text)
+            text = _changed(text, ((*found.span(), by(found)) for found in found_in(pattern, text)))
         return self.text(text)
 
     def output(self, data: bytes) -> bytes:
@@ -304,12 +309,9 @@ class Masker:
         for form in self._bytes:
             data = data.replace(form, b"*" * len(form))
         text = data.decode("utf-8", "surrogateescape")
-        pieces: list[str] = []
-        at = 0
-        for start, end in _spans(_COLOR.sub(lambda color: " " * len(color[0]), text)):
-            pieces += text[at:start], re.sub(r"[^\x00-\x20]", "*", text[start:end])
-            at = end
-        return "".join([*pieces, text[at:]]).encode("utf-8", "surrogateescape")
+        spans = _spans(_COLOR.sub(lambda color: " " * len(color[0]), text))
+        stars = ((start, end, re.sub(r"[^\x00-\x20]", "*", text[start:end])) for start, end in spans)
+        return _changed(text, stars).encode("utf-8", "surrogateescape")
 
     def argv(self, argv: Iterable[str]) -> tuple[str, ...]:
         """A command line. What follows an option with a secret name is a secret."""
@@ -342,15 +344,6 @@ class Masker:
         self._known.add(secret)
         self._forms = sorted({*self._forms, *_forms(secret)}, key=len, reverse=True)
         self._bytes = [form.encode("utf-8", "replace") for form in self._forms]
-
-
-def _replaced(pattern: re.Pattern[str], by: Callable[[re.Match[str]], str], text: str) -> str:
-    pieces: list[str] = []
-    at = 0
-    for found in found_in(pattern, text):
-        pieces += text[at : found.start()], by(found)
-        at = found.end()
-    return "".join(pieces) + text[at:] if pieces else text
 
 
 def _mask(_: object) -> str:
