@@ -470,7 +470,6 @@ def _let_go(conversation: Conversation) -> Change:
         _let_go(subagent.conversation)
     settled = (*settled, *(subagent.entry for subagent in at_work))
     facts = (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS, *forgotten.facts)
-    facts = (*facts, Fact.SUBAGENTS) if at_work else facts
     return Change(tuple(dict.fromkeys((*waited, *settled))), facts)
 
 
