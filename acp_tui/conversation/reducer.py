@@ -432,7 +432,6 @@ def _let_go(conversation: Conversation) -> Change:
         _let_go(subagent.conversation)
     settled = (*settled, *(subagent.entry for subagent in at_work))
     about = (facts.Fact.TURN, facts.Fact.CONNECTION, facts.Fact.PERMISSIONS, *forgotten.facts)
-    about = (*about, facts.Fact.SUBAGENTS) if at_work else about
     return Change(tuple(dict.fromkeys((*waited, *settled))), about)
 
 

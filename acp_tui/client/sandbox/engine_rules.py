@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -84,9 +85,10 @@ def _allowed_in(box: Box, folder: Path) -> Iterator[tuple[str, bool]]:
     if access is Access.READABLE and not hides:
         yield str(folder), False
     elif access is Access.READABLE:
-        for path in folder.iterdir():
-            if path not in box.places and path != _DEVICE_FOLDER and not path.is_symlink():
-                yield from _allowed_in(box, path)
+        with suppress(OSError):  # it has gone by now, or can't be listed: nothing of it is allowed
+            for path in list(folder.iterdir()):
+                if path not in box.places and path != _DEVICE_FOLDER and not path.is_symlink():
+                    yield from _allowed_in(box, path)
     for path in inner:
         if next((each for each in path.parents if each in box.places), None) == folder:
             yield from _allowed_in(box, path)

@@ -180,7 +180,7 @@ def test_landlock_opens_nothing_of_a_folder_that_has_gone_meanwhile(tmp_path: Pa
     gone = tmp_path / "gone/service.sock"
     places = {Path("/"): Access.READABLE, gone.parent: Access.READABLE, gone: Access.HIDDEN}
     box = Box(WORKSPACE, (), places, {}, folder)
-    allowed = dict(landlock_rules.places(box))
+    allowed = dict(engine_rules.landlock_places(box))
     assert str(tmp_path / "shown") in allowed
     assert not {str(gone.parent), str(gone)} & allowed.keys()
 
