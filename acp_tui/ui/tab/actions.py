@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
-from acp_tui.client.sessions.marks import MAX_NAME, Mark, SessionMarks
+from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.schedule import NotATime, Schedule, later, repeat
 from acp_tui.conversation.conversation import Conversation
@@ -125,10 +125,6 @@ class Actions:
     def has_providers(self) -> bool:
         agent = self.tab.link.agent
         return agent is not None and agent.lost is None and agent.capabilities.providers
-
-    @property
-    def can_mark(self) -> bool:
-        return self.tab.session is not None and self.tab.link.agent is not None
 
     @property
     def can_detach(self) -> bool:
@@ -257,12 +253,6 @@ class Actions:
         if agent is not None:
             SessionMarks().change(agent.command.name, session.session_id, lambda mark: replace(mark, name=name))
 
-    async def pin_session(self) -> None:
-        """Pin the session above the others, or unpin it."""
-        mark = await self._marked(Mark.pinned_or_not)
-        if mark is not None:
-            self.tab.say("Pinned." if mark.is_pinned else "No longer pinned.")
-
     async def choose_provider(self) -> None:
         """Let the user set the providers of the agent's models, one after the other."""
         agent = self.tab.agent.agent_or_say()
@@ -271,24 +261,6 @@ class Actions:
             if provider is None:
                 return
             await self.tab.ask(ProviderDialog(provider, partial(agent.set_provider, provider)))
-
-    async def archive_session(self) -> None:
-        """Archive the session, or restore it. Its tab stays open."""
-        mark = await self._marked(Mark.archived_or_not)
-        if mark is not None:
-            self.tab.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
-
-    async def _marked(self, change: Callable[[Mark], Mark]) -> Mark | None:
-        """Change the session's marks, and return the new ones; None after a notice if there is no session."""
-        session, agent = self.tab.session, self.tab.link.agent
-        if session is None or agent is None:
-            self.tab.say(NO_SESSION)
-            return None
-        marks, name = SessionMarks(), agent.command.name
-        before = marks.of(name, session.session_id)
-        if change(before).is_archived != before.is_archived:
-            await agent.archive_session(session.session_id, not before.is_archived)
-        return marks.change(name, session.session_id, change)
 
     async def begin_session(self) -> None:
         """Start a session in a new tab; in this tab if its session couldn't be opened."""

@@ -59,21 +59,8 @@ async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDes
 async def test_a_pinned_tab_is_marked(open_desk: OpenDesk) -> None:
     async with open_desk(LISTED) as desk:
         await desk.has_session()
-        await desk.send("/pin")
-        await desk.until(lambda: mark("s1").is_pinned)
-        await desk.press("f3")
+        await desk.press("f3", "ctrl+o")
         await desk.shows("★ ")
-
-
-async def test_slash_commands_pin_and_archive_the_session_that_is_shown(open_desk: OpenDesk) -> None:
-    async with open_desk(LISTED) as desk:
-        await desk.has_session()
-        await desk.send("/pin")
-        await desk.until(lambda: mark("s1").is_pinned)
-        await desk.send("/archive")
-        await desk.until(lambda: mark("s1").is_archived)
-        await desk.send("/archive")
-        await desk.until(lambda: not mark("s1").is_archived)
         assert mark("s1").is_pinned
 
 
@@ -81,9 +68,9 @@ async def test_the_tab_of_an_archived_session_is_hidden(open_desk: OpenDesk) -> 
     two = LISTED.replace("sessions = [", 'answer(expect("session/new"), sessionId="s2")\nsessions = [')
     async with open_desk(two) as desk:
         await desk.has_session()
-        await desk.send("/archive")
+        await desk.press("f3", "ctrl+z")
         await desk.until(lambda: mark("s1").is_archived)
-        await desk.press("ctrl+n")
+        await desk.press("escape", "ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2 and desk.tabs[1].session is not None)
         await desk.press("f3")
         await desk.shows("a space shows all", "◉ 2 ● scripted")
