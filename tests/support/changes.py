@@ -110,7 +110,7 @@ class ChangesPage(DialogPage):
         """Show the review of the first file."""
         await self.open_list()
         await self.press("enter")
-        await self.until_shown("(any program)")
+        await self.until_shown("· since")
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for the result of a thread or the watch."""

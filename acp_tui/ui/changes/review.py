@@ -35,7 +35,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.commenting import CommentView
-from acp_tui.ui.kit.frame import CLOSING
+from acp_tui.ui.kit.frame import CLOSING, key_lines
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
@@ -45,7 +45,7 @@ from acp_tui.ui.rendering import diff_model as model
 from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, TOO_NARROW, DiffLayout, DiffRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import Lines, wrap
+from acp_tui.ui.rendering.wrapping import Lines, width_cells, wrap
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
@@ -445,7 +445,9 @@ class ReviewScreen(ModalScreen[None]):
         parts = [f"hunk {self._view.hunk + 1}/{len(review.hunks)}"] * bool(review.hunks)
         if review.path in changes:
             parts.append(f"file {sum(path <= review.path for path in changes):,}/{len(changes):,}")
-        return " · ".join([*parts, f"since {self._folder.since} (any program)"])
+        brief = " · ".join([*parts, f"since {self._folder.since}"])
+        whole = f"{brief} (any program)"
+        return whole if width_cells(whole) <= self._width else brief
 
     def _keys(self) -> list[Strip]:
         is_brief = self._width < BRIEF_CELLS
@@ -453,12 +455,12 @@ class ReviewScreen(ModalScreen[None]):
             *["↑↓ PgUp PgDn: read"] * (not is_brief),
             "{next_change} {previous_change}: hunks",
             "{previous_file} {next_file}: files",
-            "{diff_columns}: one column" if self._layout == "columns" else "{diff_columns}: side by side",
-            "{diff_context}: changes only" if self._shows_whole_file else "{diff_context}: whole file",
-            *self._view.keys,
             "{revert}: revert hunk",
             "{revert_all}: file" if is_brief else "{revert_all}: revert file",
             "{undo_revert}: undo",
+            *self._view.keys,
+            "{diff_columns}: one column" if self._layout == "columns" else "{diff_columns}: side by side",
+            "{diff_context}: changes only" if self._shows_whole_file else "{diff_context}: whole file",
             *["{diff_earlier}: current state" if self._sees_earlier else "{diff_earlier}: before"]
             * bool(self._earlier),
             "{reload}: refresh",
@@ -466,7 +468,8 @@ class ReviewScreen(ModalScreen[None]):
             "{dialog_close}: back",
         ]
         keys = [key for key in map(keys_in_force(self).hint, keys) if key]
-        return keys_lines(keys, self._palette.muted, self._width)
+        lines = key_lines(keys, self._width, self.size.height)
+        return keys_lines(lines, self._palette.muted, self._width)
 
     def _say(self, note: str) -> None:
         self._note = make_visible(note)

@@ -20,6 +20,8 @@ MAX_NOTICES: Final = 2
 """Shown at a time: the latest."""
 MAX_ROWS: Final = 5
 """Of all of them: the latest is cut last."""
+ROWS_SHARE: Final = 3
+"""On a low screen, they may have one in so many rows."""
 MARK: Final = "▪ "
 STYLES: Final = {"information": "$text-success", "warning": "$text-warning", "error": "$text-error"}
 
@@ -49,8 +51,9 @@ class NoticeLines(Widget):
 
     def _lines(self, width: int) -> list[Content]:
         lines: list[Content] = []
+        most = min(MAX_ROWS, self.app.size.height // ROWS_SHARE)
         for notice in reversed(self.notices):
-            lines = _lines_of(notice, width, MAX_ROWS - len(lines)) + lines
+            lines = _lines_of(notice, width, most - len(lines)) + lines
         return lines
 
 

@@ -504,15 +504,18 @@ class PromptInput(DraftArea):
 
     def on_resize(self) -> None:
         self._name_keys()
-        self._fit()
+        self.fit()
 
     def watch_virtual_size(self) -> None:
-        self._fit()
+        self.fit()
 
-    def _fit(self) -> None:
-        """Fit the height to the number of lines. Between changes of it, a key costs no layout."""
-        lines = min(max(self.wrapped_document.height, 1), MAX_LINES)
-        height = lines + self.gutter.height
+    def fit(self) -> None:
+        """Fit the height to the number of lines, but take at most half of the screen.
+
+        Between changes of it, a key costs no layout.
+        """
+        most = min(MAX_LINES, self.app.size.height // 2 - self.gutter.height)
+        height = max(min(self.wrapped_document.height, most), 1) + self.gutter.height
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
 

@@ -350,7 +350,7 @@ class StartingLine(Static):
     def tell(self) -> None:
         seconds = int(self._now() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
-        took = f"{seconds} s" if seconds >= PATIENCE_S else ""
+        took = clock(seconds) if seconds >= PATIENCE_S else ""
         told = " · ".join(filter(None, (f"Starting {self._agent}", phase, took)))
         log = self._log()
         lines = list(log or ())[-MAX_SAID:]

@@ -282,6 +282,7 @@ class SessionScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Show or hide the sidebar according to the new width."""
+        self.prompt.fit()
         self.show_sidebar()
 
     # From the session

@@ -27,7 +27,7 @@ from acp_tui.ui.dialogs.agents import AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Dialog, Frame, shown_line
-from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
+from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.status_line import MARKS
 from acp_tui.ui.tab.history import last_line
@@ -80,7 +80,7 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
         self._said = Static(EACH, classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        keys = "{choice_choose} choose or add · {choice_clear} don't · {list_choose} start · {dialog_close} close"
+        keys = "{list_choose} start · {choice_choose} choose or add · {choice_clear} don't · {dialog_close} close"
         yield Frame(Content("Send the prompt to several agents"), keys, self._list, self._said)
 
     def on_mount(self) -> None:
@@ -133,8 +133,8 @@ class Compared(NamedTuple):
         said = self.tab.stage.session.conversation
         return said.is_connected and said.is_idle and not said.is_blank
 
-    def row(self, number: int, changes: str, check: str) -> PickerRow[Compared]:
-        """`changes` and `check` are already aligned in columns."""
+    def row(self, number: int, check: str) -> PickerRow[Compared]:
+        """`check` is how the user's command ended."""
         tab, panel = self.tab, self.tab.panel
         name, agent = self.worktree.name, tab.marked_agent
         shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
@@ -144,8 +144,8 @@ class Compared(NamedTuple):
             self,
             f"{number:>2} {MARKS[tab.state][0]} {shown}",
             f"{self.worktree.root}, on branch {self.worktree.branch}",
-            aside=GAP.join(filter(None, (changes, check))),
-            below=" · ".join(filter(None, (ended or tab.state.value, last))),
+            aside=tab.changes.summary() or NO_CHANGES if tab.changes is not None else "",
+            below=" · ".join(filter(None, (check, ended or tab.state.value, last))),
         )
 
 
@@ -187,12 +187,7 @@ class CompareDialog(Dialog[Compared | None]):
     def on_folder_changes_changed(self) -> None:
         tabs = list(self._compared[0].tab.app.tabs)
         there = [one for one in self._compared if one.tab in tabs]
-        changes = aligned(
-            [one.tab.changes.summary() or NO_CHANGES if one.tab.changes is not None else "" for one in there]
-        )
-        checks = aligned([self._ends.get(one, "") for one in there])
-        rows = zip(there, changes, checks, strict=True)
-        self._list.show_rows(one.row(tabs.index(one.tab) + 1, *cells) for one, *cells in rows)
+        self._list.show_rows(one.row(tabs.index(one.tab) + 1, self._ends.get(one, "")) for one in there)
 
     @work(exclusive=True)
     async def _check(self) -> None:
@@ -292,6 +287,9 @@ class SeveralController:
         chosen = await tab.ask(CompareDialog(compared, tab.app.tabs.listeners, line))
         if chosen is not None:
             others = [one.tab for one in compared if one is not chosen]
+            chosen.tab.actions.worktrees.judged = "the one you chose"
+            for other in others:
+                other.actions.worktrees.judged = "not chosen"
             tab.app.run_worker(_close((chosen.tab, *others), tab))  # whichever of the tabs is closed
 
 

@@ -35,6 +35,8 @@ class WorktreesController:
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self._removed_later: Callable[[], Awaitable[None]] | None = None
+        self.judged = ""
+        """What the user thought of the worktree in a comparison."""
         self.left_for: Path | None = None
         """The folder that the worktree came from, once the user has chosen to delete the worktree."""
 
@@ -86,7 +88,8 @@ class WorktreesController:
 
     async def _may_leave(self, worktree: worktrees.Worktree) -> bool:
         changes = await worktrees.changes_in(worktree)
-        asked = f"Worktree {worktree.name}, whose tab closes: keep it?"
+        about = self.judged or "whose tab closes"
+        asked = f"Worktree {worktree.name}, {about}: keep it?"
         fate = await self._tab.ask(Picker(asked, _rows(worktree, changes), search=False))
         if fate is None:
             return False
