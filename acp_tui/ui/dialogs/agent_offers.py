@@ -148,7 +148,7 @@ class CapabilityCard(Dialog[None]):
     """Shows what this agent can do."""
 
     PLACE: ClassVar[Place] = "agent"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("page_close", place=PLACE)
 
     def __init__(self, facts: AgentFacts, forget: Callable[[], None] = lambda: None) -> None:
         """`forget` is called if the user wants to be asked again about what the agent doesn't ask for."""

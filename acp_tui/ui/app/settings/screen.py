@@ -198,7 +198,7 @@ class SettingEditor(Dialog[object]):
     """Returns the value to write, RESET, or None to leave the setting unchanged."""
 
     PLACE: ClassVar[Place] = "setting"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("settings_reset", place=PLACE)
 
     def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
         """`value` is the current value as text."""
@@ -216,7 +216,7 @@ class SettingEditor(Dialog[object]):
             write = "keys separated by spaces, none for no key · Enter save"
         yield Frame(
             shown_line(self._item.key),
-            f"{write} · {{setting_reset}} default · {{dialog_close}} leave it unchanged",
+            f"{write} · {{settings_reset}} default · {{dialog_close}} leave it unchanged",
             Static(shown(self._about), classes="setting-about", markup=False),
             self._control,
             self._wrong,
