@@ -198,7 +198,7 @@ def keys_told(dialog: Screen[Any]) -> str:
     for node in (dialog.focused or dialog).ancestors_with_self:
         for binding in _bindings(node):
             for key in in_force.get(binding.id or "", (binding.key,)):
-                if key not in known and node is not dialog.app:
+                if key not in known and binding.description and node is not dialog.app:
                     known.add(key)
                     keys.setdefault(binding.description, []).append(key)
     return "\n".join(f"{shown_keys(each):<{KEY_CELLS}}  {what}" for what, each in keys.items())
