@@ -357,9 +357,6 @@ class ReplayScreen(Screen[None]):
     def action_follow(self) -> None:
         self._panel.view.action_follow()
 
-    def action_page(self, direction: int) -> None:
-        self._panel.view.action_page(direction)
-
     def action_toggle_all(self) -> None:
         self._panel.view.toggle_all()
 
