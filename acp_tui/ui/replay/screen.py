@@ -233,8 +233,8 @@ class ReplayScreen(Screen[None]):
 
     def _go_to(self, moment: int) -> None:
         """Go to a moment, and keep playing if it was playing."""
-        if self._player.is_ahead and self.timeline.is_being_read and moment >= self._player.moment:
-            return  # it is at the end
+        if self._player.is_ahead and self.timeline.is_being_read and moment > 0:
+            return  # what is around the end isn't read yet
         self.projector.goal = moment
         self._note = ""
         self._move()
