@@ -229,8 +229,8 @@ class ReplayScreen(Screen[None]):
 
     def _go_to(self, moment: int) -> None:
         """Go to a moment, and keep playing if it was playing."""
-        if self._player.is_ahead and self.timeline.is_being_read and moment >= self._player.moment:
-            return  # it is at the end
+        if self._player.is_ahead and self.timeline.is_being_read and moment > 0:
+            return  # what is around the end isn't read yet
         self.projector.goal = moment
         self._note = ""
         self._move()
@@ -352,9 +352,6 @@ class ReplayScreen(Screen[None]):
 
     def action_follow(self) -> None:
         self._panel.view.action_follow()
-
-    def action_page(self, direction: int) -> None:
-        self._panel.view.action_page(direction)
 
     def action_toggle_all(self) -> None:
         self._panel.view.toggle_all()
