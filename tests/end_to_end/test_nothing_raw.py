@@ -24,7 +24,7 @@ from support.command_line import one_after_the_other
 from support.golden import SCHEMA_V1, schema_v2
 from support.messages_from_schema import Messages
 from support.on_terminal import on_terminal
-from support.terminal_process import TerminalProcess, process_on_terminal
+from support.terminal_process import TerminalProcess, kept, process_on_terminal
 
 AGENTS: Final = range(int(os.environ.get("ACP_TUI_HOSTILE_BYTES", "1")))
 UPDATES: Final = 150
@@ -251,7 +251,7 @@ def environ(folder: Path) -> dict[str, str]:
     return {
         "HOME": str(folder),
         "TERM": "dumb",
-        "PATH": os.environ["PATH"],
+        **kept(),
         "LANG": "C.UTF-8",
         "WORDS": PAYLOADS[0],
     }

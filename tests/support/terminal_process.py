@@ -22,6 +22,11 @@ from pathlib import Path
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 
+def kept() -> dict[str, str]:
+    """Variables that every process gets: it runs the code beside the tests, whichever copy is installed."""
+    return {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+
+
 def answers_to(written: bytes) -> str:
     """What a terminal answers to the questions in what a program has written."""
     return "".join({b"5n": "\x1b[0n", b"c": "\x1b[?62;4c"}[asked] for asked in re.findall(rb"\x1b\[(5n|c)", written))
@@ -90,7 +95,7 @@ def process_on_terminal(
         stdin=slave,
         stdout=slave,
         stderr=slave,
-        env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environ},
+        env={"LANG": "C.UTF-8", **kept(), **environ},
         cwd=cwd,
         start_new_session=True,
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl+C is for it

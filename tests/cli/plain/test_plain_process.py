@@ -233,6 +233,24 @@ def test_a_form_is_asked_field_by_field_with_its_defaults(tmp_path: Path) -> Non
         terminal.shows("Demo asks:")
 
 
+def test_a_field_of_an_unknown_kind_is_left_out(tmp_path: Path) -> None:
+    script = """
+    prompt = open_session()
+    fields = {"place": {"type": "hologram"}, "name": {"type": "string"}}
+    asked = {"message": "Where?", "requestedSchema": {"type": "object", "properties": fields}}
+    send(id=7, method="elicitation/create", params={"sessionId": "s1", "mode": "form", **asked})
+    say(json.dumps(read()["result"])); end(prompt); read()
+    """
+    with line_terminal("run", "--plain", "--", *scripted_argv(script), cwd=tmp_path) as terminal:
+        terminal.shows("you: ")
+        terminal.type("go" + ENTER)
+        terminal.shows("name: ")
+        terminal.type("here" + ENTER)
+        terminal.shows("Type send, decline or cancel: ")
+        terminal.type("send" + ENTER)
+        terminal.shows('{"action": "accept", "content": {"name": "here"}}')
+
+
 def test_a_login_is_asked_for_in_words(tmp_path: Path) -> None:
     with line_terminal("demo", "login", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
         terminal.shows("needs you to log in")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_tui.client.errors import SettingsError
@@ -25,10 +25,16 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6),
     max_leaves=20,
 )
+RULES_AND_FOLDERS = {
+    "refuse": [{"command": "rm"}, {"kind": "read"}, {"path": 1}, {}],
+    "workspace": {"additional_directories": ["/a", "a", "~"]},
+}
+"""What is rarely drawn."""
 SECTIONS = st.dictionaries(KEYS, VALUES, max_size=6) | st.lists(st.dictionaries(KEYS, SCALARS), max_size=3)
 
 
 @given(st.dictionaries(KEYS, SECTIONS | VALUES, max_size=8))
+@example(RULES_AND_FOLDERS)
 def test_no_document_fails_the_reader_and_what_it_gives_is_complete(document: dict[str, Any]) -> None:
     result = interpret(document, "F", ENVIRON)
 

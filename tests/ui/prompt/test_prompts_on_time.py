@@ -136,8 +136,8 @@ async def test_while_the_users_command_runs_what_it_may_end_is_shown_and_removed
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
         os.mkfifo(tmp_path / "fifo")
-        await desk.send("/repeat 1s 9 Make the file. until cat fifo")
-        await desk.shows("your command runs, 9 more: Make the file. until `cat fifo`")
+        await desk.send("/repeat 1s 9 Make the file. until cat fifo && false")
+        await desk.shows("your command runs, 9 more: Make the file. until `cat fifo && false`")
         await desk.press("alt+down", "delete")
         assert "queued" not in desk.text
         (tmp_path / "fifo").write_text("no more")
