@@ -18,10 +18,10 @@ ASKING: Final = "-asking"
 """The class of a screen or widget that waits for the user's answer to an agent."""
 MAX_NOTICES: Final = 2
 """Shown at a time: the latest."""
-MAX_ROWS: Final = 5
+MAX_ROWS: Final = 8
 """Of all of them: the latest is cut last."""
 ROWS_SHARE: Final = 3
-"""On a low screen, they may have one in so many rows."""
+"""They have at most one in so many rows of the screen."""
 MARK: Final = "▪ "
 STYLES: Final = {"information": "$text-success", "warning": "$text-warning", "error": "$text-error"}
 
