@@ -315,7 +315,7 @@ class HistoryController:
             link = None
         if link is None and session.recorded is None:
             return
-        opening = Reopening(session, self._index, by_agent=link is not None)
+        opening = Reopening(session, self._index)
         if link is not None and link is self._tab.link and self._is_blank:
             await self._tab.show(await opening(self._tab.sessions))
         else:
