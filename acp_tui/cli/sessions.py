@@ -155,9 +155,7 @@ class Resumed:
         """What opens it on the screen."""
         from acp_tui.ui.tab.reopening import Reopening
 
-        if self.command is None:
-            return Reopening(self.past, self.index, by_agent=False)
-        return Reopening(self.past, self.index, chosen=self.command.options)
+        return Reopening(self.past, self.index, self.command.options if self.command is not None else ())
 
 
 def recordings_index() -> SessionIndex:

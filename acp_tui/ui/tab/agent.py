@@ -390,13 +390,13 @@ class SessionsController:
         return self._with_remark(await self._driver.open(session_id, cwd, self._show, chosen))
 
     async def may_open(self, session_id: SessionId) -> bool:
-        """Whether no other process has the session open, or the user wants to open it anyway.
+        """Whether there is an agent to open it, and no other process has it open, or the user wants that anyway.
 
         A host is another process, but has it open for us.
         """
         command = self._tab.link.command
         if command is None or command.is_host:
-            return True
+            return self._tab.link.can_start
         told = await to_thread.run_sync(open_elsewhere, session_id, command.name)
         return not told or await self._tab.ask(OpenTwiceQuestion(told))
 

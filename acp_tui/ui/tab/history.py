@@ -324,8 +324,7 @@ class HistoryController:
             link = None
         if link is None and session.recorded is None:
             return
-        opening = Reopening(session, self._index, by_agent=link is not None)
-        here = self._tab.session
+        opening, here = Reopening(session, self._index), self._tab.session
         if link is not None and link is self._tab.link and here is not None and here.conversation.is_blank:
             await self._tab.show(await opening(self._tab.sessions))
         else:

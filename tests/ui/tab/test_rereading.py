@@ -88,6 +88,20 @@ async def test_a_session_that_is_open_elsewhere_is_opened_again_only_after_a_que
             await desk.has_session()
 
 
+async def test_one_that_is_open_elsewhere_and_not_recorded_is_not_opened_without_a_yes(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    await record(tmp_path, agent="scripted")
+    wanted = PastSession("scripted", SessionId("demo-1"), tmp_path, is_listed=True)
+    opening = Reopening(wanted, SessionIndex(recording_store(RecordingSettings())))
+    with open_in_process(4711):
+        async with open_desk(SESSION, IDLE, opening=opening) as desk:
+            await desk.shows("Open it here, too?")
+            await desk.press("n")
+            await desk.shows("The session wasn't opened")
+            assert desk.sent("session/load") == []
+
+
 async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path, open_desk: OpenDesk) -> None:
     await record(tmp_path, agent="somebody")
     async with open_desk(SESSION, IDLE) as desk:
