@@ -89,7 +89,7 @@ def test_a_session_is_shown_before_this_is_loaded(module: str, start: dict[str, 
 
 @pytest.mark.parametrize("package", ["markdown_it", "html", "pygments"])
 def test_what_answers_are_drawn_with_is_not_loaded_before_the_first_prompt(package: str, start: dict[str, Any]) -> None:
-    assert package not in start["idle"]["names"]  # markdown-it and its entities take 1.7 MB
+    assert package not in start["idle"]["names"]  # markdown-it and its entities take 1.3 MB
 
 
 @pytest.mark.parametrize("stage", ["first frame", "session"])
