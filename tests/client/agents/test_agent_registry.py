@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_tui.client.agents.registry import Registry, read_registry
@@ -121,6 +121,8 @@ ODD: Final = st.text("aA1.@/:=~^*x-_+><| #\\\n", max_size=12)
 
 
 @given(ODD, st.sampled_from(["npx", "uvx"]))
+@example("some-agent", "npx")
+@example("some-agent", "uvx")
 def test_whatever_package_is_taken_is_a_name_and_one_version(text: str, runner: str):
     for package in (text, f"some-agent@{text}", f"{text}@1.2.3", f"some-agent=={text}"):
         for listed in read(entry("some", **{runner: {"package": package}})).entries:

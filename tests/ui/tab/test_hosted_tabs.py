@@ -145,6 +145,20 @@ async def test_the_sessions_dialog_lists_what_runs_in_hosts_and_shows_it(user: U
     assert await turns(other) == ["idle"]
 
 
+async def test_the_sessions_dialog_lists_a_host_that_asks_among_what_needs_you(user: User, frame_log: FrameLog) -> None:
+    one, other = user.host("--", *TALKER), user.host("--", *TALKER)
+    async with (
+        attached_desk(one, frame_log) as desk,
+        attached_to(other) as (_, theirs),
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(theirs.send_prompt, REPLY)
+        await until(lambda: theirs.conversation.permissions, partial(anyio.sleep, 0.02))
+        await desk.press("f10")
+        await desk.shows("Needs you", "Delete everything", other.name)
+        tasks.cancel_scope.cancel()
+
+
 async def test_a_session_whose_host_was_killed_is_hosted_again_if_the_user_agrees(
     user: User, frame_log: FrameLog
 ) -> None:
