@@ -327,6 +327,7 @@ COMMANDS: Final = (
     own("settings", "settings_project", "ctrl+t", "ask_for_project", "Decide on the project's file",
         has_priority=True),
     own("setting", "setting_save", "ctrl+s,ctrl+enter", "accept", "Write it", has_priority=True),
+    own("setting", "setting_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
     # Where there is more than fits: these come last, since a key's own meaning in a place goes first
     own("reading", "next_change", "j", "go_to_change(1)", "Next change"),
     own("reading", "previous_change", "k", "go_to_change(-1)", "Previous change"),
