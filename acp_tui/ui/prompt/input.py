@@ -507,7 +507,8 @@ class PromptInput(DraftArea):
         self.fit()
 
     def watch_virtual_size(self) -> None:
-        self.fit()
+        if self.is_attached:  # before, it has no screen
+            self.fit()
 
     def fit(self) -> None:
         """Fit the height to the number of lines, but take at most half of the screen.
