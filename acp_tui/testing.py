@@ -41,44 +41,12 @@ from acp_tui.workbench.testing.turn import (
 if TYPE_CHECKING:
     from acp_tui.workbench.testing.picture import AcpSnapshot
 
-__all__ = [
-    "AcpAgent",
-    "AcpSession",
-    "AcpSnapshot",
-    "AgentFailure",
-    "AgentGone",
-    "AgentNotStarted",
-    "AskedElicitation",
-    "AskedPermission",
-    "Audio",
-    "BlobResource",
-    "ClientOffer",
-    "ElicitationAnswers",
-    "Finding",
-    "Frame",
-    "HttpServer",
-    "Image",
-    "LoginNeeded",
-    "NotAsked",
-    "NotOffered",
-    "PermissionAnswers",
-    "Plan",
-    "PlanStep",
-    "RequestRefused",
-    "ResourceLink",
-    "RunCommand",
-    "RunningTurn",
-    "Severity",
-    "StartAgent",
-    "StdioServer",
-    "Text",
-    "TextDiff",
-    "TextResource",
-    "TimedOut",
-    "ToolCall",
-    "Turn",
-    "Unanswered",
-]
+__all__ = ["AcpAgent", "AcpSession", "AcpSnapshot", "AgentFailure", "AgentGone", "AgentNotStarted"]
+__all__ += ["AskedElicitation", "AskedPermission", "Audio", "BlobResource", "ClientOffer", "ElicitationAnswers"]
+__all__ += ["Finding", "Frame", "HttpServer", "Image", "LoginNeeded", "NotAsked", "NotOffered", "PermissionAnswers"]
+__all__ += ["Plan", "PlanStep", "RequestRefused", "ResourceLink", "RunCommand", "RunningTurn", "Severity"]
+__all__ += ["StartAgent", "StdioServer", "Text", "TextDiff", "TextResource", "TimedOut", "ToolCall", "Turn"]
+__all__ += ["Unanswered"]
 
 
 def __getattr__(name: str) -> Any:

@@ -29,13 +29,20 @@ else:
         defaults = {name: own.pop(name) for name in names if name in own}
         for name in ("__dict__", "__weakref__"):
             own.pop(name, None)
+        methods = _Frozen if options.get("frozen") else _Value
         if own.get("__hash__", ...) is None:
-            del own["__hash__"]  # Python's, because of its own `__eq__`
-        namespace = {**_methods(names, defaults, options), **own}
-        namespace["__qualname__"] = cls.__qualname__
-        namespace["__slots__"] = (*names, "__weakref__") if options.get("weakref_slot") else tuple(names)
-        namespace["__match_args__"] = tuple(name for name in names if _of(defaults.get(name), "init", True))
-        return type(cls)(cls.__name__, cls.__bases__, namespace)
+            own["__hash__"] = methods.__hash__  # not Python's, which comes with its own `__eq__`
+        if not options.get("eq", True):
+            own |= {"__eq__": object.__eq__, "__hash__": object.__hash__}
+        if not options.get("repr", True):
+            own["__repr__"] = object.__repr__
+        own["__qualname__"] = cls.__qualname__
+        own["__slots__"] = (*names, "__weakref__") if options.get("weakref_slot") else tuple(names)
+        own["__match_args__"] = tuple(name for name in names if _of(defaults.get(name), "init", True))
+        own["__dataclass_fields__"] = _Fields(defaults)
+        own["__layout__"] = names, defaults
+        bases = [base for base in cls.__bases__ if base is not object]
+        return type(cls)(cls.__name__, (*bases, methods), own)
 
     def _is_class_variable(kind):
         return str(kind).removeprefix("typing.").startswith("ClassVar")
@@ -44,59 +51,60 @@ else:
         """What `field(...)` sets for this attribute."""
         return getattr(default, attribute) if isinstance(default, dataclasses.Field) else otherwise
 
-    def _methods(names, defaults, options):
+    def _names(cls, attribute):
+        """The fields that count for `compare` or `repr`."""
+        names, defaults = cls.__layout__
+        return [name for name in names if _of(defaults.get(name), attribute, True)]
+
+    class _Compared:
+        """What gets the values that are compared, created on first use."""
+
+        def __get__(self, _, cls):
+            names = _names(cls, "compare")
+            cls.__compared__ = attrgetter(*names) if names else staticmethod(lambda _: ())
+            return cls.__compared__
+
+    class _Value:
+        """The methods of all classes."""
+
+        __slots__ = ()
+        __compared__ = _Compared()
+
         def __init__(self, *args, **kwargs):
             cls = type(self)
-            cls.__init__ = _compiled_init(cls, names, defaults)
+            cls.__init__ = _compiled_init(cls, *cls.__layout__)
             cls.__init__(self, *args, **kwargs)
 
         def __getstate__(self):
-            return [getattr(self, name) for name in names]
+            return [getattr(self, name) for name in self.__layout__[0]]
 
         def __setstate__(self, state):
-            for name, value in zip(names, state, strict=True):
+            for name, value in zip(self.__layout__[0], state, strict=True):
                 object.__setattr__(self, name, value)
 
-        methods = {
-            "__init__": __init__,
-            "__getstate__": __getstate__,
-            "__setstate__": __setstate__,
-            "__dataclass_fields__": _Fields(defaults),
-        }
-        is_frozen = options.get("frozen", False)
-        if is_frozen:
-            methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
-        if options.get("repr", True):
-            methods["__repr__"] = _repr_of([name for name in names if _of(defaults.get(name), "repr", True)])
-        if options.get("eq", True):
-            compared = [name for name in names if _of(defaults.get(name), "compare", True)]
-            methods["__eq__"], of_values = _eq_and_hash_of(compared)
-            methods["__hash__"] = of_values if is_frozen else None
-        return methods
-
-    def _repr_of(names):
         def __repr__(self):
-            shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in names])
+            shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in _names(type(self), "repr")])
             return f"{type(self).__qualname__}({shown})"
 
-        return __repr__
-
-    def _eq_and_hash_of(names):
-        compared = attrgetter(*names) if names else lambda _: ()
-
         def __eq__(self, other):
-            return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
+            if other.__class__ is not self.__class__:
+                return NotImplemented
+            compared = self.__compared__
+            return compared(self) == compared(other)
+
+    class _Frozen(_Value):
+        """Those of classes whose values don't change."""
+
+        __slots__ = ()
 
         def __hash__(self):
-            return hash(compared(self))
+            return hash(self.__compared__(self))
 
-        return __eq__, __hash__
+        def __setattr__(self, name, value):
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
-    def _refuse_to_set(self, name, value):
-        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def _refuse_to_delete(self, name):
-        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+        def __delattr__(self, name):
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
     _MISSING = dataclasses.MISSING
 
@@ -134,7 +142,7 @@ else:
             self._defaults = defaults
 
         def __get__(self, _, cls):
-            kept = {name: getattr(cls, name) for name in ("__module__", "__doc__", "__annotations__")}
+            kept = {"__module__": cls.__module__, "__doc__": cls.__name__, "__annotations__": cls.__annotations__}
             twin = type(cls.__name__, (), {**kept, **self._defaults})
             fields = dataclasses.dataclass(init=False, repr=False, eq=False)(twin).__dataclass_fields__
             cls.__dataclass_fields__ = fields

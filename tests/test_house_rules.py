@@ -34,7 +34,6 @@ NAMED_SO_BY_OTHERS = {
     "_display",
     "_driver",
     "_exit",
-    "_notifications",
     "_ready",
     "_run",
     "_size",

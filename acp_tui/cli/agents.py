@@ -33,7 +33,13 @@ def run(args: Args) -> int:
         raise UsageError("--update and --remove don't go together")
     with ExitOnError(None):
         if args.remove:
-            return _remove(args.remove)
+            found = remove(args.remove)
+            if found is None:
+                raise InstallFailed(
+                    f"acp-tui hasn't installed {args.remove}", hint="to list all agents: acp-tui agents"
+                )
+            say(f"{found.name} {found.version} is removed")
+            return ExitCode.DONE
         if args.update:
             return _install(args.update)
     return list_agents(update=args.update is not None, as_json=args.format == "json")
@@ -64,14 +70,6 @@ def _install(name: str) -> ExitCode:
         raise InstallFailed(f"acp-tui hasn't installed {name}", hint="update it as you installed it")
     if install_asking(listed.offer, listed.installed) is None:
         raise InstallFailed(f"{name} can't be installed, because there is no terminal to ask you on")
-    return ExitCode.DONE
-
-
-def _remove(name: str) -> ExitCode:
-    found = remove(name)
-    if found is None:
-        raise InstallFailed(f"acp-tui hasn't installed {name}", hint="to list all agents: acp-tui agents")
-    say(f"{found.name} {found.version} is removed")
     return ExitCode.DONE
 
 

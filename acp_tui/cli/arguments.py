@@ -105,8 +105,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _reading(value: Value) -> dict[str, Any]:
-    reads = _READERS.get(value.kind, str)
-    return {"type": reads, "choices": (value.choices or None) if value.is_closed else None}
+    return {"type": _READERS.get(value.kind, str), "choices": (value.choices or None) if value.is_closed else None}
 
 
 def _split_off_agent(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | None]:

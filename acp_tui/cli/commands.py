@@ -56,28 +56,22 @@ SHELLS: Final = ("bash", "zsh", "fish")
 DOCTORS_PROMPT: Final = "Reply with the one word: ready. Use no tools."
 
 _NEEDS_AGENT = "an agent: a name, or -- COMMAND"
+_AGENT_NAME = Value("NAME", ValueKind.AGENT)
+_SESSION = Value("ID", ValueKind.SESSION)
+_HOST = Value("NAME", ValueKind.HOST)
+_FILE = Value("FILE", ValueKind.FILE)
+_SECONDS = Value("S", ValueKind.NUMBER)
+_VERSION = Value("VERSION", choices=("1", "2"))
 _CWD = Option(("--cwd",), "the folder to work in (default: this one)", Value("DIR", ValueKind.FOLDER), ".")
-_PROTOCOL_OF_DEMO = Option(
-    ("--protocol",), "speak this version of ACP (default: 1)", Value("VERSION", choices=("1", "2")), "1"
-)
+_PROTOCOL_OF_DEMO = Option(("--protocol",), "speak this version of ACP (default: 1)", _VERSION, "1")
 _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
-_RESUME = Option(
-    ("--resume",),
-    "reopen this folder's last session, or the one named",
-    Value("ID", ValueKind.SESSION),
-    value_when_bare="",
-)
+_RESUME = Option(("--resume",), "reopen this folder's last session, or the one named", _SESSION, value_when_bare="")
 _CONTINUE = Option(
-    ("--resume",),
-    "continue the agent's last session in this folder, or the one named",
-    Value("ID", ValueKind.SESSION),
-    value_when_bare="",
+    ("--resume",), "continue the agent's last session in this folder, or the one named", _SESSION, value_when_bare=""
 )
 _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
 _RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
-_MAX_WAIT = Option(
-    ("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", ValueKind.NUMBER), 2.0
-)
+_MAX_WAIT = Option(("--max-wait",), "shorten pauses to this many seconds (default: 2)", _SECONDS, 2.0)
 _SESSIONS_NOTES = """\
 WORDS searches titles, prompts, and replies; quote more than one. ID is a session's ID or the beginning of one. FILE \
 ends in .md or .jsonl.
@@ -177,15 +171,10 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             _CONTINUE,
             SYSTEM_PROMPT,
             SANDBOX,
-            Option(
-                ("--stop",),
-                "stop the host with this name, or all hosts",
-                Value("NAME", ValueKind.HOST),
-                value_when_bare="",
-            ),
+            Option(("--stop",), "stop the host with this name, or all hosts", _HOST, value_when_bare=""),
             Option(("--listen",), "listen on TCP, too; clients need a token", Value("HOST:PORT")),
-            Option(("--tls-cert",), "the certificate, in PEM format", Value("FILE", ValueKind.FILE)),
-            Option(("--tls-key",), "the certificate's key", Value("FILE", ValueKind.FILE)),
+            Option(("--tls-cert",), "the certificate, in PEM format", _FILE),
+            Option(("--tls-key",), "the certificate's key", _FILE),
             Option(("--foreground",), "stay in the foreground"),
         ),
         examples=("acp-tui host claude", "acp-tui host --stop claude"),
@@ -210,13 +199,13 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(
                 ("--share",),
                 "print how others can watch the sessions of this host, or of all, with a QR code",
-                Value("NAME", ValueKind.HOST),
+                _HOST,
                 value_when_bare="",
             ),
             Option(
                 ("--revoke",),
                 "replace the tokens of this host, or of all, and disconnect who used them",
-                Value("NAME", ValueKind.HOST),
+                _HOST,
                 value_when_bare="",
             ),
             output_format("text", "json"),
@@ -232,10 +221,10 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(
                 ("--update",),
                 "fetch the agent registry first; or install the newest version of this agent, which asks",
-                Value("NAME", ValueKind.AGENT),
+                _AGENT_NAME,
                 value_when_bare="",
             ),
-            Option(("--remove",), "remove an agent that acp-tui has installed", Value("NAME", ValueKind.AGENT)),
+            Option(("--remove",), "remove an agent that acp-tui has installed", _AGENT_NAME),
             output_format("text", "json"),
         ),
         examples=("acp-tui agents", "acp-tui agents --update gemini"),
@@ -265,7 +254,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             _CWD,
             Option(("--all",), "include every folder"),
-            Option(("--export",), "write a session to FILE: --export ID FILE", Value("ID", ValueKind.SESSION)),
+            Option(("--export",), "write a session to FILE: --export ID FILE", _SESSION),
             output_format("text", "json"),
         ),
         examples=('acp-tui sessions "parser bug" --all', "acp-tui sessions --export 0199 talk.md"),
@@ -278,11 +267,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.replay.run,
         SOURCE,
         needs="a recording or demo:NAME: acp-tui replay FILE; to list yours: acp-tui sessions",
-        options=(
-            SPEED,
-            _MAX_WAIT,
-            Option(("--until",), "where to pause", Value("MOMENT")),
-        ),
+        options=(SPEED, _MAX_WAIT, Option(("--until",), "where to pause", Value("MOMENT"))),
         examples=("acp-tui replay demo:coding", "acp-tui replay run.jsonl --speed 4 --until question"),
         notes=SOURCE_NOTE + _MOMENTS,
         group=LOOK_BACK,
@@ -294,12 +279,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         SOURCE,
         needs="a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg",
         options=(
-            Option(
-                ("--output", "-o"),
-                "write a .svg or .txt file",
-                Value("FILE", ValueKind.FILE),
-                is_required=True,
-            ),
+            Option(("--output", "-o"), "write a .svg or .txt file", _FILE, is_required=True),
             Option(("--animate",), "make an .svg that plays the recording"),
             Option(("--at",), "which moment, or where an animation ends (default: the end)", Value("MOMENT")),
             Option(("--at-text",), "the moment this text first appeared", Value("TEXT")),

@@ -69,8 +69,7 @@ def run(args: Args) -> int:
     code = ExitCode.DONE if is_ready else code_of(failure) or ExitCode.ERROR
     clean = make_cleaner(command.env if command is not None else {})
     if args.format == "json":
-        data = {"ready": is_ready, "status": int(code), "findings": list(_as_json(sections, clean))}
-        print_json("doctor", data)
+        print_json("doctor", {"ready": is_ready, "status": int(code), "findings": list(_as_json(sections, clean))})
     else:
         print(_as_text(sections, is_ready, clean))
     return code

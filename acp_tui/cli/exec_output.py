@@ -17,8 +17,8 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.tool_text import subject_of, visible_title
+from acp_tui.conversation.tool_calls import FAILED, PENDING, ToolCall
+from acp_tui.conversation.tool_text import failure_words, subject_of, visible_title
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import stop_words
 from acp_tui.rpc import Direction
@@ -82,7 +82,7 @@ class TextOutput(OutputFormat):
             case Message(role="agent"):
                 self._show_message(entry_id, entry)
             case ToolCallEntry(call):
-                self._show_tool(entry_id, f"{make_visible_line(call.status):<11} {_title(call)}")
+                self._show_tool(entry_id, call)
             case TurnEnd(stop_reason):
                 self.say(make_visible_line(stop_words(stop_reason)))
             case _:
@@ -133,8 +133,15 @@ class TextOutput(OutputFormat):
         self._streams.out("\n" * (not self._ends_line) + "\n".join(lines))
         self._ends_line = False
 
-    def _show_tool(self, entry_id: EntryId, line: str) -> None:
-        if self._said_of_tools.get(entry_id) != line:
+    def _show_tool(self, entry_id: EntryId, call: ToolCall) -> None:
+        """Print what changed, except for a call that the agent only prepares, or announces again for its question."""
+        said = self._said_of_tools.get(entry_id)
+        if call.status == PENDING and (said is not None or call.raw_input == {}):
+            return
+        line = f"{make_visible_line(call.status):<11} {_title(call)}"
+        if call.status == FAILED and (why := failure_words(call)):
+            line = f"{line}: {why}"
+        if said != line:
             self._said_of_tools[entry_id] = line
             self.say(line)
 

@@ -28,7 +28,7 @@ from acp_tui.cli.arguments import Args, ChosenAgent
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, settings_in
-from acp_tui.cli.sessions import recorded_agent, say_if_open_elsewhere, session_of
+from acp_tui.cli.sessions import say_if_open_elsewhere, session_of, session_with_agent
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
@@ -38,7 +38,7 @@ from acp_tui.client.hosting.host import Host
 from acp_tui.client.notices import About, News, NoticeCommand, channels_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import INTERACTIVE
-from acp_tui.client.sessions.driver import additions_for, keep_mode, start_agent
+from acp_tui.client.sessions.driver import additions_for, keep_mode, put_back_answers, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession, recorded_mode, sandboxed_as_before
@@ -81,7 +81,7 @@ def _recall_agent(args: Args) -> None:
     if args.resume is None:
         raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
     with ExitOnError(None):
-        command, past = recorded_agent(args.resume, args.cwd)
+        command, past = session_with_agent(args.resume, args.cwd, args.sandbox or "")
     choice = ChosenAgent(command.name) if command.is_listed else ChosenAgent(argv=command.argv)
     args.agent = choice._replace(sandbox=args.sandbox or "")
     args.resume = past.session_id
@@ -178,7 +178,10 @@ async def _host(args: Args, command: AgentCommand, past: PastSession | None, set
                 host = await _begin(hub, tasks, command, past, cwd, settings)
                 async with serving.listening_at(host, place, listener, tcp) as address:
                     host.where = (str(place.socket), *filter(None, [address]))
-                    _say_where(place, address)
+                    print(f"{place.name} is hosted: acp-tui attach {place.name}")
+                    if address:
+                        print(f"  also at {address}; the token is in {place.token}")
+                    sys.stdout.flush()
                     _let_go_of_terminal(place, ready)
                     _collect_what_clients_leave()
                     await host.ended.wait()
@@ -243,6 +246,8 @@ async def _begin(
     opened = agent.new_session if past is None else partial(agent.open_session, SessionId(past.session_id))
     try:
         session = await opened(cwd, host.attend, additional_directories=added.directories, mcp_servers=added.servers)
+        if past is not None:
+            await put_back_answers(session, command)
         if past is not None and (mode := await to_thread.run_sync(recorded_mode, past.session_id, agent.command)):
             await keep_mode(session, mode)
     except AuthenticationRequired as error:
@@ -262,8 +267,7 @@ def _notify(
 ) -> None:
     """Run the user's command, which is the only way to reach a user without a terminal."""
     if settings.command and "command" in channels_of(news, settings):
-        title = told.conversation.shown_title or agent
-        about = About(agent, told.session_id, title, str(told.cwd))
+        about = About(agent, told.session_id, told.conversation.shown_title or agent, str(told.cwd))
         tasks.start_soon(command.run, settings.command, news, about)
 
 
@@ -310,13 +314,6 @@ async def _keep(
         with anyio.move_on_after(GOODBYE_S):
             await host.say_goodbye()
     await agent.stop()
-
-
-def _say_where(place: finding.HostPaths, address: str) -> None:
-    print(f"{place.name} is hosted: acp-tui attach {place.name}")
-    if address:
-        print(f"  also at {address}; the token is in {place.token}")
-    sys.stdout.flush()
 
 
 def _let_go_of_terminal(place: finding.HostPaths, ready: str) -> None:

@@ -22,7 +22,12 @@ def run(args: Args) -> int:
         if args.share is not None:
             return _share(args.share or None)
         if args.revoke is not None:
-            return _revoke(args.revoke or None)
+            names = anyio.run(finding.revoked, args.revoke or None)
+            for one in names:
+                print(f"{one} has new tokens. Whoever used the old ones is disconnected.")
+            if not names:
+                print("No host has tokens.")
+            return ExitCode.DONE
     sessions = anyio.run(finding.hosted_sessions)
     if args.format == "json":
         print_json("hosts", sessions)
@@ -68,12 +73,3 @@ def _qr_code(text: str) -> str:
         "".join(halves[bool(upper), bool(lower)] for upper, lower in zip(one, other, strict=True))
         for one, other in zip(rows[::2], below, strict=True)
     )
-
-
-def _revoke(name: str | None) -> int:
-    names = anyio.run(finding.revoked, name)
-    for one in names:
-        print(f"{one} has new tokens. Whoever used the old ones is disconnected.")
-    if not names:
-        print("No host has tokens.")
-    return ExitCode.DONE

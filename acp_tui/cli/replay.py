@@ -47,8 +47,7 @@ def run(args: Args) -> int:
     until = spot_of(args.until)
     source = recording_named(args.word)
     read = settings_to_show(source, "for a file instead: acp-tui render")
-    pace = Pace(args.speed, args.max_wait)
-    return run_replay(source, pace, until, read.settings, notes_of(read))
+    return run_replay(source, Pace(args.speed, args.max_wait), until, read.settings, notes_of(read))
 
 
 def spot_of(text: str | None) -> Spot | None:
@@ -73,11 +72,7 @@ def settings_to_show(source: Path | str, otherwise: str) -> SettingsRead:
 
 
 def run_replay(
-    source: Path | str,
-    pace: Pace,
-    until: Spot | None,
-    settings: Settings,
-    notes: Sequence[str] = (),
+    source: Path | str, pace: Pace, until: Spot | None, settings: Settings, notes: Sequence[str] = ()
 ) -> int:
     """Show a recording, or a scenario by name, until the user quits. Returns the exit status.
 
@@ -86,8 +81,7 @@ def run_replay(
 
     def make(file: Path, stack: ExitStack) -> BaseApp:
         timeline = Timeline(stack.enter_context(open_playable(file)))
-        shown = fitted_settings(settings)
-        return ReplayApp(timeline, pace=pace, until=until, settings=shown, notes=notes)
+        return ReplayApp(timeline, pace=pace, until=until, settings=fitted_settings(settings), notes=notes)
 
     return show_app(source, make)
 
@@ -122,8 +116,7 @@ def recording_of(source: Path | str) -> Iterator[Path]:
     with TemporaryDirectory(prefix="acp-tui-") as folder:
         file = Path(folder, f"{Path(source).stem}.jsonl")
         say(f"the scripted agent plays {source} …")
-        user = DemoUser(hesitates_s=HESITATES_S)
-        asyncio.run(record_demo(source, user, file, screen=SCREEN, speed=SPEED))
+        asyncio.run(record_demo(source, DemoUser(hesitates_s=HESITATES_S), file, screen=SCREEN, speed=SPEED))
         yield file
 
 

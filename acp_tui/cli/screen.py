@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -75,10 +74,14 @@ def fitted(appearance: Appearance) -> Appearance:
 
 
 def _theme_of_terminal() -> str:
-    with ThreadPoolExecutor(1) as asking:
-        shade = asking.submit(light_or_dark, os.environ, ask_terminal)
-        app = _app_class()  # which loads while the terminal answers
-        return app.theme_for(shade.result(), os.environ)
+    shade = light_or_dark(os.environ, _asked)
+    return _app_class().theme_for(shade, os.environ)
+
+
+def _asked() -> bytes:
+    heard = ask_terminal(_app_class)  # which loads while the terminal answers
+    _app_class().feed_early(heard)  # it may have keys
+    return heard
 
 
 def _app_class() -> type[AcpTuiApp]:
@@ -118,8 +121,7 @@ async def _run(
             return 0, (), ()
         with suppress(OSError), open(sys.stdout.fileno(), "wb", closefd=False) as terminal:  # or it's gone
             terminal.write(app.last_turn.encode())  # as Textual draws it
-        folders = [tab.cwd for tab in app.tabs]
-        return app.return_code or code_of(app.failure), app.left_sessions(), folders
+        return app.return_code or code_of(app.failure), app.left_sessions(), [tab.cwd for tab in app.tabs]
 
 
 async def run_app(app: BaseApp) -> None:

@@ -16,9 +16,9 @@ from acp_tui.cli.arguments import Args, absolute
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import ExitOnError
-from acp_tui.cli.terminal import agrees
+from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.address import is_address
-from acp_tui.client.agents.catalogue import find_agent
+from acp_tui.client.agents.catalogue import recorded_agent
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.sessions.marks import SessionMarks
@@ -155,9 +155,7 @@ class Resumed:
         """What opens it on the screen."""
         from acp_tui.ui.tab.reopening import Reopening
 
-        if self.command is None:
-            return Reopening(self.past, self.index, by_agent=False)
-        return Reopening(self.past, self.index, chosen=self.command.options)
+        return Reopening(self.past, self.index, self.command.options if self.command is not None else ())
 
 
 def recordings_index() -> SessionIndex:
@@ -202,29 +200,23 @@ def session_of(command: AgentCommand, wanted: str, cwd: Path) -> PastSession:
     return past
 
 
-def recorded_agent(wanted: str, cwd: Path) -> tuple[AgentCommand, PastSession]:
-    """Return the session with this ID, or the last one in the folder, and the agent it was recorded with.
+def session_with_agent(wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
+    """Return the session with this ID, or the last one in the folder, and its agent, once the user agrees to run it.
 
-    Raises ClientError if there is none, or it can't be continued.
+    `sandbox` is the one that the user wants, or "". Raises ClientError if there is no such session, or it can't be
+    continued, and SystemExit if the user doesn't agree.
     """
     index = recordings_index()
     past = find_session(index, wanted) if wanted else _last(index, cwd, None)
     if past.why_not_again:
         raise NoSuchSession(f"{past.title or past.session_id}: {past.why_not_again}")
-    try:
-        return find_agent(past.agent).ready(), past
-    except AgentNotFound:
-        if not past.command or _is_known(past.agent):
-            raise
-    command = _agreed(past)
-    if command is None:
-        raise NoSuchSession("without its agent, the session can't be continued")
-    return command, past
+    command = recorded_agent(past.agent, past.command, past.cwd)
+    return ready_to_run(sandboxed_as_before(command, past, sandbox)), past
 
 
 def say_if_open_elsewhere(past: PastSession) -> None:
     """Warn on stderr, where nobody can be asked."""
-    if told := open_elsewhere(past):
+    if told := open_elsewhere(past.session_id, past.agent):
         say(told)
 
 
@@ -288,37 +280,13 @@ def _command_of(past: PastSession, args: AgentCommand | None) -> AgentCommand | 
     if why:
         say(f"{past.title or past.session_id}: {why}; showing its recording")
         return None
-    told = open_elsewhere(past)
-    if told and not agrees(f"{told}\nOpen it here, too? Otherwise you only read it. "):
-        return None
     if args is not None:
         return args
     try:
-        return find_agent(past.agent).ready()
+        return recorded_agent(past.agent, past.command, past.cwd)
     except AgentNotFound as error:
-        if past.command and not _is_known(past.agent):
-            return _agreed(past)
         say(f"{error}; showing its recording")
         return None
-
-
-def _is_known(agent: str) -> bool:
-    """Whether it's an agent's name, even if that agent can't run here."""
-    try:
-        find_agent(agent)
-    except AgentNotFound:
-        return False
-    return True
-
-
-def _agreed(past: PastSession) -> AgentCommand | None:
-    """Return the recorded command if the user wants to run it."""
-    line = make_visible_line(shlex.join(past.command))
-    is_wanted = agrees(
-        f"The recording names this command for the session:\n  {line}\n"
-        f"Run it in {make_visible_line(str(past.cwd))}? Otherwise you can only read the session. "
-    )
-    return AgentCommand(past.agent, past.command) if is_wanted else None
 
 
 # Ending

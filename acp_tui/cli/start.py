@@ -7,17 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui import demo as shipped
+from acp_tui.cli import prerequisites
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.leaving import leavable
-from acp_tui.cli.prerequisites import (
-    command_of,
-    has_terminal,
-    notes_of,
-    require_screen,
-    sandbox_plan,
-    settings_in_force,
-    why_plain,
-)
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.demo_agent import demo_command, with_project
 from acp_tui.client.agents.starting import end_early, start_early
@@ -35,8 +27,8 @@ if TYPE_CHECKING:
 def run(args: Args) -> int:
     """Work with the named agent, or let the user choose one, on the screen or in the requested way."""
     is_simple = args.resume is None and args.worktree is None and not args.plain
-    if is_simple and (args.agent is not None or has_terminal()):
-        command = command_of(args.agent) if args.agent is not None else None
+    if is_simple and (args.agent is not None or prerequisites.has_terminal()):
+        command = prerequisites.command_of(args.agent) if args.agent is not None else None
         return work_with(command, args.cwd, args.record, prompt=args.prompt)
     return _otherwise(args, is_demo=False)
 
@@ -73,23 +65,23 @@ def work_with(
 
     `prompt` is sent first. `opening` opens a session in lines; the screen's callers have their own.
     """
-    read = settings_in_force()
-    if why := why_plain(read.settings, is_wanted=is_plain):
+    read = prerequisites.settings_in_force()
+    if why := prerequisites.why_plain(read.settings, is_wanted=is_plain):
         from acp_tui.cli.plain import run_plain
         from acp_tui.cli.sessions import say_how_to_resume
 
-        notes = notes_of(read)
+        notes = prerequisites.notes_of(read)
         return run_plain(command, cwd, read.settings, why, notes, record, prompt, opening, leave=say_how_to_resume)
-    require_screen("to run one turn without it: acp-tui exec")
+    prerequisites.require_screen("to run one turn without it: acp-tui exec")
     shell = leavable(read.settings.sessions)
     if command is None:
-        return run_screen(command, cwd, read.settings, notes_of(read), record, shell=shell)
+        return run_screen(command, cwd, read.settings, prerequisites.notes_of(read), record, shell=shell)
     servers_at_start(settings_file())  # before any agent can write there
     # It starts while the screen loads. A project's settings, which the screen reads, may change its sandbox.
-    plan = sandbox_plan(command, read.settings)
+    plan = prerequisites.sandbox_plan(command, read.settings)
     if plan is None or not project_settings_file(cwd).exists():
         start_early(command, command.cwd or cwd, plan)
     try:
-        return run_screen(command, cwd, read.settings, notes_of(read), record, prompt=prompt, shell=shell)
+        return run_screen(command, cwd, read.settings, prerequisites.notes_of(read), record, prompt=prompt, shell=shell)
     finally:
         end_early()

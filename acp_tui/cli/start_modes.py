@@ -12,17 +12,12 @@ from acp_tui.cli.arguments import Args, options_of
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import print_json, say
-from acp_tui.cli.prerequisites import (
-    ExitOnError,
-    command_of,
-    notes_of,
-    require_screen,
-    settings_in_force,
-    why_plain,
-)
+from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, require_screen, settings_in_force, why_plain
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
+from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.command import DEMO
+from acp_tui.client.sessions.session_history import open_elsewhere
 from acp_tui.client.worktrees import add_worktree
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
@@ -40,19 +35,15 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
             if command.cwd is not None:
                 where = "a project of its own" if command.name == DEMO else str(command.cwd)
                 raise UsageError(f"{command.name} works in {where}, so it can't be used with --worktree")
-            cwd = _worktree(cwd, args.worktree)
+            with ExitOnError(ExitCode.ERROR):
+                worktree = asyncio.run(add_worktree(cwd, args.worktree))
+            cwd = Path(worktree.folder)
         return work_with(command, cwd, args.record, is_plain=args.plain, prompt=args.prompt)
     if args.worktree is not None:
         raise UsageError("--worktree needs an agent: acp-tui AGENT --worktree [NAME]")
     if args.plain:
         raise UsageError("--plain needs an agent: acp-tui AGENT --plain; to list them: acp-tui agents")
     return list_agents()
-
-
-def _worktree(cwd: Path, name: str) -> Path:
-    with ExitOnError(ExitCode.ERROR):
-        worktree = asyncio.run(add_worktree(cwd, name))
-    return Path(worktree.folder)
 
 
 def _resume(args: Args, work_with: Callable[..., int]) -> int:
@@ -63,7 +54,8 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
         require_screen("to read sessions without it: acp-tui sessions")
     found = find_resumed(args.resume, args.cwd, command, args.sandbox or "", options_of(args))
     past, command = found.past, found.command
-    if why and command is None:
+    told = open_elsewhere(past.session_id, past.agent) if why else ""
+    if why and (command is None or (told and not agrees(f"{told}\nOpen it here, too? "))):
         raise UsageError("without its agent, the session can only be read: acp-tui sessions --export")
     if why and command is not None:
         chosen = command.options
@@ -77,14 +69,7 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
         )
     shell = leavable(read.settings.sessions)
     return run_screen(
-        command,
-        past.cwd,
-        read.settings,
-        notes_of(read),
-        args.record,
-        found.opening,
-        prompt=args.prompt,
-        shell=shell,
+        command, past.cwd, read.settings, notes_of(read), args.record, found.opening, prompt=args.prompt, shell=shell
     )
 
 

@@ -205,7 +205,7 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
 
     Before an agent's first run, prints what it runs. Each time, prints what its location implies.
     """
-    agreed = command if command.package is None else _agreed_to(command)
+    agreed = _agreed_to(command)
     if news := introduction(command, recent_file()):
         say(news)
     if command.place_note:
@@ -214,15 +214,16 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
 
 
 def _agreed_to(command: AgentCommand) -> AgentCommand:
-    """Ask before downloading and running a package. Without a terminal, nothing runs."""
+    """Ask before running a package or what a recording names. Without a terminal, nothing runs."""
+    agreed = replace(command, package=None, recorded_in=None)
     if is_agreed(command, consent_file()):
-        return replace(command, package=None)
-    facts = "\n".join(f"  {make_visible_line(line)}" for line in what_runs(command))
-    is_wanted = agrees(f"Run {make_visible_line(command.name)} for the first time?\n{facts}\n")
+        return agreed
+    is_wanted = agrees("".join(f"{make_visible_line(line)}\n" for line in what_runs(command)))
     if is_wanted is None:
+        way = "--resume" if command.package is None else command.name
         say(
             f"{command.name} needs your permission for its first run, and there is no terminal to ask on.\n"
-            f"  Run it once on a terminal: acp-tui {command.name}\n"
+            f"  Run it once on a terminal: acp-tui {way}\n"
             f"  or use the command itself: acp-tui exec -- {command.line}"
         )
         raise SystemExit(ExitCode.USAGE)
@@ -233,7 +234,7 @@ def _agreed_to(command: AgentCommand) -> AgentCommand:
         agree(command, consent_file())
     except SettingsError as error:
         say(f"{error}; {error.hint}")
-    return replace(command, package=None)
+    return agreed
 
 
 def say_sandbox(agent: Agent, say: Callable[[str], None]) -> None:

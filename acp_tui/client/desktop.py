@@ -154,7 +154,6 @@ def through_tmux(text: str) -> str:
 
 
 def said(length: int, tool: str, *, by_terminal: bool) -> str:
-    """The message for the user."""
     characters = "1 character" if length == 1 else f"{length:,} characters"
     if tool or by_terminal:
         return f"Copied {characters}{'' if tool else ' through the terminal'}"

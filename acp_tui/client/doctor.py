@@ -32,7 +32,7 @@ from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import HEADLESS, Grant, Policy
 from acp_tui.client.sessions.driver import Refusing
-from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import cache_folder, settings_file, state_folder
 from acp_tui.client.settings.reader import read_settings
@@ -227,7 +227,10 @@ class AgentCheck:
         self._look_at_command()
         try:
             async with open_hub() as hub:
-                agent = await self._start(hub)
+                self._spawned_at = time.monotonic()
+                agent = await hub.start_agent(
+                    self._command, cwd=self._cwd, offer=HEADLESS, policy=self.policy, tap=self._on_frame
+                )
                 try:
                     await self._talk(agent, prompt)
                 finally:
@@ -252,12 +255,6 @@ class AgentCheck:
             self._add(ok("Sets", ", ".join(self._command.env)))  # only the names, because the values are private
 
     # The steps
-
-    async def _start(self, hub: SessionHub) -> Agent:
-        self._spawned_at = time.monotonic()
-        return await hub.start_agent(
-            self._command, cwd=self._cwd, offer=HEADLESS, policy=self.policy, tap=self._on_frame
-        )
 
     def _on_frame(self, direction: Direction, _: bytes) -> None:
         if direction is Direction.IN and self._first_frame_at is None:
@@ -287,8 +284,8 @@ class AgentCheck:
         of_version = ("acts_itself", "more_prompts")  # these come with the version; agents don't choose them
         names = [each.name for each in fields(AgentCapabilities) if each.name not in of_version]
         flags = {name: getattr(agent.capabilities, name) for name in names}
-        offered = [_words(name) for name, value in flags.items() if value is True]
-        lacking = [_words(name) for name, value in flags.items() if value is False]
+        offered = [name.replace("_", " ") for name, value in flags.items() if value is True]
+        lacking = [name.replace("_", " ") for name, value in flags.items() if value is False]
         self._add(ok("Offers", ", ".join(offered) or "only new sessions and prompts"))
         if lacking:
             self._add(note("Lacks", ", ".join(lacking)))
@@ -411,10 +408,6 @@ def _timed(topic: str, seconds: float) -> CheckResult:
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.2f} s"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _method(method: AuthMethod) -> str:

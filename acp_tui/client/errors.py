@@ -26,6 +26,10 @@ class AgentStartFailed(ClientError):
     """The agent's command couldn't be started."""
 
 
+class NotAgreed(AgentStartFailed):
+    """The user didn't agree to run the command."""
+
+
 class AgentNotFound(AgentStartFailed):
     """There is no such command."""
 

@@ -60,9 +60,13 @@ def check(field: elicitation.Field, raw: Raw) -> Answer:
         case elicitation.NumberField():
             return _check_number(field, _text(raw).strip())
         case elicitation.BooleanField():
-            return _check_boolean(raw)
+            if not isinstance(raw, bool):
+                raise InvalidAnswer("must be yes or no")
+            return raw
         case elicitation.ChoiceField():
-            return _check_choice(field, _text(raw))
+            if _text(raw) not in {choice.value for choice in field.choices}:
+                raise InvalidAnswer("must be one of the choices")
+            return _text(raw)
         case elicitation.MultiChoiceField():
             return _check_choices(field, raw)
         case _:
@@ -241,38 +245,19 @@ def _is_small(pattern: str) -> bool:
 
 
 def _check_number(field: elicitation.NumberField, text: str) -> int | float:
-    value = _read_integer(text) if field.is_integer else _read_number(text)
+    value: int | float
+    if _INTEGER.fullmatch(text):
+        value = int(text)
+    elif field.is_integer:
+        raise InvalidAnswer("must be a whole number, such as 42")
+    else:
+        value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if not math.isfinite(value):
+        raise InvalidAnswer("must be a number, such as 4.2")
     if field.minimum is not None and value < field.minimum:
         raise InvalidAnswer(f"must be at least {field.minimum}")
     if field.maximum is not None and value > field.maximum:
         raise InvalidAnswer(f"must be at most {field.maximum}")
-    return value
-
-
-def _read_integer(text: str) -> int:
-    if not _INTEGER.fullmatch(text):
-        raise InvalidAnswer("must be a whole number, such as 42")
-    return int(text)
-
-
-def _read_number(text: str) -> int | float:
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    value = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not math.isfinite(value):
-        raise InvalidAnswer("must be a number, such as 4.2")
-    return value
-
-
-def _check_boolean(raw: Raw) -> bool:
-    if not isinstance(raw, bool):
-        raise InvalidAnswer("must be yes or no")
-    return raw
-
-
-def _check_choice(field: elicitation.ChoiceField, value: str) -> str:
-    if value not in {choice.value for choice in field.choices}:
-        raise InvalidAnswer("must be one of the choices")
     return value
 
 

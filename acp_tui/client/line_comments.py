@@ -20,7 +20,6 @@ Version: TypeAlias = tuple[int, int]
 
 
 def version_of(file: Path) -> Version | None:
-    """The version of a file; None if it isn't here."""
     try:
         found = file.stat()
     except (OSError, ValueError):

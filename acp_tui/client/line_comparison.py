@@ -35,8 +35,6 @@ Steps: TypeAlias = Iterator[None]
 
 
 class PlacedLine(NamedTuple):
-    """A line of a diff."""
-
     path: str
     sign: str
     """ "+", "-", or " "."""
@@ -102,7 +100,6 @@ class LineComparison:
             yield
 
     def _trimmed(self, part: LineChange) -> LineChange:
-        """`part` without the equal lines at its beginning and end."""
         old_from, old_to, new_from, new_to = part
         old, new = self._old, self._new
         while old_from < old_to and new_from < new_to and old[old_from] == new[new_from]:
@@ -242,7 +239,6 @@ def _entered(before: Sequence[int], place: int) -> int:
 
 
 def _traced(reaches: Sequence[Sequence[int]], x: int, y: int) -> list[tuple[int, int]]:
-    """The equal lines on the path that ends at `x` and `y`."""
     pairs: list[tuple[int, int]] = []
     for edits in range(len(reaches) - 1, -1, -1):
         place = (x - y + edits) // 2

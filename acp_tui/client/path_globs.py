@@ -57,7 +57,8 @@ class ResolvedPaths:
 
         `globs` are those that will be checked. For any other glob, links are resolved when it's checked.
         """
-        paths = _not_too_many(paths)
+        ends = accumulate(min(len(path), _MAX_PATH) for path in paths)
+        paths = [path for path, end in zip(paths, ends, strict=True) if end <= _MAX_CHARACTERS]
         spelled_roots = dict.fromkeys(map(str, roots))
         self._roots = {names for root in spelled_roots for names in map(_names, _spellings(root))}
         spelled = [place for path in paths for place in _absolute(path, spelled_roots)]
@@ -108,11 +109,6 @@ def is_spelled_in(path: str, glob: str, roots: Iterable[str]) -> bool:
     return False
 
 
-def _not_too_many(paths: Sequence[str]) -> list[str]:
-    ends = accumulate(min(len(path), _MAX_PATH) for path in paths)
-    return [path for path, end in zip(paths, ends, strict=True) if end <= _MAX_CHARACTERS]
-
-
 def _existable(paths: Iterable[str]) -> Iterator[str]:
     return (path for path in paths if len(path) <= _MAX_PATH)
 
@@ -150,7 +146,6 @@ def _absolute(path: str, roots: Iterable[str]) -> list[str]:
 
 
 def _spellings(path: str) -> list[str]:
-    """The path without `..`, and where its links lead."""
     plain = os.path.normpath(path)
     if len(path) > _MAX_PATH:
         return [plain]
@@ -183,7 +178,6 @@ def pattern_of(glob: str) -> Pattern:
 
 
 def _covers(pattern: Pattern, names: Names) -> bool:
-    """Whether `pattern` matches `names` or a beginning of it."""
     states = _with_skips(pattern, {0})
     for name in names:
         if len(pattern) in states:

@@ -44,9 +44,7 @@ _ALLOWED: Final[Mapping[str, frozenset[str]]] = {
         }
     ),
     "ls-files": frozenset(
-        {
-            *("-z", "--cached", "--others", "--ignored", "--directory", "--exclude-standard", "--exclude="),
-        }
+        {*("-z", "--cached", "--others", "--ignored", "--directory", "--exclude-standard", "--exclude=")}
     ),
     "check-ignore": frozenset({"-z", "--stdin"}),
     "check-attr": frozenset({"-z", "--stdin"}),
@@ -224,5 +222,4 @@ def branch_of(folder: Path) -> str:
 
 
 def _first_line_of(path: Path) -> str:
-    """The first line of a small text file, otherwise ""."""
     return (read_regular(path, MAX_BYTES) or b"").decode("utf-8", "replace").partition("\n")[0].strip()

@@ -123,7 +123,6 @@ def _write_new(folder: Path, name: str, content: bytes) -> Path:
 
 
 def _free_names(folder: Path, name: str) -> Iterator[Path]:
-    """`name`, then the same with numbers."""
     path = folder / name
     yield path
     for number in range(1, MAX_TRIES):

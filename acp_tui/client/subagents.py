@@ -92,7 +92,6 @@ class Subagents:
 
 
 def _over(known: ToolCallPatch, patch: ToolCallPatch) -> ToolCallPatch:
-    """What is known about a call, updated with the patch."""
     said = {
         field.name: value
         for field in fields(ToolCallPatch)

@@ -118,7 +118,7 @@ async def add_worktree(cwd: Path, name: str = "", base: str = "") -> Worktree:
         worktree = await _add(top, prefix, base, wanted)
         try:
             await _fill(worktree)
-            await to_thread.run_sync(_remember, worktree)
+            await to_thread.run_sync(_know, worktree, worktree)
         except BaseException:
             await remove_worktree(worktree)
             raise
@@ -187,7 +187,7 @@ async def remove_worktree(worktree: Worktree, *, keeps_branch: bool = False) -> 
         await _git(origin, "worktree remove --force", worktree.root)
         if not keeps_branch:
             await _git(origin, "update-ref", "-d", f"refs/heads/{worktree.branch}")
-        await to_thread.run_sync(_forget, worktree)
+        await to_thread.run_sync(_know, worktree)
         with suppress(OSError):  # it contains other worktrees
             Path(worktree.root).parent.rmdir()
 
@@ -262,7 +262,6 @@ def _is_safe(path: str) -> bool:
 
 
 async def _blobs(top: Path, files: Iterable[_Stored]) -> dict[bytes, bytes]:
-    """The content of these files, all in memory."""
     found: dict[bytes, bytes] = {}
     for batch in _batches(files):
         found |= await Git(top).blobs(stored.blob for stored in batch)
@@ -338,18 +337,13 @@ def _state(stored: _Stored | None, blobs: dict[bytes, bytes]) -> FileState | Non
 
 
 def _changed(tree: Tree, base: dict[str, _Stored], paths: Iterable[str]) -> list[tuple[str, FileState | None]]:
-    found: list[tuple[str, FileState | None]] = []
-    for path in paths:
-        stored, now = base.get(path), tree.read(path, MAX_FILE_BYTES)
-        if stored is None:
-            if now is not None:
-                found.append((path, now))
-        elif now is None or not _is_stored(now, stored):
-            found.append((path, now))
-    return found
+    found = ((path, tree.read(path, MAX_FILE_BYTES)) for path in paths)
+    return [(path, now) for path, now in found if not _is_stored(now, base.get(path))]
 
 
-def _is_stored(state: FileState, stored: _Stored) -> bool:
+def _is_stored(state: FileState | None, stored: _Stored | None) -> bool:
+    if state is None or stored is None:
+        return state is None and stored is None
     if state.is_link is not stat.S_ISLNK(stored.mode) or state.data is None:
         return False
     is_same_mode = state.is_link or bool(state.mode & 0o100) is bool(stored.mode & 0o100)
@@ -410,18 +404,11 @@ def _read_known() -> list[Worktree]:
         return []
 
 
-def _remember(worktree: Worktree) -> None:
+def _know(before: Worktree, *now: Worktree) -> None:
+    """Replace what is known of a worktree. Without `now`, forget it."""
     with locked(_file()):
-        _keep([*(each for each in _read_known() if each.root != worktree.root), worktree])
-
-
-def _forget(worktree: Worktree) -> None:
-    with locked(_file()):
-        _keep([each for each in _read_known() if each.root != worktree.root])
-
-
-def _keep(worktrees: Sequence[Worktree]) -> None:
-    replace_file(_file(), encoded([asdict(each) for each in worktrees]))
+        worktrees = [*(each for each in _read_known() if each.root != before.root), *now]
+        replace_file(_file(), encoded([asdict(each) for each in worktrees]))
 
 
 @contextmanager

@@ -27,8 +27,6 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Markdown or plain text."""
-
     text: str
     annotations: Annotations | None = None
     meta: Meta | None = None
@@ -57,8 +55,6 @@ class Audio:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLink:
-    """A resource that is referenced, not included."""
-
     uri: str
     name: str
     title: str | None = None
@@ -129,7 +125,6 @@ def with_pastes(text: str, pasted: Sequence[str]) -> Text:
 
 
 def label_of(block: ContentBlock) -> str:
-    """The label of a text that has one; otherwise ""."""
     label = _own(block).get("label") if isinstance(block, Text) else None
     return label if isinstance(label, str) else ""
 

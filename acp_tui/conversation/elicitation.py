@@ -19,8 +19,6 @@ class FieldChoice:
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """A text of one or more lines."""
-
     name: str
     title: str | None = None
     description: str | None = None
@@ -94,8 +92,6 @@ Field: TypeAlias = KnownField | UnknownField
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A question answered with values."""
-
     url: ClassVar[str] = ""
     """It leads to no page."""
     key: RequestKey
@@ -126,7 +122,6 @@ class FieldAnswer:
     """What the user entered in a form field, in words. A likely secret only shows that it was entered."""
 
     name: str
-    """The field's name in the form."""
     value: str
 
 

@@ -91,8 +91,6 @@ class Decision:
 
 @dataclass(slots=True, weakref_slot=True)
 class ToolCallEntry:
-    """A tool call, where it was first mentioned."""
-
     call: ToolCall
     decisions: tuple[Decision, ...] = ()
     waiting: int = 0
@@ -114,8 +112,6 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class OwnCommand:
-    """A command that the user runs beside the agent."""
-
     line: str
     terminal_id: TerminalId
 
@@ -169,8 +165,6 @@ Entry: TypeAlias = (
 
 @dataclass(slots=True)
 class TerminalState:
-    """The state of one terminal; kept after its release."""
-
     terminal_id: TerminalId
     command: str | None = None
     cwd: str | None = None

@@ -108,7 +108,6 @@ class EntryList(Sequence[Entry]):
         return f"EntryList({list(self)!r})"
 
     def empty(self) -> EntryList:
-        """Return an empty list that packs into the same store."""
         return EntryList(store=self._store)
 
     def append(self, entry: Entry) -> None:
@@ -159,7 +158,6 @@ class EntryList(Sequence[Entry]):
         del self.recent[:count]
 
     def _put(self, store: Store, index: int, entry: Entry) -> bool:
-        """Store an entry. Returns whether that worked."""
         try:
             data = pickle.dumps(entry, pickle.HIGHEST_PROTOCOL)
             self._places[index], self._sizes[index] = store.put(data), len(data)

@@ -64,7 +64,6 @@ class ErrorFacts:
 
     @property
     def can_be_retried(self) -> bool:
-        """Whether it says when to try again."""
         return self.retry_after_s is not None or self.retry_at is not None
 
     def heard(self, now: float | None) -> ErrorFacts:
@@ -87,8 +86,6 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan as last reported, complete."""
-
     steps: tuple[PlanStep, ...]
 
     @property
@@ -104,8 +101,6 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class OfferedCommand:
-    """A slash command of the agent."""
-
     name: str
     description: str
     hint: str | None = None
@@ -124,7 +119,7 @@ class Choice:
 
 CAUTIONS: Final = {
     "no questions": {
-        *("bypass", "bypasspermissions", "yolo", "fullaccess", "agentfullaccess", "autopilot", "autoapprove"),
+        *("bypass", "bypasspermissions", "yolo", "fullaccess", "agentfullaccess", "autopilot", "autoapprove")
     },
     "fewer questions": {"acceptedits", "autoedit", "auto", "autoreview", "workspacewrite"},
 }
@@ -255,8 +250,6 @@ class AskedCommand:
 
 @dataclass(frozen=True, slots=True)
 class PermissionRequest:
-    """A permission request that waits for the user."""
-
     key: RequestKey
     tool_call_id: ToolCallId
     options: tuple[PermissionOption, ...]
@@ -414,8 +407,6 @@ class ProviderRoute:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider of models, as the agent reports it."""
-
     provider_id: str
     supported: tuple[str, ...]
     """The kinds of API that it can be set to."""

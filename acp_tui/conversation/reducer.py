@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final, assert_never
 
-from acp_tui.conversation import UNSET, or_else, tool_calls, updates
+from acp_tui.conversation import UNSET, entries, facts, or_else, tool_calls, updates
 from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user
 from acp_tui.conversation.conversation import (
@@ -23,41 +23,6 @@ from acp_tui.conversation.conversation import (
     SubagentState,
 )
 from acp_tui.conversation.elicitation import UrlVisit
-from acp_tui.conversation.entries import (
-    Compaction,
-    Decision,
-    Entry,
-    EntryId,
-    Failure,
-    Message,
-    OwnCommand,
-    Question,
-    Subagent,
-    TerminalState,
-    ToolCallEntry,
-    TurnEnd,
-)
-from acp_tui.conversation.facts import (
-    BooleanOption,
-    ConfigOption,
-    Fact,
-    Notice,
-    Plan,
-    SelectOption,
-    SessionId,
-    Turn,
-    TurnSpent,
-    TurnUsage,
-)
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    TerminalContent,
-    TerminalId,
-    ToolCall,
-    ToolCallContent,
-    ToolCallId,
-    ToolCallPatch,
-)
 from acp_tui.conversation.visible.cutting import MAX_ITEMS, cut_characters, mark_of
 from acp_tui.conversation.web_address import place_of
 
@@ -118,9 +83,9 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
         case updates.ElicitationAsked() | updates.ElicitationAnswered() | updates.ElicitationCompleted():
             return apply_elicitation(conversation, update)
         case updates.CommandRun(line, terminal_id):
-            entry_id = _append(conversation, OwnCommand(line, terminal_id))
+            entry_id = _append(conversation, entries.OwnCommand(line, terminal_id))
             _show_terminal(conversation, terminal_id, entry_id)
-            return Change((entry_id,), (Fact.TERMINALS,), terminal_id)
+            return Change((entry_id,), (facts.Fact.TERMINALS,), terminal_id)
         case (
             updates.TerminalOpened()
             | updates.TerminalExited()
@@ -135,10 +100,10 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
             return Change(facts=(_fact(conversation, update),))
 
 
-def _append(conversation: Conversation, entry: Entry) -> EntryId:
+def _append(conversation: Conversation, entry: entries.Entry) -> entries.EntryId:
     conversation.entries.append(entry)
     conversation.open_message = None
-    return EntryId(len(conversation.entries) - 1)
+    return entries.EntryId(len(conversation.entries) - 1)
 
 
 # Messages
@@ -164,7 +129,7 @@ def _replace_message(
 ) -> Change:
     entry_id = _message_of(conversation, role, message_id)
     entry = conversation.entries.changing(entry_id)
-    assert isinstance(entry, Message)
+    assert isinstance(entry, entries.Message)
     entry.replace(blocks)
     return Change((entry_id,))
 
@@ -194,7 +159,7 @@ def _message_chunk(conversation: Conversation, chunk: updates.MessageChunk) -> C
             return Change(facts=(_fact(conversation, change),))
     entry_id = _message_for(conversation, chunk)
     entry = conversation.entries.changing(entry_id)
-    assert isinstance(entry, Message)
+    assert isinstance(entry, entries.Message)
     entry.append(chunk.block)
     return Change((entry_id,))
 
@@ -211,29 +176,29 @@ def _announced_mode(conversation: Conversation, chunk: updates.MessageChunk) -> 
     wanted = text.removeprefix(MODE_ANNOUNCEMENT)
     for option in conversation.options:
         match option:
-            case SelectOption(source="mode", choices=choices) if wanted in [each.value for each in choices]:
+            case facts.SelectOption(source="mode", choices=choices) if wanted in [each.value for each in choices]:
                 return updates.OptionChanged(option.option_id, wanted, option.source)
     return None
 
 
-def _message_for(conversation: Conversation, chunk: updates.MessageChunk) -> EntryId:
+def _message_for(conversation: Conversation, chunk: updates.MessageChunk) -> entries.EntryId:
     """Return the entry for a chunk: the one with its ID, or the open one of its role, or a new one (R-MSG-1..3)."""
     if chunk.message_id is not None:
         return _message_of(conversation, chunk.role, chunk.message_id)
     if conversation.open_message is not None:
         entry = conversation.entries[conversation.open_message]
-        if isinstance(entry, Message) and entry.role == chunk.role:
+        if isinstance(entry, entries.Message) and entry.role == chunk.role:
             return conversation.open_message
-    opened = _append(conversation, Message(chunk.role))
+    opened = _append(conversation, entries.Message(chunk.role))
     conversation.open_message = opened
     return opened
 
 
-def _message_of(conversation: Conversation, role: updates.Role, message_id: str) -> EntryId:
+def _message_of(conversation: Conversation, role: updates.Role, message_id: str) -> entries.EntryId:
     conversation.open_message = None
     known = conversation.message_entries.get((role, message_id))
     if known is None:
-        known = _append(conversation, Message(role, message_id))
+        known = _append(conversation, entries.Message(role, message_id))
         conversation.message_entries[role, message_id] = known
     return known
 
@@ -260,8 +225,8 @@ NOT_TAKEN_UP: Final = "The agent didn't take it up."
 """The note on a prompt sent during a turn."""
 
 
-def _prompt_message(prompt: updates.PromptSent | updates.PromptJoined) -> Message:
-    message = Message("user", notes=prompt.notes)
+def _prompt_message(prompt: updates.PromptSent | updates.PromptJoined) -> entries.Message:
+    message = entries.Message("user", notes=prompt.notes)
     for block in prompt.blocks:
         message.append(block)
     return message
@@ -272,21 +237,21 @@ def _prompt_sent(conversation: Conversation, prompt: updates.PromptSent) -> Chan
     entry_id = _append(conversation, message)
     if prompt.awaits_id:
         conversation.unaccepted.append(entry_id)
-        if conversation.turn is not Turn.IDLE:
+        if conversation.turn is not facts.Turn.IDLE:
             conversation.joining.add(entry_id)
             conversation.has_run, conversation.idle_report = False, None
-            return Change((entry_id,), (Fact.TURN,))
+            return Change((entry_id,), (facts.Fact.TURN,))
     else:
         conversation.echo = Echo(message.text)
     _begin_turn(conversation, entry_id)
     finished = [plan_id for plan_id, plan in conversation.plans.items() if plan.current is None]
     for plan_id in finished:
         del conversation.plans[plan_id]
-    return Change((entry_id,), (Fact.TURN, Fact.PLAN) if finished else (Fact.TURN,))
+    return Change((entry_id,), (facts.Fact.TURN, facts.Fact.PLAN) if finished else (facts.Fact.TURN,))
 
 
-def _begin_turn(conversation: Conversation, start: EntryId) -> None:
-    conversation.turn = Turn.RUNNING
+def _begin_turn(conversation: Conversation, start: entries.EntryId) -> None:
+    conversation.turn = facts.Turn.RUNNING
     usage, is_first = conversation.usage, conversation.turn_start is None and start == 0
     told = usage.cost_amount if usage is not None else None
     conversation.cost_before = 0.0 if told is None and is_first else told
@@ -300,7 +265,7 @@ def _prompt_accepted(conversation: Conversation, message_id: str) -> Change:
         return NOTHING
     entry_id = conversation.unaccepted.pop(0)
     entry = conversation.entries.changing(entry_id)
-    assert isinstance(entry, Message)
+    assert isinstance(entry, entries.Message)
     entry.message_id = message_id
     conversation.message_entries["user", message_id] = entry_id
     conversation.echoes[message_id] = Echo(entry.text)
@@ -319,14 +284,14 @@ def _prompt_refused(conversation: Conversation, failure: updates.TurnFailed | No
         return _turn_ended(conversation, "cancelled", None)
     conversation.unaccepted.pop()
     entry = conversation.entries.changing(joined)
-    assert isinstance(entry, Message)
+    assert isinstance(entry, entries.Message)
     entry.notes = (*entry.notes, NOT_TAKEN_UP)
     conversation.has_run = True  # for the previous prompt
     ended = _end_if_over(conversation)
-    return Change((joined, *ended.entries), (Fact.TURN,))
+    return Change((joined, *ended.entries), (facts.Fact.TURN,))
 
 
-def _release_held(conversation: Conversation) -> tuple[EntryId, ...]:
+def _release_held(conversation: Conversation) -> tuple[entries.EntryId, ...]:
     held, conversation.held = conversation.held, []
     return tuple(entry for said in held for entry in _message(conversation, said).entries)
 
@@ -339,24 +304,24 @@ def _state_reported(conversation: Conversation, report: updates.StateReported) -
     conversation.state = report.state
     conversation.background = or_else(report.background, conversation.background)
     if report.state == UNKNOWN:  # the agent can't tell: neither work nor the end of it
-        return Change(facts=(Fact.TURN,))
+        return Change(facts=(facts.Fact.TURN,))
     if report.state != IDLE:
-        if conversation.turn is Turn.IDLE:  # the agent started working on its own
-            _begin_turn(conversation, EntryId(len(conversation.entries)))
+        if conversation.turn is facts.Turn.IDLE:  # the agent started working on its own
+            _begin_turn(conversation, entries.EntryId(len(conversation.entries)))
         if conversation.idle_report is not None:  # a turn had ended, and another prompt was waiting
             _count(conversation, conversation.idle_report.usage)
         conversation.has_run, conversation.idle_report = True, None
-        return Change(facts=(Fact.TURN,))
-    if conversation.turn is Turn.IDLE:
-        return Change(facts=(Fact.TURN,))  # a snapshot: its details about the turn were reported before
+        return Change(facts=(facts.Fact.TURN,))
+    if conversation.turn is facts.Turn.IDLE:
+        return Change(facts=(facts.Fact.TURN,))  # a snapshot: its details about the turn were reported before
     conversation.idle_report = report
     ended = _end_if_over(conversation)
-    return Change(ended.entries, (Fact.TURN,))
+    return Change(ended.entries, (facts.Fact.TURN,))
 
 
 def _end_if_over(conversation: Conversation) -> Change:
     report = conversation.idle_report
-    has_worked = conversation.has_run or conversation.turn is Turn.CANCELLING
+    has_worked = conversation.has_run or conversation.turn is facts.Turn.CANCELLING
     if report is None or conversation.unaccepted or not has_worked:
         return NOTHING
     if report.failure is not None:
@@ -366,23 +331,23 @@ def _end_if_over(conversation: Conversation) -> Change:
 
 def _cancel_requested(conversation: Conversation) -> Change:
     """Mark the turn as canceling until the agent ends it; its unfinished calls count as canceled now (R-CANC-2)."""
-    if conversation.turn is not Turn.RUNNING:
+    if conversation.turn is not facts.Turn.RUNNING:
         return NOTHING
-    conversation.turn = Turn.CANCELLING
-    return Change(_settle_calls_of_turn(conversation, tool_calls.CANCELLED), (Fact.TURN,))
+    conversation.turn = facts.Turn.CANCELLING
+    return Change(_settle_calls_of_turn(conversation, tool_calls.CANCELLED), (facts.Fact.TURN,))
 
 
-def _turn_ended(conversation: Conversation, stop_reason: str, usage: TurnUsage | None) -> Change:
+def _turn_ended(conversation: Conversation, stop_reason: str, usage: facts.TurnUsage | None) -> Change:
     _count(conversation, usage)
-    touched: tuple[EntryId, ...] = ()
+    touched: tuple[entries.EntryId, ...] = ()
     if stop_reason == "cancelled":
         touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
     if stop_reason != "end_turn":
-        touched = (*touched, _append(conversation, TurnEnd(stop_reason)))
+        touched = (*touched, _append(conversation, entries.TurnEnd(stop_reason)))
     return _end_turn(conversation, touched, stop_reason)
 
 
-def _count(conversation: Conversation, usage: TurnUsage | None) -> None:
+def _count(conversation: Conversation, usage: facts.TurnUsage | None) -> None:
     conversation.turn_usage = usage
     if usage is not None:
         conversation.spent = usage if conversation.spent is None else conversation.spent.plus(usage)
@@ -391,25 +356,25 @@ def _count(conversation: Conversation, usage: TurnUsage | None) -> None:
 def _turn_failed(conversation: Conversation, failed: updates.TurnFailed) -> Change:
     conversation.turn_usage = None
     touched = _settle_calls_of_turn(conversation, tool_calls.FAILED)
-    failure = Failure(failed.message, failed.detail, said=failed.said)
+    failure = entries.Failure(failed.message, failed.detail, said=failed.said)
     return _end_turn(conversation, (*touched, _append(conversation, failure)), None)
 
 
-def _end_turn(conversation: Conversation, touched: tuple[EntryId, ...], stop_reason: str | None) -> Change:
+def _end_turn(conversation: Conversation, touched: tuple[entries.EntryId, ...], stop_reason: str | None) -> Change:
     conversation.unaccepted.clear()
     conversation.joining.clear()
     touched = (*touched, *_release_held(conversation))
-    start = conversation.turn_start if conversation.turn is not Turn.IDLE else None
-    conversation.turn = Turn.IDLE
+    start = conversation.turn_start if conversation.turn is not facts.Turn.IDLE else None
+    conversation.turn = facts.Turn.IDLE
     conversation.last_stop_reason = stop_reason
     conversation.open_message = None
     conversation.echo = None
-    ended = TurnSpent(len(conversation.entries), start=start, stop_reason=stop_reason)
+    ended = facts.TurnSpent(len(conversation.entries), start=start, stop_reason=stop_reason)
     conversation.turns.append(_with_spent(conversation, ended))
-    return Change(touched, (Fact.TURN,))
+    return Change(touched, (facts.Fact.TURN,))
 
 
-def _with_spent(conversation: Conversation, turn: TurnSpent) -> TurnSpent:
+def _with_spent(conversation: Conversation, turn: facts.TurnSpent) -> facts.TurnSpent:
     usage = conversation.usage
     currency = usage.cost_currency if usage is not None else None
     return replace(turn, usage=conversation.turn_usage, cost=conversation.turn_cost, currency=currency)
@@ -422,11 +387,8 @@ def _disconnected(conversation: Conversation, update: updates.Disconnected) -> C
     let_go = _let_go(conversation)
     if not update.reason:
         return let_go
-    why = (
-        Failure(update.reason, stderr_tail=update.stderr_tail)
-        if update.is_fault
-        else updates.ClientRemark(update.reason)
-    )
+    failure = entries.Failure(update.reason, stderr_tail=update.stderr_tail)
+    why = failure if update.is_fault else updates.ClientRemark(update.reason)
     return Change((*let_go.entries, _append(conversation, why)), let_go.facts)
 
 
@@ -448,8 +410,8 @@ def _reconnected(conversation: Conversation, update: updates.Reconnected) -> Cha
     conversation.plans.clear()
     conversation.options = conversation.commands = ()
     conversation.usage = conversation.cost_before = None
-    facts = (*let_go.facts, Fact.PLAN, Fact.COMMANDS, Fact.OPTIONS, Fact.USAGE)
-    return Change((*let_go.entries, _append(conversation, update)), facts)
+    about = (*let_go.facts, facts.Fact.PLAN, facts.Fact.COMMANDS, facts.Fact.OPTIONS, facts.Fact.USAGE)
+    return Change((*let_go.entries, _append(conversation, update)), about)
 
 
 def _let_go(conversation: Conversation) -> Change:
@@ -461,7 +423,7 @@ def _let_go(conversation: Conversation) -> Change:
     forgotten = forget_elicitations(conversation)
     settled = _settle_calls(conversation, tool_calls.FAILED, conversation.unsettled_calls)
     waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
-    if conversation.turn is not Turn.IDLE:
+    if conversation.turn is not facts.Turn.IDLE:
         conversation.turn_usage = None  # it's that of the turn before
         settled = _end_turn(conversation, settled, None).entries
     conversation.open_message = conversation.echo = None
@@ -469,21 +431,23 @@ def _let_go(conversation: Conversation) -> Change:
     for subagent in at_work:
         _let_go(subagent.conversation)
     settled = (*settled, *(subagent.entry for subagent in at_work))
-    facts = (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS, *forgotten.facts)
-    return Change(tuple(dict.fromkeys((*waited, *settled))), facts)
+    about = (facts.Fact.TURN, facts.Fact.CONNECTION, facts.Fact.PERMISSIONS, *forgotten.facts)
+    return Change(tuple(dict.fromkeys((*waited, *settled))), about)
 
 
-def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[EntryId, ...]:
+def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[entries.EntryId, ...]:
     """Settle the unfinished calls of this turn. Calls of earlier turns may still run in the background."""
-    entries, start = conversation.tool_call_entries, conversation.turn_start or 0
+    places, start = conversation.tool_call_entries, conversation.turn_start or 0
     behind = {work.reference for work in conversation.background if work.kind == "tool_call"}
     of_turn = {
-        call_id for call_id in conversation.unsettled_calls if entries[call_id] >= start and call_id not in behind
+        call_id for call_id in conversation.unsettled_calls if places[call_id] >= start and call_id not in behind
     }
     return _settle_calls(conversation, status, of_turn)
 
 
-def _settle_calls(conversation: Conversation, status: str, call_ids: AbstractSet[ToolCallId]) -> tuple[EntryId, ...]:
+def _settle_calls(
+    conversation: Conversation, status: str, call_ids: AbstractSet[tool_calls.ToolCallId]
+) -> tuple[entries.EntryId, ...]:
     touched = []
     for call_id in sorted(call_ids):
         _changing_call(conversation, call_id).call.status = status
@@ -497,35 +461,37 @@ def _settle_calls(conversation: Conversation, status: str, call_ids: AbstractSet
 # Tool calls and permissions
 
 
-def _changing_call(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
+def _changing_call(conversation: Conversation, call_id: tool_calls.ToolCallId) -> entries.ToolCallEntry:
     entry = conversation.entries.changing(conversation.tool_call_entries[call_id])
-    assert isinstance(entry, ToolCallEntry)
+    assert isinstance(entry, entries.ToolCallEntry)
     return entry
 
 
-def _call_of(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
+def _call_of(conversation: Conversation, call_id: tool_calls.ToolCallId) -> entries.ToolCallEntry:
     """Return the entry of a call for changing; creates one for an unknown call (R-TOOL-3, R-TOOL-4)."""
     if call_id not in conversation.tool_call_entries:
-        entry_id = _append(conversation, ToolCallEntry(ToolCall(call_id)))
+        entry_id = _append(conversation, entries.ToolCallEntry(tool_calls.ToolCall(call_id)))
         conversation.tool_call_entries[call_id] = entry_id
         conversation.unsettled_calls.add(call_id)
     return _changing_call(conversation, call_id)
 
 
-def _cut_content(content: tuple[ToolCallContent, ...]) -> tuple[ToolCallContent, ...]:
+def _cut_content(content: tuple[tool_calls.ToolCallContent, ...]) -> tuple[tool_calls.ToolCallContent, ...]:
     """Return the first items and a mark for the rest, with what an earlier cut took."""
     if len(content) <= MAX_ITEMS + 1:  # the last one may be a mark
         return content
     lost = sum(map(_characters, content[MAX_ITEMS:]))
-    return (*content[:MAX_ITEMS], BlockContent(Text(mark_of(lost))))
+    return (*content[:MAX_ITEMS], tool_calls.BlockContent(Text(mark_of(lost))))
 
 
-def _characters(item: ToolCallContent) -> int:
-    marked = isinstance(item, BlockContent) and isinstance(item.block, Text) and cut_characters(item.block.text)
+def _characters(item: tool_calls.ToolCallContent) -> int:
+    marked = (
+        isinstance(item, tool_calls.BlockContent) and isinstance(item.block, Text) and cut_characters(item.block.text)
+    )
     return marked or len(str(item))
 
 
-def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> EntryId:
+def _report_tool_call(conversation: Conversation, patch: tool_calls.ToolCallPatch) -> entries.EntryId:
     """Create or change a call. An update may come first, and a second `tool_call` changes the first."""
     call_id = patch.tool_call_id
     call = _call_of(conversation, call_id).call
@@ -538,15 +504,17 @@ def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> Entry
     return _show_terminals(conversation, call_id, () if patch.content is UNSET else patch.content)
 
 
-def _show_terminals(conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]) -> EntryId:
+def _show_terminals(
+    conversation: Conversation, call_id: tool_calls.ToolCallId, content: tuple[tool_calls.ToolCallContent, ...]
+) -> entries.EntryId:
     entry_id = conversation.tool_call_entries[call_id]
     for item in content:
-        if isinstance(item, TerminalContent):
+        if isinstance(item, tool_calls.TerminalContent):
             _show_terminal(conversation, item.terminal_id, entry_id)
     return entry_id
 
 
-def _show_terminal(conversation: Conversation, terminal_id: TerminalId, entry_id: EntryId) -> None:
+def _show_terminal(conversation: Conversation, terminal_id: tool_calls.TerminalId, entry_id: entries.EntryId) -> None:
     shown = conversation.terminal_entries.get(terminal_id, ())
     if entry_id not in shown:
         conversation.terminal_entries[terminal_id] = (*shown, entry_id)
@@ -560,36 +528,36 @@ def _permission(conversation: Conversation, update: updates.PermissionUpdate) ->
             request = replace(request, is_alone=True)  # the subagent's conversation shows the outcome
         conversation.permissions[request.key] = request
         _changing_call(conversation, request.tool_call_id).waiting += 1
-        return Change((entry_id,), (Fact.PERMISSIONS,))
+        return Change((entry_id,), (facts.Fact.PERMISSIONS,))
     asked = conversation.permissions.get(update.key)
     if asked is None:
         return NOTHING
     if isinstance(update, updates.PermissionNoted):
         conversation.permissions[update.key] = replace(asked, note=update.note or None)
-        return Change(facts=(Fact.PERMISSIONS,))
+        return Change(facts=(facts.Fact.PERMISSIONS,))
     del conversation.permissions[update.key]
     option = next((option for option in asked.answers if option.option_id == update.option_id), None)
     entry = _changing_call(conversation, asked.tool_call_id)
     name, kind = (option.name, option.kind) if option else (None, None)
     entry.waiting -= 1
     if update.is_passed_on:
-        return Change((conversation.tool_call_entries[asked.tool_call_id],), (Fact.PERMISSIONS,))
-    decision = Decision(name, kind, update.at, update.rule, update.is_withdrawn)
+        return Change((conversation.tool_call_entries[asked.tool_call_id],), (facts.Fact.PERMISSIONS,))
+    decision = entries.Decision(name, kind, update.at, update.rule, update.is_withdrawn)
     entry.decisions = (*entry.decisions, decision)
     if asked.is_alone and not entry.call.is_settled:
         is_allowed = option is not None and not option.is_rejection
         _settle_calls(conversation, tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED, {asked.tool_call_id})
-    return Change((conversation.tool_call_entries[asked.tool_call_id],), (Fact.PERMISSIONS,))
+    return Change((conversation.tool_call_entries[asked.tool_call_id],), (facts.Fact.PERMISSIONS,))
 
 
 # Subagents
 
 
-def _subagent_of(conversation: Conversation, session_id: SessionId) -> SubagentState:
+def _subagent_of(conversation: Conversation, session_id: facts.SessionId) -> SubagentState:
     """Return the state of a subagent; adds an unknown one at the end of the conversation."""
     state = conversation.subagents.get(session_id)
     if state is None:
-        entry_id = _append(conversation, Subagent(session_id))
+        entry_id = _append(conversation, entries.Subagent(session_id))
         said = Conversation(conversation.entries.empty(), terminals=conversation.terminals)
         state = conversation.subagents[session_id] = SubagentState(session_id, entry_id, said)
     return state
@@ -605,7 +573,7 @@ def _subagent_reported(conversation: Conversation, report: updates.SubagentRepor
         changed = apply(subagent.conversation, report.state)
     elif report.state is None:
         subagent.conversation.state = None
-    return _in_subagent(subagent, Change(changed.entries, (*changed.facts, Fact.INFO)))
+    return _in_subagent(subagent, Change(changed.entries, (*changed.facts, facts.Fact.INFO)))
 
 
 def _subagent_said(conversation: Conversation, said: updates.SubagentSaid) -> Change:
@@ -614,31 +582,31 @@ def _subagent_said(conversation: Conversation, said: updates.SubagentSaid) -> Ch
     if said.is_of_call:
         if is_new:
             apply(subagent.conversation, updates.StateReported("running"))
-            _mirror_call(conversation, ToolCallId(said.session_id))
+            _mirror_call(conversation, tool_calls.ToolCallId(said.session_id))
         if isinstance(said.update, updates.ToolCallReported):
             conversation.subagent_calls[said.update.patch.tool_call_id] = said.session_id
     changed = apply(subagent.conversation, said.update)
-    facts = (*changed.facts, Fact.INFO) if is_new else changed.facts
-    return _in_subagent(subagent, changed._replace(facts=facts))
+    about = (*changed.facts, facts.Fact.INFO) if is_new else changed.facts
+    return _in_subagent(subagent, changed._replace(facts=about))
 
 
 def _in_subagent(subagent: SubagentState, changed: Change) -> Change:
     """Translate a change in a subagent's conversation into a change of its parent's conversation."""
-    facts = (Fact.SUBAGENTS,) if changed.facts else ()
-    return Change((subagent.entry,), facts, changed.terminal, (subagent.session_id, changed))
+    about = (facts.Fact.SUBAGENTS,) if changed.facts else ()
+    return Change((subagent.entry,), about, changed.terminal, (subagent.session_id, changed))
 
 
-def _mirrored(conversation: Conversation, call_id: ToolCallId, entry_id: EntryId) -> Change:
+def _mirrored(conversation: Conversation, call_id: tool_calls.ToolCallId, entry_id: entries.EntryId) -> Change:
     """Return the change of a tool call, including the subagent that does its work."""
     subagent = _mirror_call(conversation, call_id) if conversation.subagents else None
     if subagent is None:
         return Change((entry_id,))
-    return Change((entry_id, subagent.entry), (Fact.SUBAGENTS,), subagent=(subagent.session_id, Change()))
+    return Change((entry_id, subagent.entry), (facts.Fact.SUBAGENTS,), subagent=(subagent.session_id, Change()))
 
 
-def _mirror_call(conversation: Conversation, call_id: ToolCallId) -> SubagentState | None:
+def _mirror_call(conversation: Conversation, call_id: tool_calls.ToolCallId) -> SubagentState | None:
     """Copy a tool call's title and end to its subagent, if the subagent has no session of its own."""
-    subagent = conversation.subagents.get(SessionId(call_id))
+    subagent = conversation.subagents.get(facts.SessionId(call_id))
     if subagent is None or call_id not in conversation.tool_call_entries:
         return None
     call = conversation.tool_call(call_id).call
@@ -656,10 +624,10 @@ def _mirror_call(conversation: Conversation, call_id: ToolCallId) -> SubagentSta
 def _compaction(conversation: Conversation, update: updates.CompactionUpdate) -> Change:
     entry_id = conversation.compaction_entries.get(update.compaction_id)
     if entry_id is None:
-        entry_id = _append(conversation, Compaction(update.compaction_id))
+        entry_id = _append(conversation, entries.Compaction(update.compaction_id))
         conversation.compaction_entries[update.compaction_id] = entry_id
     entry = conversation.entries.changing(entry_id)
-    assert isinstance(entry, Compaction)
+    assert isinstance(entry, entries.Compaction)
     if isinstance(update, updates.CompactionChunk):
         entry.summary.append(update.block)
     else:
@@ -672,58 +640,58 @@ def _compaction(conversation: Conversation, update: updates.CompactionUpdate) ->
 # Facts
 
 
-def _fact(conversation: Conversation, update: updates.FactUpdate) -> Fact:
+def _fact(conversation: Conversation, update: updates.FactUpdate) -> facts.Fact:
     match update:
         case updates.PlanReplaced(steps, plan_id):
             conversation.open_message = None
             if steps:
-                conversation.plans[plan_id] = Plan(steps)
+                conversation.plans[plan_id] = facts.Plan(steps)
             else:
                 conversation.plans.pop(plan_id, None)
-            return Fact.PLAN
+            return facts.Fact.PLAN
         case updates.CommandsReplaced(commands):
             conversation.commands = commands
-            return Fact.COMMANDS
+            return facts.Fact.COMMANDS
         case updates.OptionsReplaced(options):
             conversation.options = options
-            return Fact.OPTIONS
+            return facts.Fact.OPTIONS
         case updates.OptionChanged():
             conversation.options = tuple(_with_value(option, update) for option in conversation.options)
-            return Fact.OPTIONS
+            return facts.Fact.OPTIONS
         case updates.InfoChanged(title, updated_at):
             if not conversation.is_named:
                 conversation.title = or_else(title, conversation.title)
             conversation.updated_at = or_else(updated_at, conversation.updated_at)
-            return Fact.INFO
+            return facts.Fact.INFO
         case updates.Renamed(title):
             conversation.title, conversation.is_named = title, True
-            return Fact.INFO
+            return facts.Fact.INFO
         case updates.UsageReported(usage):
             before = conversation.usage
             if update.keeps_cost and before is not None:
                 usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
             conversation.usage = usage
-            if conversation.turns and conversation.turn is Turn.IDLE:  # the agent counted after the turn's end
+            if conversation.turns and conversation.turn is facts.Turn.IDLE:  # the agent counted after the turn's end
                 conversation.turns[-1] = _with_spent(conversation, conversation.turns[-1])
-            return Fact.USAGE
+            return facts.Fact.USAGE
         case updates.NoticeShown(severity, title, description):
             description = description and description[:MAX_NOTICE_CHARACTERS]
-            notice = Notice(severity[:MAX_NOTICE_CHARACTERS], title[:MAX_NOTICE_CHARACTERS], description)
+            notice = facts.Notice(severity[:MAX_NOTICE_CHARACTERS], title[:MAX_NOTICE_CHARACTERS], description)
             conversation.notices.append(notice)
             del conversation.notices[:-MAX_NOTICES]
             conversation.notice_count += 1
-            return Fact.NOTICES
+            return facts.Fact.NOTICES
         case _:
             assert_never(update)
 
 
-def _with_value(option: ConfigOption, change: updates.OptionChanged) -> ConfigOption:
+def _with_value(option: facts.ConfigOption, change: updates.OptionChanged) -> facts.ConfigOption:
     if option.option_id != change.option_id:
         return option
     match option:
-        case SelectOption() if option.source == change.source and isinstance(change.value, str):
+        case facts.SelectOption() if option.source == change.source and isinstance(change.value, str):
             return replace(option, value=change.value)
-        case BooleanOption() if isinstance(change.value, bool):
+        case facts.BooleanOption() if isinstance(change.value, bool):
             return replace(option, value=change.value)
         case _:
             return option
@@ -741,7 +709,7 @@ def apply_terminal(conversation: Conversation, update: updates.TerminalUpdate) -
         return _resize(conversation, update)
     state = conversation.terminals.get(update.terminal_id)
     if state is None:
-        state = TerminalState(update.terminal_id, is_ours=False)
+        state = entries.TerminalState(update.terminal_id, is_ours=False)
         conversation.terminals[update.terminal_id] = state
         _shrink_earlier(conversation)
     match update:
@@ -762,7 +730,7 @@ def apply_terminal(conversation: Conversation, update: updates.TerminalUpdate) -
     return _change(conversation, update.terminal_id)
 
 
-def _report_terminal(state: TerminalState, report: updates.TerminalReported) -> None:
+def _report_terminal(state: entries.TerminalState, report: updates.TerminalReported) -> None:
     state.command = or_else(report.command, state.command)
     state.cwd = or_else(report.cwd, state.cwd)
     state.is_cancellable = or_else(report.is_cancellable, state.is_cancellable)
@@ -792,14 +760,14 @@ def _resize(conversation: Conversation, update: updates.TerminalResized) -> Chan
     return _change(conversation, update.terminal_id)
 
 
-def _change(conversation: Conversation, terminal_id: TerminalId) -> Change:
-    return Change(conversation.terminal_entries.get(terminal_id, ()), (Fact.TERMINALS,), terminal_id)
+def _change(conversation: Conversation, terminal_id: tool_calls.TerminalId) -> Change:
+    return Change(conversation.terminal_entries.get(terminal_id, ()), (facts.Fact.TERMINALS,), terminal_id)
 
 
 # Questions
 
 
-CHANGED: Final = Change(facts=(Fact.ELICITATIONS,))
+CHANGED: Final = Change(facts=(facts.Fact.ELICITATIONS,))
 
 
 def apply_elicitation(conversation: Conversation, update: updates.ElicitationUpdate) -> Change:
@@ -834,20 +802,15 @@ def _answered(conversation: Conversation, update: updates.ElicitationAnswered) -
     if update.action == "accept" and isinstance(elicitation, UrlVisit) and not elicitation.is_complete:
         conversation.visits[elicitation.elicitation_id] = elicitation
     url = place_of(elicitation.url) if isinstance(elicitation, UrlVisit) else None
-    conversation.entries.append(Question(elicitation.message, update.action, url, update.values, update.at))
+    conversation.entries.append(entries.Question(elicitation.message, update.action, url, update.values, update.at))
     conversation.open_message = None  # the agent's next chunk responds to this answer
-    return Change((EntryId(len(conversation.entries) - 1),), CHANGED.facts)
+    return Change((entries.EntryId(len(conversation.entries) - 1),), CHANGED.facts)
 
 
 def _completed(conversation: Conversation, elicitation_id: str) -> Change:
     """Mark a page as done. If the user hasn't agreed yet, the question stays and says there's nothing left to do."""
-    waiting = [
-        elicitation
-        for elicitation in conversation.elicitations.values()
-        if isinstance(elicitation, UrlVisit)
-        and elicitation.elicitation_id == elicitation_id
-        and not elicitation.is_complete
-    ]
+    pages = (each for each in conversation.elicitations.values() if isinstance(each, UrlVisit))
+    waiting = [each for each in pages if each.elicitation_id == elicitation_id and not each.is_complete]
     for visit in waiting:
         conversation.elicitations[visit.key] = replace(visit, is_complete=True)
     visited = conversation.visits.pop(elicitation_id, None)

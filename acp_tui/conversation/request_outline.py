@@ -54,8 +54,6 @@ MAX_IN_ROW: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ShownRequest:
-    """A permission request with everything to show about it."""
-
     request: PermissionRequest
     call: tool_calls.ToolCall
     cwd: str = ""
@@ -72,17 +70,16 @@ class ShownRequest:
     @property
     def title(self) -> str:
         """What the agent asks, in one visible line; in our words if the command below says all of it."""
-        asks = self.request.title
+        command, asks = _asked_command(self.request, self.call), self.request.title
+        title = self.call.shown_title if asks is None else asks
+        if command is not None and (what_for := _what_for(title, command.line, self.call)) is not None:
+            return "Run a command" + (f": {collapse_blanks_in_line(make_visible_line(what_for))}" if what_for else "")
         if asks is not None:
             return collapse_blanks_in_line(make_visible_line(asks))
-        command, title = _asked_command(self.request, self.call), self.call.shown_title
         paths = (*tool_calls.changed_paths(self.call.content), *(location.path for location in self.call.locations))
         if self.call.kind in VERBS and title in paths:
             return f"{VERBS[self.call.kind]} {make_visible_path(shown_path(title, self.cwd))}"
-        if command is None or title not in (command.line, f"`{command.line}`"):
-            return visible_title(self.call)
-        what_for = _purpose(self.call)
-        return "Run a command" + (f": {collapse_blanks_in_line(make_visible_line(what_for))}" if what_for else "")
+        return visible_title(self.call)
 
 
 # The parts
@@ -127,8 +124,6 @@ RequestPart: TypeAlias = Heading | Remark | CommandToRun | Passage | Row | tool_
 
 
 class _ShellCommand(NamedTuple):
-    """A command as the agent reported it."""
-
     line: str
     """As a shell would read it. May have several lines."""
     cwd: str | None
@@ -336,6 +331,15 @@ def _purpose(call: tool_calls.ToolCall) -> str:
     return said if isinstance(said, str) and 0 < len(said) <= MAX_PURPOSE and "\n" not in said else ""
 
 
+def _what_for(title: str, line: str, call: tool_calls.ToolCall) -> str | None:
+    """What a command is for, if the title is only the command, maybe with that in parentheses; None if it isn't."""
+    bare = title if title == line else title.strip().removesuffix("?")
+    if bare in (line, f"`{line}`"):
+        return _purpose(call)
+    said = bare.removeprefix(f"{line} (")
+    return said[:-1] if said != bare and said.endswith(")") and len(said) <= MAX_PURPOSE else None
+
+
 def _asked_command(request: PermissionRequest, call: tool_calls.ToolCall) -> _ShellCommand | None:
     """Return the command that the request names, or the one that the call reports."""
     reported = _reported_command(call)
@@ -362,12 +366,12 @@ class _Shown:
     def has_lines(self, text: str) -> bool:
         """Whether a diff shows every line of this text, which has several lines or is a patch."""
         lines = text.rstrip("\n").split("\n")
-        if not self.lines or (len(lines) < 2 and not text.endswith("\n")):
+        if len(lines) < 2 and not text.endswith("\n"):
             return False
         return all(map(self._has, lines)) or all(map(self._has_of_patch, lines))
 
     def _has(self, line: str) -> bool:
-        return not line.strip() or line in self.lines
+        return line in self.lines or (not line.strip() and bool(self.lines))
 
     def _has_of_patch(self, line: str) -> bool:
         if _PATCH_HEAD.match(line) is not None:

@@ -48,7 +48,6 @@ class TextDiff:
         return self.hunks or (NOWHERE if is_part else ())
 
     def placed(self, part: FilePart) -> TextDiff:
-        """The diff with the lines around it."""
         old, new = (f"{part.before}{text}{part.after}" for text in (self.old_text or "", self.new_text))
         return replace(self, old_text=old, new_text=new, hunks=(HunkStart(0, part.line, 0, part.line),))
 
@@ -91,8 +90,6 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A change of one file, without its text."""
-
     operation: str
     """add, modify, delete, move, copy, or an unknown one."""
     path: str
@@ -123,8 +120,6 @@ class TerminalContent:
 
 @dataclass(frozen=True, slots=True)
 class UnknownContent:
-    """Content of an unknown kind, unchanged."""
-
     kind: str
     raw: Any
 
@@ -210,7 +205,6 @@ class ToolCall:
 
     @property
     def shown_content(self) -> tuple[ToolCallContent, ...]:
-        """The content, with the lines around the parts of files."""
         if not self.places:
             return self.content
         places = map(self.places.get, range(len(self.content)))

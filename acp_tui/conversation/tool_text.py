@@ -14,13 +14,14 @@ from dataclasses import fields, replace
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from acp_tui.conversation import UNSET, tool_calls
-from acp_tui.conversation.content import Text, TextResource, UnknownBlock, block_words, unknown_words
+from acp_tui.conversation.content import Text, TextResource, UnknownBlock, block_words, is_for_user, unknown_words
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.values import dataclass
 
+MAX_REASON: Final = 400
 HERE: Final = "."
 """The session's folder."""
 PROMPT: Final = "$ "
@@ -68,7 +69,6 @@ def subject_of(
 
 
 def _is_name(call: tool_calls.ToolCall) -> bool:
-    """Whether the title is one word or the tool's name."""
     return len(call.shown_title.split()) == 1 or call.shown_title == call.name
 
 
@@ -86,15 +86,12 @@ def _of_input(call: tool_calls.ToolCall) -> ToolSubject | None:
     raw = call.raw_input
     if not isinstance(raw, Mapping):
         return None
-    place = next((raw[key].strip() for key in _PLACES if _is_said(raw.get(key))), None)
+    said = (value.strip() for key in _PLACES if isinstance(value := raw.get(key), str))
+    place = next(filter(None, said), None)
     # Next to a path or address, "command" is an editor's operation.
     if (call.kind == "execute" or place is None) and (line := command_line(raw)[0].strip()):
         return ToolSubject(line, is_command=True)
     return None if place is None else ToolSubject(place)
-
-
-def _is_said(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def command_line(raw: Mapping[str, Any]) -> tuple[str, set[str]]:
@@ -203,7 +200,6 @@ def _behind_fence(lines: list[str], at: int, opened_by: str) -> int:
 
 
 def _with_line_breaks(part: Output | Markdown) -> str:
-    """Return Markdown that keeps the line breaks of paragraphs."""
     return part.text if isinstance(part, Markdown) else _SOFT_BREAK.sub("  \n", part.text)
 
 
@@ -240,6 +236,16 @@ class Described(NamedTuple):
     facts: Any = UNSET
     """What the label leaves out: a decoded JSON value, reported field by field; UNSET for nothing."""
     is_known: bool = True
+
+
+def failure_words(call: tool_calls.ToolCall) -> str:
+    """Return the first line of what a call says, which has failed; "" if it says nothing."""
+    blocks = (item for item in call.shown_content if isinstance(item, tool_calls.BlockContent))
+    texts = [described(block).text or "" for block in blocks if is_for_user(block.block)]
+    if not any(texts) and isinstance(call.raw_output, str):
+        texts = [call.raw_output]
+    lines = (line for text in texts for line in text.splitlines() if line.strip() and _OPENING.match(line) is None)
+    return make_visible_line(cut_text(next(lines, "").strip(), MAX_REASON))
 
 
 def described(item: tool_calls.BlockContent | tool_calls.FileChange | tool_calls.UnknownContent) -> Described:

@@ -233,7 +233,6 @@ class SubagentReported:
     session_id: facts.SessionId
     title: str | None | UnsetType = UNSET
     description: str | None | UnsetType = UNSET
-    """The subagent's task."""
     state: StateReported | None | UnsetType = UNSET
     """What the subagent does; None if unknown."""
     is_cancellable: bool | UnsetType = UNSET

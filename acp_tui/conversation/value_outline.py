@@ -25,8 +25,6 @@ ITEM: Final = "- "
 
 
 class ReportedField(NamedTuple):
-    """A value without parts."""
-
     path: Path
     text: str
 

@@ -173,6 +173,10 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+NO_MESSAGE: Final = "[stdout] "
+"""Begins each line of an agent's log that isn't from its stderr."""
+
+
 def clock(seconds: float) -> str:
     """Format a time that goes on: "0:05", "12:40", "1:02:03". It's as wide from one second to the next."""
     minutes, rest = divmod(int(seconds), 60)
@@ -181,7 +185,6 @@ def clock(seconds: float) -> str:
 
 
 def error_words(said: ErrorFacts | None) -> list[str]:
-    """Return the lines of all that an agent says of its error."""
     return [*facts_words(said), *filter(None, [retry_words(said)])] if said is not None else []
 
 

@@ -19,11 +19,12 @@ import anyio
 from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui import __version__
+from acp_tui.demo import DEFAULT
 from acp_tui.demo import scenario as scenarios
 from acp_tui.demo import version_two as two
 from acp_tui.demo.client_calls import ClientCalls, StdioStream
 from acp_tui.demo.playing import AUTH_REQUIRED, play
-from acp_tui.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 from acp_tui.demo.script import Scenario, ScriptedTurn, Wire
 from acp_tui.demo.session import DemoSession, Sessions, invalid_params
 from acp_tui.demo.turn import DemoPace, DemoTurn
@@ -234,8 +235,7 @@ class DemoAgent:
         return session.declaration()
 
     async def _announce_commands(self, session_id: str) -> None:
-        commands = self._scenario.session.commands
-        update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+        update = {"sessionUpdate": "available_commands_update", "availableCommands": self._scenario.session.commands}
         self._client.update(session_id, update)
 
     async def _close_session(self, params: dict[str, Any]) -> dict[str, Any]:

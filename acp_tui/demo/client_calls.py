@@ -71,8 +71,7 @@ class ClientCalls:
         return str(at(answer, "content") or "")
 
     async def write_text_file(self, session: DemoSession, path: str, content: str) -> None:
-        params = {"sessionId": session.id, "path": path, "content": content}
-        await self.peer.request("fs/write_text_file", params)
+        await self.peer.request("fs/write_text_file", {"sessionId": session.id, "path": path, "content": content})
 
     async def create_terminal(
         self, session: DemoSession, argv: Sequence[str], env: Mapping[str, str], cwd: str, limit_bytes: int | None

@@ -74,15 +74,22 @@ async def _played(turn: DemoTurn, step: Step) -> Outcome:
         case "notify":
             turn.client.peer.notify(step.value["method"], turn.fill(step.value["params"]))
         case "notice":
-            _notify(turn, step.value)
+            if turn.client.takes_notices:
+                # Bypass the session's history: a notice isn't part of it.
+                turn.client.update(turn.session.id, {"sessionUpdate": "notice"} | turn.fill(step.value))
+            else:
+                turn.lack("notices", f"“{step.value['title']}” wasn't shown")
         case "compact":
             await _compact(turn, step.value)
         case "wait_s":
             await turn.pace.wait(step.value)
         case "mode":
-            _switch_mode(turn, step.value)
+            turn.session.set_mode(step.value)
+            turn.send({"sessionUpdate": "current_mode_update", "currentModeId": step.value})
         case "config":
-            _change_config(turn, step.value)
+            for option_id, value in step.value.items():
+                turn.session.set_option(option_id, value)
+            turn.send({"sessionUpdate": "config_option_update", "configOptions": turn.session.config_options()})
         case "together":
             return await _play_together(turn, step.value)
         case "subagent":
@@ -127,8 +134,7 @@ async def _subagent(turn: DemoTurn, step: Step) -> Ending:
     work = turn.of_subagent(turn.session.begin_subagent())
 
     def tell(state: Mapping[str, Any], **more: Any) -> None:
-        update = {"sessionUpdate": "subagent_update", "sessionId": work.session.id, "state": state}
-        turn.send(update | turn.fill(more))
+        turn.send({"sessionUpdate": "subagent_update", "sessionId": work.session.id, "state": state} | turn.fill(more))
 
     described = {key: text for key, text in step.value.items() if key in ("title", "description")}
     offered: dict[str, Any] = {"capabilities": {"cancel": {}}} if step.value.get("cancel") else {}
@@ -146,14 +152,6 @@ async def _subagent(turn: DemoTurn, step: Step) -> Ending:
     return None
 
 
-def _notify(turn: DemoTurn, fields: Wire) -> None:
-    if turn.client.takes_notices:
-        # Bypass the session's history: a notice isn't part of it.
-        turn.client.update(turn.session.id, {"sessionUpdate": "notice"} | turn.fill(fields))
-    else:
-        turn.lack("notices", f"“{fields['title']}” wasn't shown")
-
-
 async def _compact(turn: DemoTurn, fields: Wire) -> None:
     if not turn.client.takes_compaction:
         turn.lack("compaction", "the context was shortened without telling you")
@@ -166,18 +164,6 @@ async def _compact(turn: DemoTurn, fields: Wire) -> None:
     error = fields.get("error")
     ending = {"status": "failed", "error": error} if error else {"status": "completed"}
     turn.send(update | ending)
-
-
-def _switch_mode(turn: DemoTurn, mode_id: str) -> None:
-    turn.session.set_mode(mode_id)
-    turn.send({"sessionUpdate": "current_mode_update", "currentModeId": mode_id})
-
-
-def _change_config(turn: DemoTurn, values: Mapping[str, str | bool]) -> None:
-    for option_id, value in values.items():
-        turn.session.set_option(option_id, value)
-    options = turn.session.config_options()
-    turn.send({"sessionUpdate": "config_option_update", "configOptions": options})
 
 
 AUTH_REQUIRED: Final = -32000
@@ -228,8 +214,7 @@ async def _misbehave(turn: DemoTurn, fault: Step) -> Ending:
 
 
 def _notification(turn: DemoTurn, update: Mapping[str, Any]) -> dict[str, Any]:
-    params = {"sessionId": turn.session.id, "update": update}
-    return {"jsonrpc": "2.0", "method": "session/update", "params": params}
+    return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": turn.session.id, "update": update}}
 
 
 CREATE_S: Final = 600.0
@@ -329,7 +314,11 @@ async def _run_in_terminal(turn: DemoTurn, fields: Wire, call: str, argv: list[s
         ended = True
         output = await client.terminal_output(session, terminal_id)
     finally:
-        await _end_terminal(turn, terminal_id, kill=not ended)
+        # With a time limit, because the connection may be gone.
+        with anyio.move_on_after(CLEANUP_S, shield=True), suppress(RpcError):
+            if not ended:
+                await turn.client.kill_terminal(turn.session, terminal_id)
+            await turn.client.release_terminal(turn.session, terminal_id)
     status = "completed" if _succeeded(fields, exit_code) else "failed"
     _settle(turn, call, status, rawOutput={"exitCode": exit_code, "outputCharacters": len(output)})
     return exit_code
@@ -351,14 +340,6 @@ async def _create_terminal(turn: DemoTurn, fields: Wire, argv: list[str]) -> str
         raise RequestFailed(ErrorCode.INTERNAL_ERROR, message) from error
 
 
-async def _end_terminal(turn: DemoTurn, terminal_id: str, *, kill: bool) -> None:
-    # With a time limit, because the connection may be gone.
-    with anyio.move_on_after(CLEANUP_S, shield=True), suppress(RpcError):
-        if kill:
-            await turn.client.kill_terminal(turn.session, terminal_id)
-        await turn.client.release_terminal(turn.session, terminal_id)
-
-
 def _begin(turn: DemoTurn, name: str | None, title: str, kind: str, **fields: Any) -> str:
     """Report that a tool call is running, announcing it if necessary; return its ID."""
     known = turn.is_known(name)
@@ -372,8 +353,7 @@ def _begin(turn: DemoTurn, name: str | None, title: str, kind: str, **fields: An
 
 
 def _settle(turn: DemoTurn, call: str, status: str, **fields: Any) -> None:
-    update = {"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status}
-    turn.send(update | fields)
+    turn.send({"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status} | fields)
 
 
 def _refuse(turn: DemoTurn, call: str, why: str, *, silent: bool = False) -> None:
@@ -404,7 +384,9 @@ async def elicit(turn: DemoTurn, step: Step) -> Outcome:
         turn.say(f"*The client couldn't ask: {error.message}.*\n\n")
         return None
     if action == "accept" and is_form:
-        turn.learn(_answers(question["requestedSchema"], content))
+        turn.learn(
+            {f"answer.{name}": _in_words(content.get(name)) for name in question["requestedSchema"]["properties"]}
+        )
     return step.branch({"accept": "accepted", "decline": "declined"}.get(action, "cancelled"))
 
 
@@ -424,10 +406,6 @@ def _request(turn: DemoTurn, asked: Wire) -> Wire:
 def _visit_id(turn: DemoTurn, name: str | None) -> str:
     # The completion names no session, so the ID must.
     return f"{turn.session.id}-{turn.id_of('visit', name)}"
-
-
-def _answers(schema: Wire, content: Mapping[str, Any]) -> dict[str, str]:
-    return {f"answer.{name}": _in_words(content.get(name)) for name in schema["properties"]}
 
 
 def _in_words(value: Any) -> str:

@@ -37,8 +37,7 @@ def colors() -> int:
         show("".join(f"\x1b[{first + n}m ●●● \x1b[0m" for n in range(8)) + "\n", 0.15)
     for start in (16, 52, 88, 124, 160, 196):
         show("".join(f"\x1b[48;5;{start + n}m  \x1b[0m" for n in range(36)) + "\n", 0.1)
-    steps = range(0, 256, 4)
-    show("".join(f"\x1b[48;2;{red};60;{255 - red}m \x1b[0m" for red in steps) + "\n", 0.2)
+    show("".join(f"\x1b[48;2;{red};60;{255 - red}m \x1b[0m" for red in range(0, 256, 4)) + "\n", 0.2)
     attributes = (("bold", 1), ("dim", 2), ("italic", 3), ("underlined", 4), ("reversed", 7), ("struck", 9))
     show("  ".join(f"\x1b[{code}m{name}\x1b[0m" for name, code in attributes) + "\n")
     show("wide: 日本語 한국어 👩‍👩‍👧 🇪🇺 é\n")

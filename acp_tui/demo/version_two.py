@@ -77,8 +77,7 @@ class VersionTwoCalls(ClientCalls):
             case "current_mode_update" | "config_option_update":
                 return {"sessionUpdate": "config_option_update", "configOptions": options_of(session)}
             case "available_commands_update":
-                commands = [_command(command) for command in update["availableCommands"]]
-                return {**update, "availableCommands": commands}
+                return {**update, "availableCommands": [_command(command) for command in update["availableCommands"]]}
             case _:
                 return update
 
@@ -268,7 +267,10 @@ def _command(command: Wire) -> Wire:
 
 def options_of(session: DemoSession) -> Sequence[Wire]:
     """All options, including modes."""
-    options = [_option(option) for option in session.config_options()]
+    options = [
+        {"configId": option["id"], **{key: value for key, value in option.items() if key != "id"}}
+        for option in session.config_options()
+    ]
     modes = session.modes
     if modes is None or not is_mode(session, MODE):
         return options
@@ -283,10 +285,6 @@ def is_mode(session: DemoSession, option_id: Any) -> bool:
     """Whether this option stands for modes that have no option of their own."""
     categories = [option.get("category") for option in session.config_options()]
     return option_id == MODE and session.modes is not None and MODE not in categories
-
-
-def _option(option: Wire) -> dict[str, Any]:
-    return {"configId": option["id"], **{key: value for key, value in option.items() if key != "id"}}
 
 
 def login_of(method: Wire) -> Wire:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import count
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, Unpack
 
 import anyio
 from anyio.abc import ByteStream
 
 from acp_tui.rpc import ConnectionLost, Direction, ErrorCode, RequestFailed, RequestId, Wire, messages
-from acp_tui.rpc.peer import CANCEL_REQUEST, MAX_WAITING_BYTES, UNREAD_LIMIT_S
+from acp_tui.rpc.peer import CANCEL_REQUEST, WireLimits
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +42,6 @@ class BrokeTheChain(ConnectionLost):
 
 
 class _Asked(NamedTuple):
-    """A request that a component has to answer."""
-
     asker: _Link
     request_id: RequestId
     """As its asker knows it."""
@@ -82,9 +80,7 @@ class Conductor:
         components: Sequence[ByteStream],
         tap: HopTap,
         on_junk: Callable[[int, bytes], None],
-        *,
-        max_waiting_bytes: int = MAX_WAITING_BYTES,
-        unread_limit_s: float = UNREAD_LIMIT_S,
+        **limits: Unpack[WireLimits],
     ) -> None:
         """`components` are the proxies, the first one next to the client, and the agent.
 
@@ -102,9 +98,8 @@ class Conductor:
                 link.stream,
                 partial(self._receive, link),
                 partial(self._end, link),
-                max_waiting_bytes=max_waiting_bytes,
-                unread_limit_s=unread_limit_s,
                 tap=partial(tap, link.position - 1) if link.position else None,
+                **limits,
             )
 
     @property
@@ -281,7 +276,6 @@ def _number(version: Any) -> str:
 
 
 def is_call(call: Any) -> bool:
-    """Whether these are the params of proxy/successor."""
     return (
         isinstance(call, dict)
         and isinstance(call.get("method"), str)

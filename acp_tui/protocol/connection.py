@@ -21,7 +21,7 @@ from acp_tui.conversation.updates import PermissionAsked, PromptRefused, Session
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.failures import read_failure
-from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, Workplace
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1.agent_requests import MessageMcpRequest
 from acp_tui.protocol.v1.inbound import (
     read_auth_status,
@@ -150,7 +150,6 @@ class Connection(ABC):
             raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
 
     def on_malformed(self, line: bytes, reason: str) -> None:
-        """Pass on a line that isn't a message."""
         self.client.on_dropped("a line", reason, line)
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
@@ -167,7 +166,12 @@ class Connection(ABC):
         """Read a permission request. Raises MalformedMessage."""
 
     def _create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        return _elicitation_response(self.client.elicit(*read_elicitation(params, self.offer)))
+        answer = self.client.elicit(*read_elicitation(params, self.offer))
+
+        async def respond() -> Any:
+            return elicitation_answer(await answer)
+
+        return respond()
 
     def _ask_mcp_server(self, asked: MessageMcpRequest) -> Awaitable[Any]:
         return self.client.ask_mcp_server(asked.server_id, asked.request_id, asked.method, asked.params)
@@ -217,7 +221,6 @@ class Connection(ABC):
         return await self.request("providers/list", {}, read_providers)
 
     async def set_provider(self, provider_id: str, route: ProviderRoute, headers: Mapping[str, str]) -> None:
-        """Replace all that is configured for a provider."""
         params = {"providerId": provider_id, "apiType": route.api_type, "baseUrl": route.base_url}
         await self.request("providers/set", {**params, "headers": dict(headers)}, nothing)
 
@@ -292,8 +295,6 @@ class Connection(ABC):
         await self.request("session/delete", {"sessionId": session_id}, nothing)
 
     async def set_title(self, session_id: SessionId, title: str) -> str:
-        """Set a session's title. Returns the title the agent kept. A draft."""
-
         def read(result: Any) -> str:
             kept = result.get("title") if isinstance(result, dict) else None
             return cut_text(kept) if isinstance(kept, str) and kept else title
@@ -301,7 +302,6 @@ class Connection(ABC):
         return await self.request("session/set_title", {"sessionId": session_id, "title": title}, read)
 
     async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
-        """Archive or unarchive a session. A draft."""
         method = "session/archive" if is_archived else "session/unarchive"
         await self.request(method, {"sessionId": session_id}, nothing)
 
@@ -390,7 +390,3 @@ async def permission_response(decision: Awaitable[str | None]) -> Any:
     if option_id is None:
         return {"outcome": {"outcome": "cancelled"}}
     return {"outcome": {"outcome": "selected", "optionId": option_id}}
-
-
-async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:
-    return elicitation_answer(await answer)

@@ -14,6 +14,7 @@ from acp_tui.protocol.roles import Agreement, ClientOffer
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.protocol.v1.inbound import read_initialize_response
 from acp_tui.protocol.v1.outbound import initialize_request
+from acp_tui.protocol.wire import with_some
 from acp_tui.rpc import RequestFailed
 
 Version: TypeAlias = Literal[1, 2]
@@ -53,12 +54,8 @@ def initialize_params(wanted: Version, offer: ClientOffer) -> dict[str, Any]:
     params = initialize_request(wanted, offer)
     if wanted == 1:
         return params
-    capabilities: dict[str, Any] = {}
-    if offer.auth_terminal:
-        capabilities["auth"] = {"terminal": {}}
-    if offer.elicitation_form or offer.elicitation_url:
-        modes = {"form": offer.elicitation_form, "url": offer.elicitation_url}
-        capabilities["elicitation"] = {mode: {} for mode, is_offered in modes.items() if is_offered}
+    auth: dict[str, Any] | None = {"terminal": {}} if offer.auth_terminal else None
+    capabilities = with_some({}, auth=auth, elicitation=params["clientCapabilities"].get("elicitation"))
     return {**params, "info": params["clientInfo"], "capabilities": capabilities}
 
 

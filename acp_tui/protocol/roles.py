@@ -231,19 +231,11 @@ class Workplace:
 
 @dataclass(frozen=True, slots=True)
 class ClientOffer:
-    """What the client offers to agents. What is off here is neither advertised nor served."""
+    """What the client offers to agents, besides what it always shows. What is off is neither advertised nor served."""
 
     read_text_file: bool = True
     write_text_file: bool = True
     terminal: bool = True
-    boolean_options: bool = True
-    """Whether to show session options that are on or off."""
-    notices: bool = True
-    compaction: bool = True
-    subagents: bool = True
-    """Whether to show what subagents say; a draft."""
-    plans: bool = True
-    """Whether to show several plans, also in Markdown; a draft in version 1."""
     elicitation_form: bool = False
     """Whether the user can be shown a form; only where something draws one."""
     elicitation_url: bool = False

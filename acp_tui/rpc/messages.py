@@ -74,8 +74,6 @@ RequestId: TypeAlias = str | int | float | None
 
 
 class Direction(Enum):
-    """The direction of a frame, seen from this side."""
-
     IN = "in"
     OUT = "out"
 
@@ -97,16 +95,12 @@ class ErrorCode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A message that gets no answer."""
-
     method: str
     params: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A message that gets one answer."""
-
     id: RequestId
     method: str
     params: Any
@@ -183,7 +177,20 @@ def read_value(line: bytes, value: Any) -> Message:
         return Malformed(line, "a batch, which ACP doesn't use", _invalid("Batches aren't supported"))
     if not isinstance(value, dict):
         return Malformed(line, "JSON, but not an object")
-    return _read_object(line, value)
+    method = value.get("method")
+    if isinstance(method, str):
+        return _read_call(line, value, method)
+    if "id" not in value or not _is_id(value["id"]):
+        return Malformed(line, "not a request or a response")
+    if method is not None:
+        answer = _invalid("The method isn't a string", value["id"])
+        return Malformed(line, "a request with an invalid method", answer)
+    if value.get("error") is not None:
+        return Failure(value["id"], _read_error(value["error"]))
+    # Serializers that drop undefined or null values omit an empty result.
+    if any(key in value for key in ("result", "error", "jsonrpc")):
+        return Result(value["id"], value.get("result"))
+    return Malformed(line, "not a request or a response")
 
 
 def has_too_many_values(line: bytes) -> bool:
@@ -211,23 +218,6 @@ def _nests_deeper(value: Any, limit: int) -> bool:
         if not level:
             return False
     return True
-
-
-def _read_object(line: bytes, value: dict[str, Any]) -> Message:
-    method = value.get("method")
-    if isinstance(method, str):
-        return _read_call(line, value, method)
-    if "id" not in value or not _is_id(value["id"]):
-        return Malformed(line, "not a request or a response")
-    if method is not None:
-        answer = _invalid("The method isn't a string", value["id"])
-        return Malformed(line, "a request with an invalid method", answer)
-    if value.get("error") is not None:
-        return Failure(value["id"], _read_error(value["error"]))
-    # Serializers that drop undefined or null values omit an empty result.
-    if any(key in value for key in ("result", "error", "jsonrpc")):
-        return Result(value["id"], value.get("result"))
-    return Malformed(line, "not a request or a response")
 
 
 def _read_call(line: bytes, value: dict[str, Any], method: str) -> Message:

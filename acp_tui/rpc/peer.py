@@ -12,7 +12,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from itertools import count
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
 import anyio
 from anyio.abc import ByteStream, TaskGroup
@@ -45,6 +45,12 @@ T = TypeVar("T")
 
 Tap: TypeAlias = Callable[[messages.Direction, bytes], None]
 """Sees the raw bytes of every frame, without the line end, including junk; used for recordings."""
+
+
+class WireLimits(TypedDict, total=False):
+    max_frame_bytes: int
+    max_waiting_bytes: int
+    unread_limit_s: float
 
 
 class Wire:
@@ -258,24 +264,9 @@ class Peer(Wire):
     """A wire whose lines are messages. When it ends, every pending request fails with ConnectionLost."""
 
     def __init__(
-        self,
-        stream: ByteStream,
-        handler: Handler,
-        *,
-        max_frame_bytes: int = messages.DEFAULT_MAX_FRAME_BYTES,
-        max_waiting_bytes: int = MAX_WAITING_BYTES,
-        unread_limit_s: float = UNREAD_LIMIT_S,
-        tap: Tap | None = None,
+        self, stream: ByteStream, handler: Handler, *, tap: Tap | None = None, **limits: Unpack[WireLimits]
     ) -> None:
-        super().__init__(
-            stream,
-            self._receive,
-            self._fail_pending,
-            max_frame_bytes=max_frame_bytes,
-            max_waiting_bytes=max_waiting_bytes,
-            unread_limit_s=unread_limit_s,
-            tap=tap,
-        )
+        super().__init__(stream, self._receive, self._fail_pending, tap=tap, **limits)
         self.handler = handler
         """Serves from the next message on."""
         self._ids = count(1)
@@ -405,6 +396,7 @@ class Peer(Wire):
             for piece in messages.result_pieces(request_id, value):
                 pieces.append(piece)
                 await anyio.sleep(0)
+            del value, texts  # not needed while all of it is copied
             return b"".join(pieces)
         finally:
             self.waiting_bytes -= size

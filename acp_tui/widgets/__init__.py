@@ -33,26 +33,6 @@ from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.widgets.session_view import SessionView
 
-__all__ = [
-    "AgentCommand",
-    "Change",
-    "ClientError",
-    "CommandView",
-    "Conversation",
-    "ConversationView",
-    "DiffView",
-    "EntryView",
-    "MessageView",
-    "NoteView",
-    "PermissionCard",
-    "PlanView",
-    "QuestionView",
-    "Session",
-    "SessionHub",
-    "SessionView",
-    "TerminalView",
-    "Text",
-    "ThoughtView",
-    "ToolCallView",
-    "open_hub",
-]
+__all__ = ["AgentCommand", "Change", "ClientError", "CommandView", "Conversation", "ConversationView", "DiffView"]
+__all__ += ["EntryView", "MessageView", "NoteView", "PermissionCard", "PlanView", "QuestionView", "Session"]
+__all__ += ["SessionHub", "SessionView", "TerminalView", "Text", "ThoughtView", "ToolCallView", "open_hub"]

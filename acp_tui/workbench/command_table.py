@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.cli.command import (
-    AGENT,
-    LOOK_BACK,
-    PROTOCOL,
-    RECORDING,
-    SANDBOX,
-    SOURCE,
-    SOURCE_NOTE,
-    SPEED,
-    CliCommand,
-    Late,
-    Option,
-    Value,
-    ValueKind,
-    output_format,
-)
+from acp_tui.cli import command
 
 if TYPE_CHECKING:
     import acp_tui.workbench.cli.check
@@ -27,7 +12,7 @@ if TYPE_CHECKING:
     import acp_tui.workbench.cli.mock
     import acp_tui.workbench.cli.redact
 else:
-    acp_tui = Late("acp_tui")
+    acp_tui = command.Late("acp_tui")
 
 _REDACT_NOTES = """\
 FILE is a recording, or a recorded session's ID.
@@ -45,65 +30,70 @@ silent, and 126 or 127 if its command can't be run or found.
 
 _BUILD: Final = "Build an agent or a client"
 
-COMMANDS: tuple[CliCommand, ...] = (
-    CliCommand(
+COMMANDS: tuple[command.CliCommand, ...] = (
+    command.CliCommand(
         "redact",
         "make a recording you can share",
         acp_tui.workbench.cli.redact.run,
-        Value("FILE", ValueKind.RECORDING),
+        command.Value("FILE", command.ValueKind.RECORDING),
         needs="a recording and a file to write: acp-tui redact FILE -o FILE",
         options=(
-            Option(
+            command.Option(
                 ("--output", "-o"),
                 "the file to write; it must not exist",
-                Value("FILE", ValueKind.NEW_FILE),
+                command.Value("FILE", command.ValueKind.NEW_FILE),
                 is_required=True,
             ),
-            Option(("--secret",), "also replace this text", Value("TEXT"), is_repeated=True),
-            Option(("--drop-media",), "drop images and sounds"),
+            command.Option(("--secret",), "also replace this text", command.Value("TEXT"), is_repeated=True),
+            command.Option(("--drop-media",), "drop images and sounds"),
         ),
         examples=(
             "acp-tui redact run.jsonl -o public.jsonl",
             'acp-tui redact 0199 -o public.jsonl --secret "Project X"',
         ),
         notes=_REDACT_NOTES,
-        group=LOOK_BACK,
+        group=command.LOOK_BACK,
     ),
-    CliCommand(
+    command.CliCommand(
         "check",
         "find the protocol rules an agent breaks",
         acp_tui.workbench.cli.check.run,
-        AGENT,
+        command.AGENT,
         options=(
-            Option(("--prompt", "-p"), "the prompt (default: about a file)", Value("TEXT")),
-            Option(("--timeout",), "seconds for each step (default: 120)", Value("S", ValueKind.NUMBER), 120.0),
-            SANDBOX,
-            PROTOCOL,
-            output_format("text", "json"),
-            Option(("--rules",), "list the rules instead"),
-            *RECORDING,
+            command.Option(("--prompt", "-p"), "the prompt (default: about a file)", command.Value("TEXT")),
+            command.Option(
+                ("--timeout",),
+                "seconds for each step (default: 120)",
+                command.Value("S", command.ValueKind.NUMBER),
+                120.0,
+            ),
+            command.SANDBOX,
+            command.PROTOCOL,
+            command.output_format("text", "json"),
+            command.Option(("--rules",), "list the rules instead"),
+            *command.RECORDING,
         ),
         examples=("acp-tui check claude", "acp-tui check --format json -- my-agent --acp"),
         notes=_CHECK_NOTES,
         group=_BUILD,
     ),
-    CliCommand(
+    command.CliCommand(
         "inspect",
         "browse a recording's frames and the rules they break",
         acp_tui.workbench.cli.inspect.run,
-        SOURCE,
+        command.SOURCE,
         needs="a recording or demo:NAME: acp-tui inspect FILE; to list yours: acp-tui sessions",
         examples=("acp-tui inspect run.jsonl", "acp-tui inspect demo:coding"),
-        notes=SOURCE_NOTE,
+        notes=command.SOURCE_NOTE,
         group=_BUILD,
     ),
-    CliCommand(
+    command.CliCommand(
         "mock",
         "play a demo scenario as an agent, for any client",
         acp_tui.workbench.cli.mock.run,
-        Value("SCENARIO", ValueKind.SCENARIO),
+        command.Value("SCENARIO", command.ValueKind.SCENARIO),
         needs="a scenario, or its .toml file: acp-tui mock coding; to list them: acp-tui demo --list",
-        options=(SPEED, Option(("--login",), "log in on this terminal, for scenarios that need it")),
+        options=(command.SPEED, command.Option(("--login",), "log in on this terminal, for scenarios that need it")),
         examples=("acp-tui mock coding", "acp-tui mock failures --speed 0"),
         group=_BUILD,
     ),

@@ -11,7 +11,7 @@ from acp_tui.ui.commands.command import Command, own
 # fmt: off
 INSPECTOR: tuple[Command, ...] = (
     own("inspector", "inspect_filter", "slash,f,ctrl+f", "filter", "Show only some frames",
-        'session/prompt -chunk is:error "several words"', follows="find"),
+        'session/prompt -chunk is:error "several words"'),
     own("inspector", "inspect_unanswered", "o", "only('open')", "Only unanswered requests, or everything"),
     own("inspector", "inspect_errors", "e", "only('error')", "Only errors, or everything"),
     own("inspector", "inspect_lint", "l", "only('lint')", "Only broken rules, or everything",
@@ -21,8 +21,7 @@ INSPECTOR: tuple[Command, ...] = (
     own("inspector", "inspect_copy", "c", "copy", "Copy the frame", "as one line"),
     own("inspector", "inspect_other", "tab,shift+tab", "other", "To the list, or to the frame"),
     own("inspector", "inspect_leave", "escape,q", "leave", "Close"),
-    own("inspector", "inspect_help", "f1,question_mark", "help", "Help", follows="help"),
-    own("query", "inspect_query_close", "escape", "close", "Close the filter's line", has_priority=True),
+    own("query", "end_search", "escape", "close", "Close the search", has_priority=True),
     own("frames", "inspect_open", "enter,right", "open", "Into the frame"),
 )
 # fmt: on

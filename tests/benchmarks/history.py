@@ -175,8 +175,23 @@ def read_long() -> Callable[[], object]:
     return lambda: {name: len(each.entries) for name, each in replayed(Path(os.environ["LONG"])).items()}
 
 
+def end_long() -> Callable[[], object]:
+    """The same as far as the end shows them: what a replay reads first when one goes there."""
+    from acp_tui.client.transcript.ending import events_for_end
+    from acp_tui.client.transcript.lines import open_recording
+    from acp_tui.client.transcript.replay import Replay
+
+    def run() -> object:
+        with open_recording(Path(os.environ["LONG"])) as recording:
+            replay = Replay(events_for_end(recording))
+            applied = sum(1 for _ in replay.events)
+        return {name: len(each.entries) for name, each in replay.conversations.items()}, applied
+
+    return run
+
+
 MANY: Final = (first_index, list_again, search_common, search_rare, search_none, search_short, command_json)
-LONG: Final = (open_long, read_long)
+LONG: Final = (open_long, read_long, end_long)
 
 
 def run_here(name: str) -> None:

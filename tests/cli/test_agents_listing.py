@@ -45,7 +45,7 @@ def test_without_an_agent_and_a_terminal_all_are_listed(agents_file: Path, capfd
     assert main([]) == 0
     out = capfd.readouterr().out
     assert "acp-tui mine           ready" in out
-    assert "acp-tui gemini         can't run    gemini isn't on PATH; npm install -g @google/gemini-cli" in out
+    assert "acp-tui gemini         can't run    gemini isn't on PATH, nor is npm; npm install -g @google/gem" in out
     assert "acp-tui demo           ready" in out
     assert "acp-tui agents --update" in out
 
@@ -59,7 +59,7 @@ def test_on_a_terminal_no_line_is_wider_and_no_word_is_cut(
     assert main(["agents"]) == 0
     lines = [line for line in capfd.readouterr().out.splitlines() if "agents.toml" not in line]
     assert max(map(len, lines)) < columns
-    about = "claude-agent-acp isn't on PATH; npm install -g @agentclientprotocol/claude-agent-acp"
+    about = "claude-agent-acp isn't on PATH, nor is npm; npm install -g @agentclientprotocol/claude-agent-acp"
     assert about in " ".join(" ".join(lines).split())
 
 

@@ -9,6 +9,7 @@ from acp_tui.cli.exec_output import Streams, TextOutput
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import MessageReplaced, SessionUpdate
 from support.folding import agent
 from support.folding import call as tool
@@ -69,3 +70,25 @@ def test_a_replaced_message_is_final_when_a_tool_call_begins(capfd: pytest.Captu
     for update in (chunk("half "), *replaced("whole"), tool("c", title="make"), chunk(" end"), agent("Next", "n")):
         output.change(conversation, reducer.apply(conversation, update))
     assert capfd.readouterr().out == "half \n[replaced from “half” on]\nwhole end\n\nNext"
+
+
+def test_a_failed_call_says_why_and_a_call_is_announced_once_when_it_is_known(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    conversation, output = Conversation(), TextOutput(Streams(never_lost))
+    why = BlockContent(Text("```\n<error>Read it first\x1b[2J</error>\n```"))
+    for update in (
+        tool("w", title="Write", status="pending", raw_input={}),
+        tool("w", title="Write out.txt", raw_input={"content": "x"}),
+        tool("w", status="in_progress"),
+        tool("w", title="out.txt", status="pending"),
+        tool("w", title="Write out.txt", status="failed", content=(why,)),
+        tool("r", title="Read", status="failed", raw_output="No such file"),
+    ):
+        output.change(conversation, reducer.apply(conversation, update))
+    assert capfd.readouterr().err.splitlines() == [
+        "· pending     Write out.txt",
+        "· in_progress Write out.txt",
+        "· failed      Write out.txt: <error>Read it first␛[2J</error>",
+        "· failed      Read: No such file",
+    ]

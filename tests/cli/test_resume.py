@@ -21,6 +21,7 @@ from acp_tui.cli.sessions import (
     say_if_open_elsewhere,
 )
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.remembered import consent_file, is_agreed
 from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions, recording_store
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
@@ -74,16 +75,23 @@ async def test_without_an_id_the_named_agent_resumes_the_folders_last_session(
     assert (found.past.title, found.command, found.past.cwd) == ("Zebras?", agent, tmp_path)
 
 
-async def test_a_session_that_is_open_elsewhere_is_only_read_unless_the_user_agrees(
+async def test_where_nobody_can_be_asked_it_is_said_that_a_session_is_open_elsewhere(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await record(tmp_path, "Zebras?")
-    agent = replace(demo("markdown"), name="somebody")
     with open_in_process(4711):
-        assert find_resumed("", tmp_path, agent).command is None
-        say_if_open_elsewhere(find_resumed("", tmp_path, agent).past)
+        say_if_open_elsewhere(find_resumed("", tmp_path, None).past)
     assert "open in another acp-tui (process 4711)" in capsys.readouterr().err
-    assert find_resumed("", tmp_path, agent).command is not None
+
+
+async def test_a_command_that_only_a_recording_names_has_to_be_agreed_to(tmp_path: Path) -> None:
+    await record(tmp_path, "Zebras?")
+    found = find_resumed("", tmp_path, None)
+    assert found.command is not None
+    assert found.command.argv == demo("markdown").argv
+    assert is_agreed(found.command, consent_file()), "the user ran it in this folder"
+    consent_file().unlink()
+    assert not is_agreed(found.command, consent_file())
 
 
 def note_sandbox(name: str) -> None:
@@ -136,7 +144,7 @@ async def test_what_is_chosen_for_a_session_needs_no_name_of_its_agent(tmp_path:
 async def test_a_session_of_the_demo_is_only_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session_id = await record(tmp_path, "Zebras?", agent="demo")
     found = find_resumed(session_id[:4], tmp_path, None)
-    assert (found.command, found.opening.by_agent) == (None, False)
+    assert found.command is None
     assert "showing its recording" in capsys.readouterr().err
 
 
@@ -151,7 +159,8 @@ async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest
 
 async def test_an_id_that_was_not_recorded_is_left_to_the_agent_that_is_named(tmp_path: Path) -> None:
     found = find_resumed("elsewhere-1", tmp_path, AgentCommand("gemini", ("gemini",)))
-    assert (found.past.session_id, found.opening.by_agent) == ("elsewhere-1", True)
+    assert found.past.session_id == "elsewhere-1"
+    assert found.command is not None
 
 
 async def test_a_session_of_another_agent_is_not_resumed_in_the_one_that_is_named(

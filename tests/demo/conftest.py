@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from acp_tui.demo.agent import DemoAgent
-from acp_tui.demo.reading import read_scenario
+from acp_tui.demo.scenario import read_scenario
 from acp_tui.demo.script import Scenario
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed, Tap
 from acp_tui.rpc.memory_stream import connected_pair

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.demo_agent import copy_project
-from acp_tui.demo import reading, scenario, script
-from acp_tui.demo.reading import read_scenario
-from acp_tui.demo.scenario import ScenarioError, UnknownScenario
+from acp_tui.demo import DEFAULT, scenario, script
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario, read_scenario
 
 STEP = '[[prompt]]\n[[prompt.step]]\nsay = "a"\n[[prompt.step]]\n'
 SHIPPED = sorted(scenario.available())
@@ -18,7 +17,7 @@ SHIPPED = sorted(scenario.available())
 
 def test_the_default_scenario_is_listed_first_and_each_has_a_line_about_it():
     names = scenario.available()
-    assert next(iter(names)) == scenario.DEFAULT
+    assert next(iter(names)) == DEFAULT
     assert all(description and "\n" not in description for description in names.values())
 
 
@@ -88,5 +87,5 @@ def test_the_shipped_scenarios_have_every_step_and_every_fault():
         for turn in scenario.load(name).turns
         for step in script.with_inner(turn.steps)
     ]
-    assert {step.kind for step in steps} == reading.STEPS.keys()
-    assert {step.value for step in steps if step.kind == "fault"} == {*reading.FAULTS}
+    assert {step.kind for step in steps} == scenario.STEPS.keys()
+    assert {step.value for step in steps if step.kind == "fault"} == {*scenario.FAULTS}

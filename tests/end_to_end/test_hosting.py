@@ -81,6 +81,23 @@ KEEPER = scripted_argv("""
     answer(prompt, stopReason="end_turn")
     serve_until_closed()
 """)
+FORGETFUL = scripted_argv("""
+    handshake(agentCapabilities={"loadSession": True})
+    while True:
+        request = read()
+        match request["method"]:
+            case "session/set_mode":
+                mode = request["params"]["modeId"]
+                answer(request)
+            case "session/prompt":
+                words = {"type": "text", "text": f"in {mode}"}
+                update("agent_message_chunk", content=words, session="kept")
+                answer(request, stopReason="end_turn")
+            case _:
+                mode = "default"
+                known = [{"id": each, "name": each.title()} for each in ("default", "plan")]
+                answer(request, sessionId="kept", modes={"currentModeId": mode, "availableModes": known})
+""")
 MULTIPLE = scripted_argv("""
     handshake(agentInfo={"name": "many", "title": "Many", "version": "1"})
     opened = 0
@@ -329,11 +346,24 @@ async def test_a_session_whose_host_was_killed_goes_on_in_another_one(user: User
         screen.wait_for("host gone")
         screen.type("\x11")  # Ctrl+Q
         screen.wait_for("acp-tui host --resume kept")
-    with on_terminal(user.home, "host", "--resume", "kept") as asked:
-        asked.wait_for("[y/N]")  # the command comes from a file
-        asked.insist("y\r", lambda: "is hosted: acp-tui attach" in asked.shown)
+    with on_terminal(user.home, "host", "--resume", "kept") as started:
+        started.wait_for("is hosted: acp-tui attach")  # the user ran its command in this folder
     async with attached_to(place, "kept") as (_, session):
         assert agent_texts(session) == ["as before"]
+
+
+async def test_a_session_that_another_host_continues_is_in_the_mode_in_which_it_was_left(user: User) -> None:
+    """Its agent begins each session in its first mode."""
+    place = user.host("--cwd", str(user.home), "--", *FORGETFUL)
+    async with attached_to(place, "kept") as (_, session):
+        await session.send_prompt(REPLY)
+        await session.set_option("mode", "plan")
+    user.run("host", "--stop")
+    done = user.run("host", "--resume", "kept")
+    assert "is hosted: acp-tui attach" in done.stdout, done.stderr
+    async with attached_to(place, "kept") as (_, session):
+        await session.send_prompt(REPLY)
+        assert agent_texts(session)[-1] == "in plan"
 
 
 async def test_a_state_folder_too_long_for_a_socket_has_its_hosts_in_the_runtime_folder(user: User) -> None:

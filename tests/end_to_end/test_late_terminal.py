@@ -25,6 +25,7 @@ import pytest
 
 from support import late_page
 from support.on_terminal import environment, set_size
+from support.terminal_process import TerminalProcess, process_on_terminal
 from support.waiting import LIMIT_S
 
 SEQUENCES: Final = int(os.environ.get("ACP_TUI_LATE_SEQUENCES", "20"))
@@ -301,3 +302,27 @@ def test_an_answer_reaches_only_what_this_terminal_had_shown(tmp_path: Path, ans
             if not game.asked:
                 game.ask()
                 game.pass_time(2 * SCALE)
+
+
+@pytest.mark.parametrize("size", [100, 3])
+def test_answers_at_the_start_are_no_text_and_keys_typed_before_them_are_kept(size: int, tmp_path: Path) -> None:
+    answer = "\x1b]11;rgb:1111/1111/1111\x1b\\\x1b[?1;2c"
+    environ = {**environment(tmp_path), "SSH_CONNECTION": "far away", "PYTHONPATH": os.pathsep.join(sys.path)}
+    with process_on_terminal(["demo"], environ, tmp_path) as (process, fd):
+        terminal, screen = TerminalProcess(process, fd), pyte.Screen(80, 24)
+        terminal.until(lambda: b"\x1b]11;?" in terminal.said)
+        terminal.type("hel")
+        terminal.until(lambda: b"Write a prompt" in terminal.said or b"hel" in terminal.said)
+        for at in range(0, len(answer), size):
+            terminal.type(answer[at : at + size])
+        terminal.type("lo")
+        stream = pyte.ByteStream(screen)
+
+        def draft() -> str:
+            screen.reset()
+            stream.feed(terminal.said)
+            return next((row.strip(" │") for row in screen.display[18:] if "│" in row), "")
+
+        terminal.until(lambda: draft().endswith("lo"))
+        assert draft() == "hello"
+        assert b"hel" not in terminal.said.partition(b"\x1b[?1049h")[0]

@@ -87,7 +87,6 @@ def test_version_one_is_offered_it() -> None:
     offered = initialize_request(1, ClientOffer())
     assert is_valid(1, "InitializeRequest", offered)
     assert offered["clientCapabilities"]["plan"] == {}
-    assert "plan" not in initialize_request(1, ClientOffer(plans=False))["clientCapabilities"]
 
 
 @needs_schema

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import anyio
 import pytest
 from textual.app import App, ComposeResult
+from textual.notifications import Notify
 from textual.pilot import Pilot
 
 from acp_tui.client.changes import ChangeLimits
@@ -67,10 +68,16 @@ class ChangesApp(App[None]):
             self.register_theme(own)
         self.theme = theme
         self.prompt = PromptInput()
+        self.said: list[str] = []
+        """The notices so far."""
 
     def compose(self) -> ComposeResult:
         """Show the prompt."""
         yield self.prompt
+
+    def on_notify(self, event: Notify) -> None:
+        """Keep what was said."""
+        self.said.append(event.notification.message)
 
     def on_mount(self) -> None:
         """Start to follow."""
@@ -103,7 +110,7 @@ class ChangesPage(DialogPage):
         """Show the review of the first file."""
         await self.open_list()
         await self.press("enter")
-        await self.until_shown("(any program)")
+        await self.until_shown("· since")
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for the result of a thread or the watch."""

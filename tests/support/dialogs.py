@@ -9,6 +9,7 @@ from typing import Any, Final
 import anyio
 from textual.app import App
 from textual.events import Key, Paste
+from textual.notifications import Notify
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -34,9 +35,15 @@ class DialogApp(App[None]):
         self._dialog = dialog
         self.animation_level = "none"  # as with reduced motion
         self.result: Any = NOTHING
+        self.said: list[str] = []
+        """The notices so far."""
         for own in OWN_THEMES:
             self.register_theme(own)
         self.theme = theme
+
+    def on_notify(self, event: Notify) -> None:
+        """Keep what was said."""
+        self.said.append(event.notification.message)
 
     def on_mount(self) -> None:
         """Show the dialog."""

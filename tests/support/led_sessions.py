@@ -30,7 +30,8 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId
-from acp_tui.demo.scenario import Scenario, load
+from acp_tui.demo.scenario import load
+from acp_tui.demo.script import Scenario
 from support.agents import SERVING, our_children
 from support.recordings import EVERYTHING, User, as_recorded, demo
 from support.waiting import LIMIT_S, TEST_LIMIT_S

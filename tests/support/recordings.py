@@ -207,6 +207,8 @@ def open_in_process(pid: int) -> Iterator[None]:
             file.write_text(json.dumps({**json.loads(header), "pid": pid}) + "\n" + rest, "utf-8")
             SessionIndex(store).catch_up()  # it doesn't read what is being written
             locks.enter_context(held(file))
+            with file.open("a", encoding="utf-8") as written:
+                written.write("\n")
         yield
 
 

@@ -37,11 +37,12 @@ from acp_tui.protocol.failures import read_failure
 from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer, Quirks
 from acp_tui.rpc import RequestFailed
 from acp_tui.ui.app.app import AcpTuiApp
+from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.kit.themes import DARK
-from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
@@ -144,7 +145,7 @@ class ScreenApp(AcpTuiApp):
 
     def __init__(self, *, theme: str = DARK.name, clock: Clock | None = None) -> None:
         super().__init__(
-            SessionHub(cast(Any, None)),
+            SessionHub(),
             AgentCommand(AGENT, ("agent",)),
             CWD,
             settings=Settings(appearance=Appearance(theme, reduced_motion=True)),  # pictures must not move
@@ -224,9 +225,9 @@ class Page:
         await settled(self.pilot)
 
     @property
-    def toasts(self) -> Sequence[Notification]:
+    def notices(self) -> Sequence[Notification]:
         """The notices shown to the user."""
-        return tuple(self.pilot.app._notifications)
+        return cast("BaseApp", self.pilot.app).notices.shown
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for a thread's or a process's result."""
@@ -389,7 +390,7 @@ class Page:
 
     @property
     def _said_above(self) -> list[str]:
-        return [f"{toast.title} {toast.message}" for toast in self.toasts] if self.pilot.app.screen.is_modal else []
+        return [notice.message for notice in self.notices] if self.pilot.app.screen.is_modal else []
 
     @property
     def status(self) -> str:

@@ -31,7 +31,7 @@ def recorded(
 ) -> PastSession:
     """A recorded session."""
     name = SessionId(session_id)
-    file = Path(f"/recordings/{session_id}".replace("\0", ""))
+    file = f"/recordings/{session_id}".replace("\0", "")
     whole = RecordedSession(name, agent, (agent,), cwd, title, last_at, last_at, prompts, (file,))
     return PastSession(agent, name, cwd, title, last_at, recorded=whole)
 

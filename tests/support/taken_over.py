@@ -66,7 +66,7 @@ class TakenOver(Page):
     @property
     def said(self) -> str:
         """The last notice's text; empty if there is none yet."""
-        return next((note.message for note in reversed([*self.pilot.app._notifications])), "")
+        return self.notices[-1].message if self.notices else ""
 
 
 @asynccontextmanager

@@ -19,23 +19,12 @@ from anyio.from_thread import start_blocking_portal
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
+from acp_tui.cli.plain import tool_call_text
 from acp_tui.cli.plain.asking import choose, confirm, number_in
-from acp_tui.cli.plain.changes import change_words
+from acp_tui.cli.plain.changes import MAX_MOMENTS, change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.printer import spoken_blocks, step_words
-from acp_tui.cli.plain.tool_call_text import (
-    ACP_TUI,
-    ALL,
-    THOUGHT,
-    TOOL,
-    YOU,
-    command_of,
-    label_of,
-    ours,
-    output_of,
-    result_of,
-)
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
@@ -44,9 +33,8 @@ from acp_tui.client.changes import ChangesError
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import LeftSession, open_elsewhere, past_session, recording_store
+from acp_tui.client.sessions.session_history import LeftSession, open_elsewhere
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import Message, ToolCallEntry
@@ -171,9 +159,7 @@ async def _sessions(chat: Chat, argument: str) -> None:
 
 async def _may_open(chat: Chat, session_id: SessionId) -> bool:
     """Whether the user wants to open this session, where another process has it open."""
-    index = SessionIndex(recording_store(chat.settings.recordings))
-    found = await to_thread.run_sync(index.find, session_id)
-    told = await to_thread.run_sync(open_elsewhere, past_session(found)) if found is not None else ""
+    told = await to_thread.run_sync(open_elsewhere, session_id, chat.agent.command.name)
     return not told or await confirm(chat.console, f"{told} Open it here, too?")
 
 
@@ -240,14 +226,14 @@ async def _show(chat: Chat, argument: str) -> None:
         chat.say(f"there are {len(calls)} tool calls; /show 1 is the last one")
         return
     call = calls[number - 1]
-    text = await to_thread.run_sync(result_of, call, ALL, str(_session(chat).cwd))
+    text = await to_thread.run_sync(tool_call_text.result_of, call, tool_call_text.ALL, str(_session(chat).cwd))
     chat.tell(f"{visible_title(call)}\n{text or '  It has nothing to show.'}")
 
 
 async def _output(chat: Chat, _: str) -> None:
     states = list(_session(chat).conversation.terminals.values())
     if states:
-        chat.tell(await to_thread.run_sync(output_of, states[-1], ALL))
+        chat.tell(await to_thread.run_sync(tool_call_text.output_of, states[-1], tool_call_text.ALL))
     else:
         chat.say("no command was run")
 
@@ -259,12 +245,11 @@ async def _type(chat: Chat, argument: str) -> None:
     if not running:
         chat.say("no command is running")
     elif session.client_tools.type_into(running[0].terminal_id, f"{argument}\r".encode()):
-        chat.say(f"typed into {command_of(running[0])}")
+        chat.say(f"typed into {tool_call_text.command_of(running[0])}")
 
 
 async def _last(chat: Chat, _: str) -> None:
-    text = _session(chat).conversation.last_reply
-    chat.say_theirs(text or "(nothing yet)")
+    chat.say_theirs(_session(chat).conversation.last_reply or "(nothing yet)")
 
 
 async def _copy(chat: Chat, _: str) -> None:
@@ -285,11 +270,13 @@ async def _find(chat: Chat, argument: str) -> None:
     found: list[str] = []
     for entry in _session(chat).conversation.entries:
         if isinstance(entry, Message):
-            speaker = {"user": YOU, "agent": label_of(chat.agent.title)}.get(entry.role, THOUGHT)
+            speaker = {"user": tool_call_text.YOU, "agent": tool_call_text.label_of(chat.agent.title)}.get(
+                entry.role, tool_call_text.THOUGHT
+            )
             blocks = spoken_blocks(entry.text)
             lines = [f"{speaker}: {line.strip()}" for block in blocks for line in block.split("\n")]
         else:
-            lines = [f"{TOOL}{entry.call.shown_title}"] if isinstance(entry, ToolCallEntry) else []
+            lines = [f"{tool_call_text.TOOL}{entry.call.shown_title}"] if isinstance(entry, ToolCallEntry) else []
         found += [line for line in lines if all(word in line.lower() for word in words)]
     more = [f"[{len(found) - MAX_FOUND:,} more above]"] if len(found) > MAX_FOUND else []
     chat.tell("\n".join([*more, *map(make_visible_line, found[-MAX_FOUND:])]) or "Not found.")
@@ -302,7 +289,7 @@ async def _edit(chat: Chat, argument: str) -> None:
     if problem:
         chat.say(problem)
     elif text.strip():
-        chat.tell(make_visible(f"{YOU}: {text.strip()}"))
+        chat.tell(make_visible(f"{tool_call_text.YOU}: {text.strip()}"))
         chat.take(text.strip())
     else:
         chat.say("nothing to send")
@@ -318,18 +305,23 @@ async def _changes(chat: Chat, argument: str) -> None:
     chat.tell("\n".join(rows) or "No file has changed.")
 
 
-async def _undo(chat: Chat, _: str) -> None:
-    """Revert the files that changed since the last prompt, if the user wants that."""
+async def _undo(chat: Chat, argument: str) -> None:
+    """Revert the files that changed in the last turn, or in more of them, if the user wants that."""
     if not _may_leave(chat):
         return
-    reviews = await chat.changes.of_turn()
+    turns = number_in(argument or "1", MAX_MOMENTS)
+    if turns is None:
+        chat.say("name a number of turns: /undo 2 takes back what changed in the last two")
+        return
+    what = "the turn" if turns == 1 else f"the {turns} turns"
+    reviews = await chat.changes.of_turns(turns)
     changes = [review.change for review in reviews if review.change is not None]
     if not changes:
-        chat.say("no file has changed since your last prompt")
+        chat.say(f"no file has changed in {what}; to take back more turns: /undo {turns + 1}")
         return
     files = "this file" if len(changes) == 1 else f"these {len(changes)} files"
     chat.console.say("\n".join(f"  {change_words(change)}" for change in changes))
-    if not await confirm(chat.console, f"Revert {files}? The agent still remembers the turn."):
+    if not await confirm(chat.console, f"Revert {files}? The agent still remembers {what}."):
         return
     for review in reviews:
         try:
@@ -408,7 +400,7 @@ COMMANDS: Final = (
     SlashCommand("find", "list the lines of the conversation that have these words", _find, "WORDS"),
     SlashCommand("edit", "write a prompt in your editor (Ctrl+G, or Ctrl+X Ctrl+E)", _edit, "[TEXT]"),
     SlashCommand("changes", "list the changed files, or show what changed in one", _changes, "[NUMBER]"),
-    SlashCommand("undo", "revert the files that changed since your last prompt", _undo),
+    SlashCommand("undo", "revert the files that changed in the last turn, or in several", _undo, "[NUMBER]"),
     SlashCommand("fork", "go on in a fork of the session", _fork),
     SlashCommand("handover", "go on with another agent, which gets a summary", _hand_over, "AGENT"),
     SlashCommand("restart", "restart the agent and continue", _restart),
@@ -439,11 +431,11 @@ def run_plain(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")
         return ExitCode.USAGE
-    print(f"{ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.", flush=True)
+    print(f"{tool_call_text.ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.", flush=True)
     agreed = command if command.is_host else ready_to_run(command)
     console = Console()
     for note in notes:
-        console.say(f"{ACP_TUI}: {ours(make_visible(note))}")
+        console.say(f"{tool_call_text.ACP_TUI}: {tool_call_text.ours(make_visible(note))}")
     with start_blocking_portal() as portal:
         chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record, prompt, opening)
         status = portal.start_task_soon(chat.run)

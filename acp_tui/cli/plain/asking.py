@@ -12,7 +12,7 @@ import webbrowser
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import anyio
 from anyio import to_thread
@@ -33,6 +33,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.driver import Additions, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub
+from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
@@ -42,11 +43,6 @@ from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, warnings_of
 from acp_tui.conversation.wording import reason_prompt
-
-if TYPE_CHECKING:
-    from acp_tui.client.sessions.agent import Agent
-    from acp_tui.client.sessions.session import Session
-
 
 Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], elicitation.FormValues | None]
 SECRET_WARNING: Final = "Warning: this looks like a secret. The agent gets what you type, and it shows here."

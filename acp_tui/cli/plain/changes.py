@@ -1,8 +1,9 @@
-"""What changed in the folder since the session began or the last prompt was sent, in lines, and how to undo it."""
+"""What changed in the folder since the session began or a prompt was sent, in lines, and how to undo it."""
 
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -18,13 +19,15 @@ log = logging.getLogger(__name__)
 
 LOOK_LIMIT_S: Final = 0.5
 """How long a prompt or a write waits for files to be read."""
+MAX_MOMENTS: Final = 200
 
 
 class FolderChanges:
     def __init__(self, root: Path, *, is_elsewhere: bool = False) -> None:
         """`run` follows the folder, unless that is on another machine."""
         self._tracker = ChangeTracker(root)
-        self._moment: Moment | None = None
+        self._moments: deque[Moment | None] = deque(maxlen=MAX_MOMENTS)
+        """The files at the last prompts, the latest last; None where they weren't read by then."""
         self._failure = "changes aren't listed: the folder is on another machine" if is_elsewhere else ""
 
     async def run(self) -> None:
@@ -38,11 +41,11 @@ class FolderChanges:
 
     async def begin_turn(self) -> None:
         """Remember how the files are now: the agent may change them next."""
-        self._moment = None
+        self._moments.append(None)
         if not self._failure:
             self._tracker.release()
             with anyio.move_on_after(LOOK_LIMIT_S):
-                self._moment = await self._tracker.remember()
+                self._moments[-1] = await self._tracker.remember()
 
     async def look_first(self, paths: Sequence[str]) -> None:
         """Read these files, which are about to be written."""
@@ -56,14 +59,15 @@ class FolderChanges:
         await self._tracker.rescan()
         return sorted(self._tracker.changes.values(), key=lambda change: change.path)
 
-    async def of_turn(self) -> list[Review]:
-        """Return what changed since the last prompt. Raises ChangesError."""
+    async def of_turns(self, count: int) -> list[Review]:
+        """Return what changed in the last turns, so many of them. Raises ChangesError."""
         self._require()
-        if self._moment is None:
-            raise ChangesError("", "no prompt was sent yet, or the files weren't read by then")
+        moment = self._moments[-count] if 0 < count <= len(self._moments) else None
+        if moment is None:
+            raise ChangesError("", "there was no such prompt yet, or the files weren't read by then")
         await self._tracker.rescan()
-        changed = await self._tracker.since(self._moment)
-        return [await self._tracker.review_since(self._moment, path) for path in changed]
+        changed = await self._tracker.since(moment)
+        return [await self._tracker.review_since(moment, path) for path in changed]
 
     def _require(self) -> None:
         if self._failure:

@@ -255,7 +255,8 @@ class Console:
                 pass
         is_typing = True
         while is_typing and not self._interrupts:
-            _forget_typed()
+            with suppress(termios.error):
+                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
             time.sleep(GUARD_S)  # the main thread waits for the user anyway; Ctrl+C wakes it
             is_typing = has_typed(sys.stdin.fileno())
 
@@ -424,11 +425,6 @@ def _takes_end() -> bool:
         if has_typed(fd) and not int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder):
             return not os.read(fd, 1)
     return False
-
-
-def _forget_typed() -> None:
-    with suppress(termios.error):
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 @contextmanager

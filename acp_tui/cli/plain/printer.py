@@ -122,7 +122,6 @@ class ConversationPrinter:
         self._conversation = conversation
         self._outbox = outbox
         self._shown = shown
-        self._limits = tool_call_text.limits_of(shown)
         self._messages: dict[entries.EntryId, _PrintedMessage] = {}
         self._open: entries.EntryId | None = None
         """The message that may continue."""
@@ -203,7 +202,9 @@ class ConversationPrinter:
             case entries.ToolCallEntry():
                 self._tell_call(entry_id, entry)
             case entries.Compaction():
-                self._tell_compaction(entry_id, entry)
+                self._others.add(entry_id)
+                status = make_visible_line(entry.error or entry.status.replace("_", " "))
+                self._say(f"the agent is compacting its context: {status}")
             case entries.Subagent(session_id):
                 self._tell_subagent(self._conversation.subagents[SessionId(session_id)])
             case _ if entry_id not in self._others:
@@ -259,7 +260,7 @@ class ConversationPrinter:
             seen = self._asked.get(call.tool_call_id, ())
             # A copy, because a thread reads it.
             new = replace(call, content=tuple(item for item in call.content if item not in seen))
-            self._outbox.put(lambda: tool_call_text.result_of(new, self._limits, self._cwd))
+            self._outbox.put(lambda: tool_call_text.result_of(new, self._shown, self._cwd))
 
     def note_asked(self, call: tool_calls.ToolCall) -> None:
         """Remember the content of a call that the user was shown, so that it isn't printed again."""
@@ -271,11 +272,6 @@ class ConversationPrinter:
         if self._subagents.get(subagent.session_id) != state and subagent.conversation.title:
             self._subagents[subagent.session_id] = state
             self._say(f"subagent {make_visible_line(subagent.conversation.title)}: {state}")
-
-    def _tell_compaction(self, entry_id: entries.EntryId, entry: entries.Compaction) -> None:
-        self._others.add(entry_id)
-        status = make_visible_line(entry.error or entry.status.replace("_", " "))
-        self._say(f"the agent is compacting its context: {status}")
 
     def _say(self, text: str) -> None:
         self._outbox.put(tool_call_text.ours(text), tool_call_text.ACP_TUI)
@@ -313,7 +309,7 @@ class ConversationPrinter:
         if state.has_exited and is_told and terminal_id not in self._ended:
             self._ended.add(terminal_id)
             # Finished output doesn't change anymore.
-            self._outbox.put(lambda: tool_call_text.output_of(state, self._limits, call))
+            self._outbox.put(lambda: tool_call_text.output_of(state, self._shown, call))
         elif state.is_waiting and terminal_id not in self._waiting:
             self._say(f"waits for input: {tool_call_text.command_of(state)}\n/type TEXT sends it a line")
         if state.is_waiting:
@@ -357,18 +353,14 @@ def _words(entry: entries.Entry) -> str:
         case ClientRemark(text):
             return make_visible_line(text)
         case entries.Question():
-            return _question_words(entry)
+            values = (make_visible_line(f"{each.name}: {each.value}") for each in entry.values)
+            return "\n".join([f"{answer_words(entry)}: {make_visible_line(entry.message)}", *values])
         case entries.OwnCommand(line):
             return f"you run: {make_visible_line(line)}"
         case UnknownUpdate(kind):
             return f"an update acp-tui doesn't know: {make_visible_line(kind)}"
         case _:
             raise AssertionError(f"{entry} is told as it changes")
-
-
-def _question_words(question: entries.Question) -> str:
-    values = (make_visible_line(f"{each.name}: {each.value}") for each in question.values)
-    return "\n".join([f"{answer_words(question)}: {make_visible_line(question.message)}", *values])
 
 
 def _plan_words(plan: Plan, before: Plan | None) -> str:

@@ -17,7 +17,6 @@ from acp_tui.conversation.tool_text import HERE, described, shown_path, subject_
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import command_end
-from acp_tui.values import dataclass
 
 ACP_TUI: Final = "acp-tui"
 YOU: Final = "you"
@@ -34,20 +33,8 @@ MAX_OUTPUT_LINES: Final = 10_000
 """Lines of a command's output. Reading more line by line makes no sense."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrintLimits:
-    """How many lines to print of a tool call's results."""
-
-    diff: int
-    text: int
-    terminal: int
-
-
-ALL: Final = PrintLimits(NO_LIMIT, NO_LIMIT, NO_LIMIT)
-
-
-def limits_of(shown: ConversationSettings) -> PrintLimits:
-    return PrintLimits(shown.diff_lines, shown.text_lines, shown.terminal_lines)
+ALL: Final = ConversationSettings(diff_lines=NO_LIMIT, text_lines=NO_LIMIT, terminal_lines=NO_LIMIT)
+"""The settings to print all of a tool call's results with."""
 
 
 def label_of(title: str) -> str:
@@ -121,23 +108,24 @@ def place_of(call: tool_calls.ToolCall, cwd: str) -> str:
     return f" ({make_visible_path(path)}{line})"
 
 
-def result_of(call: tool_calls.ToolCall, limits: PrintLimits, cwd: str) -> str:
+def result_of(call: tool_calls.ToolCall, shown: ConversationSettings, cwd: str) -> str:
     """Return a call's result without its terminals, which are printed separately. May take a second."""
-    lines = [line for item in call.shown_content for line in _content(item, limits, cwd)]
+    lines = [line for item in call.shown_content for line in _content(item, shown, cwd)]
     if call.status == tool_calls.FAILED and not call.content and call.raw_output is not UNSET:
         output = json.dumps(call.raw_output, ensure_ascii=False, default=str)
-        lines = _limited(make_visible(output).split("\n"), limits.text)
+        lines = _limited(make_visible(output).split("\n"), shown.text_lines)
     return "\n".join(f"{INDENT}{line}" for line in lines)
 
 
-def _content(item: tool_calls.ToolCallContent, limits: PrintLimits, cwd: str) -> Iterator[str]:
+def _content(item: tool_calls.ToolCallContent, shown: ConversationSettings, cwd: str) -> Iterator[str]:
     match item:
         case tool_calls.TextDiff(path, new, old):
-            yield from _limited(spoken_diff(shown_path(path, cwd), old, new, item.parts).split("\n"), limits.diff)
+            told = spoken_diff(shown_path(path, cwd), old, new, item.parts)
+            yield from _limited(told.split("\n"), shown.diff_lines)
         case tool_calls.TerminalContent():
             pass
         case _:
-            yield from _limited(content_text(item).split("\n"), limits.text)
+            yield from _limited(content_text(item).split("\n"), shown.text_lines)
 
 
 _SIGNS: Final = {" ": "same:", "-": "removed:", "+": "added:"}
@@ -178,13 +166,13 @@ def content_text(item: tool_calls.BlockContent | tool_calls.FileChange | tool_ca
     return make_visible("\n".join(filter(None, (said.label, said.text, raw))))
 
 
-def output_of(state: TerminalState, limits: PrintLimits, call: tool_calls.ToolCall | None = None) -> str:
+def output_of(state: TerminalState, shown: ConversationSettings, call: tool_calls.ToolCall | None = None) -> str:
     """Return a command's output, shortened to its end, and how it ended. Takes a while.
 
     `call` is the call that shows it: an agent's own terminal may not report what it runs.
     """
     lines = _printed(state)
-    left_out = max(len(lines) - limits.terminal, 0)
+    left_out = max(len(lines) - shown.terminal_lines, 0)
     name = visible_title(call) if call is not None and state.command is None else command_of(state)
     end = make_visible_line(command_end(state, " after "))
     head = ours(f"{end}: {name}")

@@ -17,8 +17,6 @@ _UNENCRYPTED_SCHEMES: Final = ("ws", "http")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to reach an agent, and the credentials for it."""
-
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     token_command: tuple[str, ...] = ()

@@ -17,14 +17,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, Literal
 
+from acp_tui.client.agents import configured_agents
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import DEMO, AgentCommand, Package
-from acp_tui.client.agents.configured_agents import (
-    ConfiguredAgent,
-    ConfiguredAgents,
-    config_file,
-    read_configured_agents,
-)
 from acp_tui.client.agents.demo_agent import demo_command, with_project
 from acp_tui.client.agents.installed import Installed, Offer, all_installed, read_installed
 from acp_tui.client.agents.registry import (
@@ -42,15 +37,12 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KnownAgent:
-    """An agent that we know by name."""
-
     name: str
     title: str
     description: str
     argv: tuple[str, ...]
     package: str
     registry_id: str
-    """The agent's ID in the agent registry."""
     size_mb: int
     """About how many its package takes with all that it needs, in November 2026."""
     tool: Literal["npm", "uv"] = "npm"
@@ -95,6 +87,7 @@ _RUNNERS: Final = {
 _MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 """Machine names that the registry spells differently from some systems."""
 _NEAREST: Final = 3
+_ABOUT_DEMO: Final = "A scripted agent to try acp-tui with: no model, no network, and your files stay untouched"
 
 
 class EntrySource(Enum):
@@ -107,15 +100,12 @@ class EntrySource(Enum):
 
     @property
     def shown(self) -> str:
-        return _SOURCES[self]
-
-
-_SOURCES: Final = {
-    EntrySource.USER: "your agents.toml",
-    EntrySource.KNOWN: "known to acp-tui",
-    EntrySource.REGISTRY: "the agent registry",
-    EntrySource.DEMO: "comes with acp-tui",
-}
+        return {
+            "user": "your agents.toml",
+            "known": "known to acp-tui",
+            "registry": "the agent registry",
+            "demo": "comes with acp-tui",
+        }[self.value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +166,7 @@ def this_platform() -> str:
 class CatalogueSources:
     """What a catalogue is made from: this user's files and this machine."""
 
-    agents_file: Path = field(default_factory=config_file)
+    agents_file: Path = field(default_factory=configured_agents.config_file)
     registry_file: Path = field(default_factory=registry_file)
     recent_file: Path = field(default_factory=recent_file)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -190,7 +180,7 @@ class CatalogueSources:
 def read_catalogue(place: CatalogueSources | None = None) -> Catalogue:
     """All agents. Blocks while it looks up dozens of programs on PATH."""
     place = place or CatalogueSources()
-    user = read_configured_agents(place.agents_file, place.environ)
+    user = configured_agents.read_configured_agents(place.agents_file, place.environ)
     cached = cached_registry(place.registry_file)
     listed = _all(user, cached, place)
     recent = recent_agents(place.recent_file)
@@ -211,7 +201,7 @@ def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
     if "://" in name:
         return ListedAgent(command_at(name), EntrySource.USER, name)
     place = place or CatalogueSources()
-    user = read_configured_agents(place.agents_file, place.environ)
+    user = configured_agents.read_configured_agents(place.agents_file, place.environ)
     for concerned in ("", name):
         if concerned in user.problems:
             raise user.problems[concerned]
@@ -227,6 +217,17 @@ def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
     if found is None:
         raise _unknown(name, listed, place.agents_file)
     return found
+
+
+def recorded_agent(name: str, argv: tuple[str, ...], cwd: Path) -> AgentCommand:
+    """The agent of that name; if there is none, what a recording says of it. Blocks. Raises ClientError."""
+    try:
+        listed = find_agent(name)
+    except AgentNotFound:
+        if not argv:
+            raise
+        return AgentCommand(name, argv, recorded_in=cwd)
+    return listed.ready()
 
 
 def command_at(url: str) -> AgentCommand:
@@ -250,11 +251,14 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     )
 
 
-def _all(user: ConfiguredAgents, cached: CachedRegistry | None, place: CatalogueSources) -> tuple[ListedAgent, ...]:
+def _all(
+    user: configured_agents.ConfiguredAgents, cached: CachedRegistry | None, place: CatalogueSources
+) -> tuple[ListedAgent, ...]:
     """One agent per name. A name in the user's file hides all others, even if its entry is invalid."""
     entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
     of_user = [_of_user(agent, place) for agent in user.agents.values()]
-    others = [_demo(), *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values())]
+    others = [ListedAgent(demo_command(), EntrySource.DEMO, "Demo", _ABOUT_DEMO)]
+    others += (_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values())
     taken = {*KNOWN_AGENTS, DEMO, *(known.registry_id for known in KNOWN_AGENTS.values())}
     others += (_of_registry(entry, place) for entry in entries.values() if entry.agent_id not in taken)
     taken.update(entries)
@@ -277,12 +281,7 @@ def _in_order(listed: Iterable[ListedAgent], recent: tuple[str, ...]) -> tuple[L
 # Each kind of agent
 
 
-def _demo() -> ListedAgent:
-    about = "A scripted agent to try acp-tui with: no model, no network, and your files stay untouched"
-    return ListedAgent(demo_command(), EntrySource.DEMO, "Demo", about)
-
-
-def _of_user(agent: ConfiguredAgent, place: CatalogueSources) -> ListedAgent:
+def _of_user(agent: configured_agents.ConfiguredAgent, place: CatalogueSources) -> ListedAgent:
     command = agent.command
     programs = [words[0] for words in (*command.proxies, *(() if command.address is not None else (command.argv,)))]
     missing = next((program for program in programs if not place.has(program, command.env)), None)
@@ -303,7 +302,8 @@ def _of_known(known: KnownAgent, entry: RegistryEntry | None, place: CatalogueSo
         if not listed.obstacle:
             command = replace(listed.command, name=known.name)
             return replace(listed, command=command, title=known.title, description=known.description, offer=offer)
-    return replace(on_path, obstacle=_missing(known.argv[0]), remedy=known.install_hint, offer=offer)
+    obstacle = _missing(known.argv[0]) + (f", nor is {known.tool}" if offer is None else "")
+    return replace(on_path, obstacle=obstacle, remedy=known.install_hint, offer=offer)
 
 
 def _ours(kept: Installed, listed: ListedAgent | None = None) -> ListedAgent:
@@ -354,14 +354,7 @@ def _as_program(entry: RegistryEntry, archive: Archive, place: CatalogueSources)
     if place.has(archive.program):
         return listed
     offer = Offer(
-        entry.agent_id,
-        "",
-        archive.url,
-        archive.path,
-        archive.args,
-        archive.env,
-        entry.version,
-        sha256=archive.sha256,
+        entry.agent_id, "", archive.url, archive.path, archive.args, archive.env, entry.version, sha256=archive.sha256
     )
     if (kept := read_installed(entry.agent_id)) is not None:
         return _ours(kept, replace(listed, offer=offer))

@@ -107,11 +107,7 @@ def _identity(agreement: Mapping[str, Any]) -> str:
 
 @asynccontextmanager
 async def open_chain(
-    command: AgentCommand,
-    on_stderr: Callable[[bytes], None],
-    folder: Path | None,
-    sandboxes: Sandboxes,
-    tap: HopTap,
+    command: AgentCommand, on_stderr: Callable[[bytes], None], folder: Path | None, sandboxes: Sandboxes, tap: HopTap
 ) -> AsyncIterator[Chain]:
     """Connect to the agent through its proxies until the block ends; all of them are certain to end.
 

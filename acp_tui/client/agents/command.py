@@ -120,6 +120,8 @@ class AgentCommand:
     """What to do if the command isn't found."""
     package: Package | None = None
     """What the user has to agree to before it runs; None if nothing, or already agreed."""
+    recorded_in: Path | None = None
+    """The folder where a recording says that it ran, if the user has yet to agree to that; otherwise None."""
     runner: str = ""
     """`npx` or `uvx` if the agent registry says that it fetches and runs the agent."""
     is_listed: bool = False
@@ -162,7 +164,6 @@ class AgentCommand:
 
     @property
     def proxy_commands(self) -> tuple[AgentCommand, ...]:
-        """Its proxies, each to be started as the agent is."""
         return tuple(
             AgentCommand(f"proxy {number} ({PurePath(words[0]).name})", words, self.env, sandbox=self.sandbox)
             for number, words in enumerate(self.proxies, 1)

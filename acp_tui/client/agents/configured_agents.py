@@ -17,7 +17,7 @@ from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand, behind
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand, expand_path, is_strings, read_toml
-from acp_tui.client.settings.wording import near, shown_name
+from acp_tui.client.settings.wording import shown_name, unknown_keys
 from acp_tui.values import dataclass
 
 EXAMPLE: Final = """\
@@ -31,7 +31,6 @@ _SHARED: Final = ("files", "mcp", "protocol", "proxies", *_PROMPT, "description"
 _KEYS: Final = ("command", "env", "wrapper", "runs", "sandbox", *_SHARED)
 _URL_KEYS: Final = ("url", "headers", "token_command", "insecure", "cwd", *_SHARED)
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-"""A valid name of an HTTP header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +71,12 @@ def read_configured_agents(file: Path, environ: Mapping[str, str]) -> Configured
     warnings: list[str] = []
     for name, entry in table.items():
         key = f"{file}: agents.{shown_name(name)}"
-        unknown = _unknown_keys(entry, key)
+        is_table = isinstance(entry, dict)
+        unknown = [*unknown_keys(entry, _URL_KEYS if "url" in entry else _KEYS, f"{key}.")] if is_table else []
         try:
-            agents[name] = _read_agent(name, _table(entry, key), key, environ)
+            if not is_table:
+                raise _wrong(key, "a table")
+            agents[name] = _read_agent(name, entry, key, environ)
             warnings += unknown
         except SettingsError as error:
             problems[name] = SettingsError("; ".join((str(error), *unknown)), hint=error.hint)
@@ -90,7 +92,7 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         (),
         is_listed=True,
         shares_files=_one_of(entry, "files", ("shared",), key) == "shared",
-        mcp_servers=_strings(entry["mcp"], f"{key}.mcp") if "mcp" in entry else None,
+        mcp_servers=_server_names(entry, key),
         protocol=_protocol(entry, key),
         proxies=_proxies(entry, key, environ),
         system_prompt=_system_prompt(entry, key, environ),
@@ -126,7 +128,9 @@ def _at_address(
     url, cwd = _text(entry, "url", key), _text(entry, "cwd", key)
     if cwd and not cwd.startswith("/"):
         raise _wrong(f"{key}.cwd", "an absolute path of the other machine")
-    headers, is_insecure = _headers(entry, key, environ), _switch(entry, "insecure", key)
+    headers, is_insecure = _headers(entry, key, environ), entry.get("insecure", False)
+    if not isinstance(is_insecure, bool):
+        raise _wrong(f"{key}.insecure", "true or false")
     token_command = _expanded(entry, "token_command", key, environ) if "token_command" in entry else ()
     try:
         address = read_address(url, headers, token_command, is_insecure=is_insecure)
@@ -145,19 +149,6 @@ def _headers(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) 
     if "token_command" in entry and any(name.lower() == "authorization" for name in headers):
         raise SettingsError(f"{key} sets the token twice: token_command and the header Authorization")
     return headers
-
-
-def _switch(entry: Mapping[str, object], name: str, key: str) -> bool:
-    value = entry.get(name, False)
-    if not isinstance(value, bool):
-        raise _wrong(f"{key}.{name}", "true or false")
-    return value
-
-
-def _table(entry: object, key: str) -> Mapping[str, object]:
-    if not isinstance(entry, dict):
-        raise _wrong(key, "a table")
-    return entry
 
 
 def _expanded(
@@ -245,26 +236,11 @@ def _text(entry: Mapping[str, object], name: str, key: str) -> str:
     return value
 
 
-def _strings(value: object, key: str) -> tuple[str, ...]:
-    if not is_strings(value):
-        raise _wrong(key, "a list of strings")
-    return tuple(value)
-
-
-def _unknown_keys(entry: object, key: str) -> list[str]:
-    if not isinstance(entry, dict):
-        return []
-    known = _URL_KEYS if "url" in entry else _KEYS
-    return [
-        f"{key}.{shown_name(name)} is unknown and ignored; {_advice(name, known)}"
-        for name in entry
-        if name not in known
-    ]
-
-
-def _advice(name: str, known: Sequence[str]) -> str:
-    meant = near(name, known)
-    return f"did you mean {meant}?" if meant else f"known: {', '.join(known)}"
+def _server_names(entry: Mapping[str, object], key: str) -> tuple[str, ...] | None:
+    names = entry.get("mcp", [])
+    if not is_strings(names):
+        raise _wrong(f"{key}.mcp", "a list of strings")
+    return tuple(names) if "mcp" in entry else None
 
 
 def _wrong(key: str, expected: str) -> SettingsError:

@@ -100,8 +100,6 @@ def terms_of(offer: Offer) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """An agent that acp-tui has installed."""
-
     name: str
     version: str
     source: str

@@ -14,7 +14,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeAlias
@@ -104,11 +104,10 @@ async def install(offer: Offer, tell: Tell = lambda _: None) -> Installed:
                 sha256 = await _fill(offer, tell)
                 if not os.access(offer.path, os.X_OK):
                     raise _Failed(f"{offer.source} {offer.version} has no program {offer.program}")
-                made = Installed(
-                    offer.name, offer.version, offer.source, (str(offer.path), *offer.args), offer.env, sha256
-                )
-                record = {"version": made.version, "source": made.source, "argv": made.argv, "env": made.env}
-                await to_thread.run_sync(write_json_state, record_of(made.name), {**record, "sha256": sha256})
+                argv = (str(offer.path), *offer.args)
+                made = Installed(offer.name, offer.version, offer.source, argv, offer.env, sha256)
+                record = {name: value for name, value in asdict(made).items() if name != "name"}
+                await to_thread.run_sync(write_json_state, record_of(made.name), record)
             except BaseException:
                 with anyio.CancelScope(shield=True):
                     await to_thread.run_sync(_keep_only, place, "" if before is None else before.version)

@@ -53,8 +53,6 @@ EXIT_GRACE_S: Final = 0.5
 
 
 class _Call:
-    """A request that the server has to answer."""
-
     def __init__(self, request_id: str | None = None, params: Mapping[str, Any] | None = None) -> None:
         self.request_id = request_id
         """As the agent knows it; None for our own."""
@@ -216,7 +214,8 @@ class LentServer:
             del self._calls[sent]
         if call.outcome is None:
             raise RequestFailed(FAILED, f"{self._command.name} {self._lost or 'gave no valid answer'}")
-        return _renamed_in(call.outcome, request_id)
+        result = call.outcome.get("result")
+        return {"result": _renamed(result, request_id)} if isinstance(result, dict) else call.outcome
 
     def _require(self, request_id: str) -> None:
         if self._lost:
@@ -299,11 +298,6 @@ def _renamed(value: dict[str, Any], request_id: str) -> dict[str, Any]:
     """What a server says of a subscription, whose ID is that of its request, as the agent knows it."""
     meta = _meta_of(value)
     return {**value, "_meta": {**meta, SUBSCRIPTION: request_id}} if SUBSCRIPTION in meta else value
-
-
-def _renamed_in(outcome: dict[str, Any], request_id: str) -> dict[str, Any]:
-    result = outcome.get("result")
-    return {"result": _renamed(result, request_id)} if isinstance(result, dict) else outcome
 
 
 def _is_error(error: object) -> bool:

@@ -84,8 +84,6 @@ class _Pipe:
 
 
 class _Output(_Pipe, ByteReceiveStream):
-    """What the process writes."""
-
     async def receive(self, max_bytes: int = 65536) -> bytes:
         await checkpoint()  # a flood of output must not block the event loop
         while True:
@@ -100,8 +98,6 @@ class _Output(_Pipe, ByteReceiveStream):
 
 
 class _Input(_Pipe, ByteSendStream):
-    """What the process reads."""
-
     async def send(self, item: bytes) -> None:
         await checkpoint()
         left = memoryview(item)

@@ -227,8 +227,6 @@ class RegistryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The valid part of the index."""
-
     entries: tuple[RegistryEntry, ...] = ()
     problems: tuple[str, ...] = ()
     """What was left out, one sentence each."""
@@ -246,7 +244,8 @@ def read_registry(text: str | bytes) -> Registry:
     entries: dict[str, RegistryEntry] = {}
     problems: list[str] = []
     for at, item in enumerate(agents[:MAX_ENTRIES]):
-        name = _called(item, at)
+        agent_id = item.get("id") if isinstance(item, dict) else None
+        name = agent_id if isinstance(agent_id, str) and _ID.fullmatch(agent_id) else f"agent {at + 1}"
         try:
             entry, notes = _entry(_table(item, "it"))
         except ValueError as error:
@@ -257,11 +256,6 @@ def read_registry(text: str | bytes) -> Registry:
             problems.append(f"{name}: listed twice; the first one is used")
         entries.setdefault(entry.agent_id, entry)
     return Registry(tuple(entries.values()), tuple(problems))
-
-
-def _called(item: object, at: int) -> str:
-    agent_id = item.get("id") if isinstance(item, dict) else None
-    return agent_id if isinstance(agent_id, str) and _ID.fullmatch(agent_id) else f"agent {at + 1}"
 
 
 def _entry(item: Mapping[str, object]) -> tuple[RegistryEntry, list[str]]:

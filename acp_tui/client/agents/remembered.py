@@ -1,13 +1,18 @@
 """What acp-tui remembers about agents: which were used last, and what the user has agreed to run. Asks nothing.
 
 Running a package means downloading and running third-party code (R-REG-8). Consent is for one package in one version,
-run by one exact command and environment. If any of them changes, the user is asked again.
+run by one exact command and environment. A recording may be from anyone: consent to the command in one is for one
+folder, sandbox, and environment, and for the program that PATH leads to. If any of them changes, the user is asked
+again.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -46,14 +51,12 @@ def recent_file() -> Path:
 
 
 def recent_agents(file: Path) -> tuple[str, ...]:
-    """The names, last used first."""
     content = read_json_state(file)
     names = content if isinstance(content, list) else []
     return tuple(name for name in names if isinstance(name, str))[:MAX_RECENT]
 
 
 def note_used(name: str, file: Path) -> None:
-    """Put this name first."""
     names = [name, *(other for other in recent_agents(file) if other != name)]
     with suppress(OSError):
         write_json_state(file, names[:MAX_RECENT])
@@ -78,12 +81,14 @@ _Consents: TypeAlias = dict[str, dict[str, str]]
 
 
 def consent_file() -> Path:
-    return state_folder() / "agreed-packages.json"
+    return state_folder() / "agreed-commands.json"
 
 
 def is_agreed(command: AgentCommand, file: Path) -> bool:
     """Whether it may run without asking."""
-    return command.package is None or _digest(command) in _read(file).get(command.name, {})
+    if command.package is None and command.recorded_in is None:
+        return True
+    return _digest(command) in _read(file).get(command.name, {})
 
 
 def agree(command: AgentCommand, file: Path) -> None:
@@ -100,23 +105,40 @@ def agree(command: AgentCommand, file: Path) -> None:
         ) from error
 
 
+def note_run(command: AgentCommand, cwd: Path, sandbox: str, file: Path) -> None:
+    """Note that a command runs, so that the user isn't asked about it when a recording of it is continued.
+
+    `sandbox` is the name of what it runs in. A listed agent is found by its name, and an address runs nothing here.
+    """
+    if not (command.is_listed or command.address is not None):
+        ran = replace(command, recorded_in=cwd, sandbox=sandbox)
+        with suppress(SettingsError):
+            if not is_agreed(ran, file):
+                agree(ran, file)
+
+
 def what_runs(command: AgentCommand) -> tuple[str, ...]:
-    """Everything the user agrees to, one line each. The text is untrusted."""
-    package = command.package
-    assert package is not None
-    if package.runner:
+    """What the user is asked, and everything they agree to, one line each. The text is untrusted."""
+    package, question = command.package, f"Run {command.name} for the first time?"
+    if package is None:
+        question = "Run this command to continue the session?"
+        what = f"Its recording names the command. It would run in {command.recorded_in}, as you,"
+    elif package.runner:
         what = f"{package.runner} downloads {package.spec} (version {package.version}) and runs it as you,"
     else:
         what = f"your program {package.spec} runs as you, the way the agent registry says,"
     env = (f"with {name}={value}" for name, value in command.env.items())
-    return (f"{what} with all your permissions.", command.line, *env)
+    return (question, f"{what} with all your permissions.", command.line, *env)
 
 
 def _digest(command: AgentCommand) -> str:
     package = command.package
     version = package.version if package is not None else ""
-    exact = json.dumps([command.name, version, command.argv, sorted(command.env.items())])
-    return sha256(exact.encode("utf-8", "surrogatepass")).hexdigest()
+    facts: list[object] = [command.name, version, command.argv, sorted(command.env.items())]
+    if command.recorded_in is not None:
+        search = {**os.environ, **command.env}.get("PATH")
+        facts += [str(command.recorded_in), command.sandbox, shutil.which(command.argv[0], path=search)]
+    return sha256(json.dumps(facts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _read(file: Path) -> _Consents:

@@ -86,7 +86,6 @@ def proxy_refusal(proxy: str, said: str) -> Ended:
 
 
 def _shown(proxy: str) -> str:
-    """The proxy without its secrets."""
     return urlsplit(proxy).netloc.rpartition("@")[2] or "of the environment"
 
 

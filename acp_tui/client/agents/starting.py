@@ -126,7 +126,6 @@ class Started:
 
 
 def started_early(command: AgentCommand, folder: Path | None, plan: SandboxPlan | None) -> Started | None:
-    """The agent that `start_early` started; None if it hasn't."""
     for early in _early:
         if early[:3] == (command, folder, plan):
             _early.remove(early)

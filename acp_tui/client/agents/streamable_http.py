@@ -303,8 +303,9 @@ class HttpStream(remote_errors.RemoteStream):
             return False
         if key in self._beginning:
             self._beginning.remove(key)
-            new = _session_in(message.get("result"))
-            if new and new not in self._streams and _is_name(new):
+            result = message.get("result")
+            new = result.get("sessionId") if isinstance(result, dict) else None
+            if isinstance(new, str) and new and new not in self._streams and _is_name(new):
                 self._tasks.start_soon(self._open, new)
         loaded = self._loading.pop(key, "")
         if loaded and loaded != session_id:
@@ -330,13 +331,7 @@ def _read(line: bytes) -> Any:
 
 
 def _is_name(given: str) -> bool:
-    """Whether it's allowed in a header."""
     return given.isascii() and (given.isprintable() or not given) and len(given) <= MAX_NAME
-
-
-def _session_in(result: Any) -> str:
-    found = result.get("sessionId") if isinstance(result, dict) else None
-    return found if isinstance(found, str) else ""
 
 
 def _cause_of(error: BaseException) -> OSError | None:
@@ -357,8 +352,6 @@ def _is_cut(error: httpx.RemoteProtocolError) -> bool:
 
 
 class _Events:
-    """Extracts the messages from an event stream."""
-
     def __init__(self) -> None:
         self._lines = FrameSplitter(DEFAULT_MAX_FRAME_BYTES)
         self._parts: list[bytes] = []

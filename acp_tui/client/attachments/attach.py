@@ -14,7 +14,6 @@ from acp_tui.values import dataclass
 _OPENING: Final = "([{<\"'“‘„«「『（【《"
 _CLOSING: Final = ".,;:!?)]}>'\"”’»」』）】》…。，、；：！？"
 MAX_NESTED: Final = 10
-"""Mentions inside mentions."""
 _MAX_KEPT_CLOSING: Final = 8  # in a name; "@x......" must not cause a disk access for each dot
 
 # Code comes first, so that it includes the mentions in it. An unclosed fence continues to the end. A backtick without a
@@ -37,9 +36,7 @@ class Mention:
     """A place in a text that names a file, or seems to."""
 
     start: int
-    """Index of the `@`."""
     stop: int
-    """Index after its last character."""
     path_text: str
     """As written, without quotes and lines."""
     first_line: int | None = None
@@ -151,7 +148,9 @@ def _looks_like_a_file(path_text: str) -> bool:
 
 def _existing(path_text: str, cwd: Path) -> Path | None:
     try:
-        path = cwd / Path(path_text).expanduser() if _is_in_home(path_text) else cwd / path_text
+        # Only the user's own home, because looking up another user's may query a server.
+        is_in_home = path_text == "~" or path_text.startswith("~/")
+        path = cwd / Path(path_text).expanduser() if is_in_home else cwd / path_text
         path.stat()
         # Readers of a URI may remove `..` textually, which is incorrect after a symbolic link.
         return path.resolve() if ".." in path.parts else path
@@ -159,11 +158,6 @@ def _existing(path_text: str, cwd: Path) -> Path | None:
         return path  # it exists or may exist; reading it reports any problem
     except (OSError, ValueError, RuntimeError):  # no such file, an impossible name, or no home
         return None
-
-
-def _is_in_home(path_text: str) -> bool:
-    """Only the user's own home, because looking up another user's may query a server."""
-    return path_text == "~" or path_text.startswith("~/")
 
 
 def _lines(mention: Mention) -> MentionedLines | None:

@@ -79,7 +79,9 @@ class Baseline:
             return True
         directory = path.rpartition("/")[0]
         if status is None:
-            return self.is_listing_settled(self._nearest(directory))
+            while directory and self.tree.status(directory) is None:
+                directory = directory.rpartition("/")[0]
+            return self.is_listing_settled(directory)
         return status.st_ctime_ns < self._released_ns and not self._may_have_moved(directory)
 
     def is_listing_settled(self, directory: str) -> bool:
@@ -88,12 +90,6 @@ class Baseline:
         if self._released_ns is None or found is None:
             return self._released_ns is None
         return found.st_mtime_ns < self._released_ns and not self._may_have_moved(directory)
-
-    def _nearest(self, directory: str) -> str:
-        """The directory, or the nearest one above it that exists."""
-        while directory and self.tree.status(directory) is None:
-            directory = directory.rpartition("/")[0]
-        return directory
 
     def _may_have_moved(self, directory: str) -> bool:
         """Whether another directory may be here now, whose files have kept their times.
@@ -164,7 +160,8 @@ class Baseline:
         mark = signature(status)
         if tracked is not None and tracked.is_still(status) and status.st_size == tracked.size:
             return Entry(status.st_mode, status.st_size, mark if is_old else 0, IN_INDEX)
-        if tracked is None and self._has_no_room(status):
+        has_no_room = stat.S_ISREG(status.st_mode) and self.copies.room < status.st_size <= self.limits.max_file_bytes
+        if tracked is None and has_no_room:
             return Entry(status.st_mode, status.st_size, mark, _NO_ROOM)
         state = self.tree.read(path, self.limits.max_file_bytes)
         if state is None:
@@ -173,15 +170,11 @@ class Baseline:
         trusted = is_old or isinstance(source, str)  # there's no other evidence
         return Entry(state.mode, state.size, mark if trusted else 0, source)
 
-    def _has_no_room(self, status: os.stat_result) -> bool:
-        return stat.S_ISREG(status.st_mode) and self.copies.room < status.st_size <= self.limits.max_file_bytes
-
     def note_mode(self, tracked: IndexEntry, status: os.stat_result) -> bool:
         """Whether an unchanged file has the usual permissions, so that it needs no entry."""
         return self._modes.setdefault(tracked.mode, status.st_mode) == status.st_mode and status.st_size == tracked.size
 
     def keep(self, state: FileState | None, mark: int) -> Entry:
-        """Keep the state of a file, with its current signature."""
         return NOTHING if state is None else Entry(state.mode, state.size, mark, self._copied(state))
 
     def close(self) -> None:
@@ -250,7 +243,7 @@ class Baseline:
 
     async def states(self, paths: Iterable[str]) -> dict[str, FileState | None]:
         """The states at these paths; None if nothing existed there."""
-        entries = await to_thread.run_sync(self._entries_at, paths, abandon_on_cancel=True)
+        entries = await to_thread.run_sync(lambda: {path: self.entry(path) for path in paths}, abandon_on_cancel=True)
         states = await to_thread.run_sync(self._kept, entries, abandon_on_cancel=True)
         wanted: dict[str, dict[str, Entry]] = {}
         for path, entry in entries.items():
@@ -261,9 +254,6 @@ class Baseline:
             assert git is not None
             states |= await _from_git(git, group)
         return states
-
-    def _entries_at(self, paths: Iterable[str]) -> dict[str, Entry | None]:
-        return {path: self.entry(path) for path in paths}
 
     def _doubt_about(self, path: str) -> str:
         """Why a path without an entry may have existed; "" if it didn't."""
@@ -390,7 +380,6 @@ class Areas:
         return any(git is not None and git.is_writing() for git in self.gits.values())
 
     def area_of(self, path: str) -> str:
-        """The innermost part that a path belongs to."""
         while path and path not in self.gits:
             path = path.rpartition("/")[0]
         return path

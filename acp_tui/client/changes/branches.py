@@ -5,15 +5,15 @@ They are what git wrote, and as in a commit from before the session.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from anyio import to_thread
 
 from acp_tui.client.changes.baseline import Baseline, Checkout, below
 from acp_tui.client.changes.git import Git
-from acp_tui.client.changes.git_index import GitIndex, paired
+from acp_tui.client.changes.git_index import is_before, paired
 from acp_tui.client.changes.pace import Pace
 from acp_tui.client.changes.tree import join
 from acp_tui.client.safe_git import branch_of
@@ -31,8 +31,9 @@ async def worth_comparing(baseline: Baseline, area: str, git: Git, found: set[st
     own = {path for path in found if areas.area_of(path) == area and baseline.is_left_to_git(path)}
     index = await git.open_index()
     committed = await git.listed_before(baseline.began_ns)
-    checkout = await to_thread.run_sync(_checkout, index, committed, pace, abandon_on_cancel=True)
-    same, brought = await to_thread.run_sync(_split, baseline, area, checkout, own, pace, abandon_on_cancel=True)
+    checkout = Checkout(index)
+    split = partial(_split, baseline, area, checkout, committed, own, pace)
+    same, brought = await to_thread.run_sync(split, abandon_on_cancel=True)
     if len(brought) <= MANY:
         index.close()
         return found - same
@@ -45,41 +46,44 @@ async def worth_comparing(baseline: Baseline, area: str, git: Git, found: set[st
     return found - same - brought
 
 
-def _checkout(index: GitIndex, committed: Iterable[tuple[str, bytes]], pace: Pace) -> Checkout:
-    """An index, and where it differs from what was committed. Both are in the same order."""
-    checkout = Checkout(index)
-    rest = iter(committed)
-    path, blob = next(rest, ("", b""))
-    for entry in pace.spread(index.entries()):
-        while path and os.fsencode(path) < os.fsencode(entry.path):
-            checkout.others.add(path)
-            path, blob = next(rest, ("", b""))
-        if path != entry.path or blob != entry.blob:
-            checkout.others.add(entry.path)
-        if path == entry.path:
-            path, blob = next(rest, ("", b""))
-    checkout.others.update(left for left, _ in ((path, blob), *rest) if left)
-    return checkout
+def _split(
+    baseline: Baseline,
+    area: str,
+    checkout: Checkout,
+    committed: Iterable[tuple[str, bytes]],
+    found: set[str],
+    pace: Pace,
+) -> tuple[set[str], set[str]]:
+    """The files that are as at the start after all, and those that came with the commit.
 
-
-def _split(baseline: Baseline, area: str, checkout: Checkout, found: set[str], pace: Pace) -> tuple[set[str], set[str]]:
-    """The files that are as at the start after all, and those that came with the commit."""
+    Notes in the checkout where its index differs from what was committed. Both are in the same order.
+    """
     is_known = area in baseline.areas.examined
     same: set[str] = set()
     brought: set[str] = set()
+    rest = iter(committed)
+    path, blob = next(rest, ("", b""))
     for known, entry in pace.spread(paired(baseline.areas.indexes[area], checkout.index)):
-        path = join(area, entry.path)
-        if path not in found:
+        while path and is_before(path, entry.path):
+            checkout.others.add(path)
+            path, blob = next(rest, ("", b""))
+        if is_other := (path, blob) != (entry.path, entry.blob):
+            checkout.others.add(entry.path)
+        if path == entry.path:
+            path, blob = next(rest, ("", b""))
+        file = join(area, entry.path)
+        if file not in found:
             continue
-        found.discard(path)
-        status = baseline.tree.status(path)
-        if status is None or not baseline.is_as_written(path, status, entry):
+        found.discard(file)
+        status = baseline.tree.status(file)
+        if status is None or not baseline.is_as_written(file, status, entry):
             continue
         is_same = known is not None and (known.mode, known.blob, known.size) == (entry.mode, entry.blob, entry.size)
         if is_known and is_same and baseline.note_mode(entry, status):
-            same.add(path)
-        elif entry.path not in checkout.others:
-            brought.add(path)
+            same.add(file)
+        elif not is_other:
+            brought.add(file)
+    checkout.others.update(left for left, _ in ((path, blob), *rest) if left)
     gone = (path for path in pace.spread(found) if below(area, path) not in checkout.others)
     brought.update(path for path in gone if baseline.tree.status(path) is None)
     return same, brought

@@ -13,9 +13,9 @@ from typing import Final, Self
 
 from anyio import to_thread
 
-from acp_tui.client.changes.git_index import GitIndex
+from acp_tui.client.changes.git_index import LEADS_OUT, GitIndex
 from acp_tui.client.files import read_regular
-from acp_tui.client.safe_git import GitFailed, GitResult, ask_git
+from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.values import dataclass
 
 MAX_PATH_ARGUMENTS: Final = 500
@@ -73,11 +73,9 @@ class Git:
 
     @property
     def is_top(self) -> bool:
-        """Whether it's the top of the repository."""
         return not self.prefix
 
     async def open_index(self) -> GitIndex:
-        """The index in its current state."""
         index = await to_thread.run_sync(GitIndex, self.index_file, self.prefix, self.id_bytes)
         if index.is_missing and await self._run("ls-files", "-z", "--cached"):
             raise GitFailed("git has an index that acp-tui can't read")
@@ -127,7 +125,6 @@ class Git:
         return await to_thread.run_sync(_parse_attributes, answer)
 
     async def blobs(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The blobs that exist, as they are stored."""
         question = b"".join(blob.hex().encode() + b"\n" for blob in ids)
         answer = await self._run("cat-file", "--batch", question=question)
         return dict(_parse_objects(answer, b"blob"))
@@ -162,7 +159,8 @@ class Git:
         if answer.is_cut:
             raise GitFailed(f"git {command} printed too much")
         if answer.code not in ok:
-            raise _failure(command, answer)
+            kind = _NoRepository if "not a git repository" in answer.complaint else GitFailed
+            raise kind(f"git {command}: {answer.complaint or f'exit code {answer.code}'}")
         return answer.output
 
 
@@ -176,21 +174,10 @@ class _NoRepository(GitFailed):
     pass
 
 
-def _failure(command: str, answer: GitResult) -> GitFailed:
-    kind = _NoRepository if "not a git repository" in answer.complaint else GitFailed
-    return kind(f"git {command}: {answer.complaint or f'exit code {answer.code}'}")
-
-
 def _paths(listed: bytes) -> list[str]:
-    return [path for each in listed.split(b"\0") if each and _stays_below(path := os.fsdecode(each))]
-
-
-_LEADS_OUT: Final = frozenset({"", ".", ".."})
-
-
-def _stays_below(path: str) -> bool:
-    """Whether a path leads down. An index can contain any text, such as `../file` and `/etc/file`."""
-    return _LEADS_OUT.isdisjoint(path.removesuffix("/").split("/"))
+    """Those that lead down. An index can contain any text, such as `../file` and `/etc/file`."""
+    paths = map(os.fsdecode, filter(None, listed.split(b"\0")))
+    return [path for path in paths if LEADS_OUT.isdisjoint(path.removesuffix("/").split("/"))]
 
 
 def _as_pattern(path: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import struct
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
@@ -30,7 +30,7 @@ _EXTENDED: Final = 0x4000
 _STAGE: Final = 0x3000
 _SKIPPED: Final = 0x4000
 _INTENDED: Final = 0x2000
-_LEADS_OUT: Final = frozenset({"", ".", ".."})
+LEADS_OUT: Final = frozenset({"", ".", ".."})
 _NS: Final = 1_000_000_000
 
 
@@ -53,7 +53,6 @@ class IndexEntry(NamedTuple):
 
     @property
     def is_repository(self) -> bool:
-        """Whether it's a submodule."""
         return self.mode == 0o160000
 
     def is_still(self, status: os.stat_result) -> bool:
@@ -83,7 +82,7 @@ class GitIndex:
         self._prefix = os.fsencode(prefix)
         self._id_bytes = id_bytes
         self._one_at_a_time = Lock()
-        self._version = self._count = self._size = 0
+        self._version = self.count = self._size = 0
         self.written_ns = 0
         """When git wrote it."""
         self._fd = -1
@@ -91,7 +90,7 @@ class GitIndex:
         if self._fd >= 0:
             status = os.fstat(self._fd)
             self.written_ns, self._size = status.st_mtime_ns, status.st_size
-            mark, self._version, self._count = _HEADER.unpack(os.pread(self._fd, _HEADER.size, 0).ljust(12, b"\0"))
+            mark, self._version, self.count = _HEADER.unpack(os.pread(self._fd, _HEADER.size, 0).ljust(12, b"\0"))
             if mark != b"DIRC" or self._version not in (2, 3, 4):
                 self.close()
                 raise GitFailed("git's index has an unknown format")
@@ -101,11 +100,6 @@ class GitIndex:
     def is_missing(self) -> bool:
         """Whether there is no index, as in a new repository."""
         return self._size == 0
-
-    @property
-    def count(self) -> int:
-        """How many entries there are."""
-        return self._count
 
     def is_current(self, path: Path) -> bool:
         """Whether the repository still has this index."""
@@ -128,7 +122,6 @@ class GitIndex:
                 return
 
     def find(self, path: str) -> IndexEntry | None:
-        """The entry with this path."""
         wanted = self._prefix + os.fsencode(path)
         for found, fields, blob, flags, more in self._records(self._sample_before(wanted)):
             if found >= wanted:
@@ -140,7 +133,7 @@ class GitIndex:
             if self._fd >= 0:
                 os.close(self._fd)
             self._fd = -1
-            self._count = 0
+            self.count = 0
 
     def __del__(self) -> None:
         self.close()
@@ -148,7 +141,7 @@ class GitIndex:
     def _entry(self, path: bytes, fields: tuple[int, ...], blob: bytes, flags: int, more: int) -> IndexEntry | None:
         ctime, ctime_ns, mtime, mtime_ns, _, inode, mode, _, _, size = fields
         name = os.fsdecode(path[len(self._prefix) :])
-        if not _LEADS_OUT.isdisjoint(name.split("/")):
+        if not LEADS_OUT.isdisjoint(name.split("/")):
             return None  # also a folder of a sparse index, which ends with a slash
         seen_ns = mtime * _NS + mtime_ns
         # A file as recent as the index may have been written to since then with the same timestamps.
@@ -159,10 +152,8 @@ class GitIndex:
 
     def _sample_before(self, path: bytes) -> _Sample:
         with self._one_at_a_time:
-            at = bisect_right(self._samples, path, key=lambda sample: sample.path)
-            # Not the last one that's equal: in a conflict, entries have the same path.
-            while at > 1 and self._samples[at - 1].path == path:
-                at -= 1
+            # Not one that's equal: in a conflict, entries have the same path.
+            at = bisect_left(self._samples, path, key=lambda sample: sample.path)
             return self._samples[max(at - 1, 0)]
 
     def _records(self, sample: _Sample) -> Iterator[tuple[bytes, tuple[int, ...], bytes, int, int]]:
@@ -170,7 +161,7 @@ class GitIndex:
         before, at, base, piece = sample.before, 0, sample.offset, b""
         last = None
         fixed = _STATUS.size + self._id_bytes + 2
-        for number in range(sample.number, self._count):
+        for number in range(sample.number, self.count):
             if len(piece) - at < _LONGEST and base + len(piece) < self._size:
                 base, piece, at = base + at, self._read(base + at), 0
             flags = int.from_bytes(piece[at + fixed - 2 : at + fixed])
@@ -212,9 +203,14 @@ def paired(before: GitIndex, after: GitIndex) -> Iterator[tuple[IndexEntry | Non
     earlier = before.entries()
     known = next(earlier, None)
     for entry in after.entries():
-        while known is not None and os.fsencode(known.path) < os.fsencode(entry.path):
+        while known is not None and is_before(known.path, entry.path):
             known = next(earlier, None)
         yield known if known is not None and known.path == entry.path else None, entry
+
+
+def is_before(path: str, other: str) -> bool:
+    """Whether git lists a path before another one."""
+    return path != other and os.fsencode(path) < os.fsencode(other)
 
 
 def _opened(path: Path) -> int:

@@ -23,8 +23,6 @@ Source: TypeAlias = bytes | Copied | str
 
 
 class Entry(NamedTuple):
-    """One path at some moment."""
-
     mode: int
     """0 if nothing is known, not even whether anything existed."""
     size: int
@@ -100,17 +98,14 @@ class Records:
         return None if found is None else self._entry(*found)
 
     def in_folder(self, folder: str) -> dict[str, Entry]:
-        """The entries right in a folder, by name."""
         names, records = self._folders.get(folder, (b"\0", b""))
         each = bytes(names).split(b"\0")[1:-1]
         return {_decoded(name): self._entry(records, at) for at, name in enumerate(each)}
 
     def folders(self) -> list[str]:
-        """Where there are entries."""
         return list(self._folders)
 
     def under(self, path: str) -> Iterator[str]:
-        """The paths below this one."""
         prefix = f"{path}/"
         for folder in self.folders():
             if folder == path or folder.startswith(prefix):

@@ -5,7 +5,6 @@ The result is small unless much has changed: what is certainly unchanged is left
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from anyio import to_thread
@@ -38,7 +37,6 @@ async def possibly_changed(baseline: Baseline, pace: Pace) -> set[str]:
 
 
 def _remembered(baseline: Baseline, pace: Pace) -> set[str]:
-    """Those that have an entry."""
     found: set[str] = set()
     for folder in pace.spread(baseline.entries.folders()):
         for name, entry in baseline.entries.in_folder(folder).items():
@@ -99,10 +97,9 @@ def _added(before: GitIndex, now: GitIndex, pace: Pace) -> list[str]:
 
 
 def _new_in(baseline: Baseline, area: str, pace: Pace) -> set[str]:
-    return {path for path in _unremembered(baseline, area, pace) if not baseline.is_untouched(path)}
-
-
-def _unremembered(baseline: Baseline, area: str, pace: Pace) -> Iterator[str]:
+    found: set[str] = set()
     for listing in pace.spread(baseline.areas.walked(area)):
         known = baseline.entries.in_folder(listing.path)
-        yield from (join(listing.path, name) for name in listing.others if name not in known)
+        new = (join(listing.path, name) for name in listing.others if name not in known)
+        found.update(path for path in new if not baseline.is_untouched(path))
+    return found

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
 from anyio import from_thread, to_thread
@@ -95,6 +95,8 @@ class ChangeTracker:
         self._new_directories: set[str] = set()
         self._anything_marked = anyio.Event()
         self._watching = anyio.CancelScope()
+        self._watched: tuple[int, int] | None = None
+        """The directory that was at `root` when the watch began."""
         self._moments: list[Moment] = []
 
     @property
@@ -155,14 +157,15 @@ class ChangeTracker:
         self.hurry()
         baseline = await self._held()
         below = self._below_root(paths)
-        await to_thread.run_sync(self._look_first, baseline, below, abandon_on_cancel=True)
-        if below:
-            self._mark(below)
 
-    def _look_first(self, baseline: Baseline, paths: Iterable[str]) -> None:
-        for path in paths:
-            with suppress(GitFailed):
-                baseline.look_first(path)
+        def look() -> None:
+            for path in below:
+                with suppress(GitFailed):
+                    baseline.look_first(path)
+
+        if below:
+            await to_thread.run_sync(look, abandon_on_cancel=True)
+            self._mark(below)
 
     async def rescan(self) -> None:
         """Examine the whole workspace now. `changes` is current when this returns."""
@@ -294,7 +297,17 @@ class ChangeTracker:
             else:
                 await self._refresh(marked)
             await self._watch_new_directories(directories)
+            # That it's deleted is no event while a process, such as acp-tui itself, is in it.
+            found = await to_thread.run_sync(self._identity, abandon_on_cancel=True)
+            if self.is_live and found != self._watched:
+                self._watched = found
+                self._watching.cancel()
+                self._mark(None)
             await anyio.sleep(max(_MIN_REST_S, _REST_RATIO * (anyio.current_time() - began)))
+
+    def _identity(self) -> tuple[int, int] | None:
+        status = _status_of(str(self.root))
+        return None if status is None else (status.st_dev, status.st_ino)
 
     def _mark(self, paths: Iterable[str] | None) -> None:
         if paths is None:
@@ -333,6 +346,7 @@ class ChangeTracker:
 
     async def _watch(self, below_root: Sequence[str]) -> str:
         """Follow these directories. Returns "" when there are new ones, otherwise why it can't continue."""
+        self._watched = await to_thread.run_sync(self._identity, abandon_on_cancel=True)
         with anyio.CancelScope() as self._watching:
             directories = [_absolute(self.root, path) for path in below_root]
             encodable = [path for path in directories if _is_encodable(path)]
@@ -345,11 +359,11 @@ class ChangeTracker:
         self.is_live = True
         self._mark(None)  # something may have happened since the baseline or the previous watch
 
-    def _happened(self, events: PathEvents) -> None:
-        paths = self._below_root(events.paths)
-        self._new_directories |= self._below_root(events.directories)
+    def _happened(self, happened: set[str], new_directories: set[str]) -> None:
+        paths = self._below_root(happened)
+        self._new_directories |= self._below_root(new_directories)
         self._mark(paths)
-        is_root_gone = str(self.root) in events.paths  # deleted or moved; a watch doesn't follow what replaces it
+        is_root_gone = str(self.root) in happened  # deleted or moved; a watch doesn't follow what replaces it
         if is_root_gone or any(name_of(path) == ".gitignore" for path in paths):
             self._watching.cancel()  # now other directories are ignored; a new watch examines everything
 
@@ -393,7 +407,9 @@ class ChangeTracker:
         else:
             known, new = await to_thread.run_sync(_known_and_new, baseline, marked, abandon_on_cancel=True)
             paths = known.union(await baseline.areas.files(new) if new else ())
-        return await to_thread.run_sync(_without_untouched, baseline, paths, abandon_on_cancel=True)
+        return await to_thread.run_sync(
+            lambda: sorted(path for path in paths if not baseline.is_untouched(path)), abandon_on_cancel=True
+        )
 
     async def _compare(self, baseline: Baseline, paths: Sequence[str]) -> None:
         before = await baseline.states(paths)
@@ -416,19 +432,9 @@ class ChangeTracker:
 
 def _known_and_new(baseline: Baseline, paths: set[str]) -> tuple[set[str], list[str]]:
     """The files at or below these paths that existed at the start, and the paths where there may be others."""
-    entries = {path: baseline.entry(path) for path in paths}
-    known = {path for path, entry in entries.items() if entry is not None}
-    below = {
-        file
-        for path in paths
-        if path not in known or _is_directory(baseline.tree, path)
-        for file in baseline.under(path)
-    }
-    return known | below, sorted(path for path in paths if path not in known or _is_directory(baseline.tree, path))
-
-
-def _without_untouched(baseline: Baseline, paths: Iterable[str]) -> list[str]:
-    return sorted(path for path in paths if not baseline.is_untouched(path))
+    known = {path for path in paths if baseline.entry(path) is not None}
+    new = sorted(path for path in paths if path not in known or _is_directory(f"{baseline.tree.root}/{path}"))
+    return known.union(*map(baseline.under, new)), new
 
 
 def _batches(baseline: Baseline, paths: Sequence[str]) -> list[list[str]]:
@@ -445,16 +451,17 @@ def _batches(baseline: Baseline, paths: Sequence[str]) -> list[list[str]]:
     return batches
 
 
-def _is_directory(tree: Tree, path: str) -> bool:
-    status = tree.status(path)
+def _is_directory(path: str) -> bool:
+    """Whether it's one itself, and not a link to one."""
+    status = _status_of(path)
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 
-def _is_real_directory(path: str) -> bool:
+def _status_of(path: str) -> os.stat_result | None:
     try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
+        return os.lstat(path)
     except OSError:
-        return False
+        return None
 
 
 def _absolute(root: Path, path: str) -> str:
@@ -475,18 +482,12 @@ _TIMEOUT_MS: Final = 100
 """The longest wait for the first answer, which shows that the watch has begun."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathEvents:
-    """What happened within a fraction of a second. The paths are absolute, as given to `watch`."""
-
-    paths: frozenset[str]
-    directories: frozenset[str]
-    """Those of them that are directories, new under this name."""
+OnEvents: TypeAlias = Callable[[set[str], set[str]], None]
+"""Gets the paths at which something happened within a fraction of a second, as given to `watch`; and those of them that
+are directories, new under this name."""
 
 
-async def watch(
-    directories: Sequence[str], on_started: Callable[[], None], on_events: Callable[[PathEvents], None]
-) -> str:
+async def watch(directories: Sequence[str], on_started: Callable[[], None], on_events: OnEvents) -> str:
     """Report on this event loop until cancelled or until the watch fails. Returns why it failed.
 
     Each directory is watched separately, not recursively, so links aren't followed, and ignored directories cost
@@ -514,10 +515,7 @@ async def _set_when_cancelled(stop: threading.Event) -> None:
 
 
 def _follow(
-    directories: Sequence[str],
-    stop: threading.Event,
-    on_started: Callable[[], None],
-    on_events: Callable[[PathEvents], None],
+    directories: Sequence[str], stop: threading.Event, on_started: Callable[[], None], on_events: OnEvents
 ) -> None:
     import watchfiles  # loads a native library, which must not delay the start
 
@@ -538,5 +536,4 @@ def _follow(
             from_thread.run_sync(on_started)
         if events:
             added = (path for change, path in events if change is watchfiles.Change.added)
-            new = frozenset(path for path in added if _is_real_directory(path))
-            from_thread.run_sync(on_events, PathEvents(frozenset(path for _, path in events), new))
+            from_thread.run_sync(on_events, {path for _, path in events}, set(filter(_is_directory, added)))

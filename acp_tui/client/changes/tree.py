@@ -181,7 +181,6 @@ def join(directory: str, name: str) -> str:
 
 
 def is_within(path: str, places: Container[str]) -> bool:
-    """Whether a path is one of these, or below one."""
     while path:
         if path in places:
             return True
@@ -228,7 +227,9 @@ def swap(tree: Tree, path: str, expected: FileState | None, wanted: FileState | 
 
     Raises: ChangedMeanwhile, CannotRevert.
     """
-    _require_known(path, expected, wanted)
+    for state in (expected, wanted):
+        if state is not None and state.data is None:
+            raise CannotRevert(path, state.unknown)
     _require_unchanged(path, expected, tree.read(path, _enough_for(expected)))
     try:
         if wanted is not None:
@@ -237,12 +238,6 @@ def swap(tree: Tree, path: str, expected: FileState | None, wanted: FileState | 
             _swap_in(parent, path, expected, wanted)
     except OSError as error:
         raise CannotRevert(path, error.strerror or str(error)) from error
-
-
-def _require_known(path: str, expected: FileState | None, wanted: FileState | None) -> None:
-    for state in (expected, wanted):
-        if state is not None and state.data is None:
-            raise CannotRevert(path, state.unknown)
 
 
 def _require_unchanged(path: str, expected: FileState | None, now: FileState | None) -> None:
@@ -318,7 +313,6 @@ def _temporary(parent: int, state: FileState) -> Iterator[str]:
 
 
 def _write(fd: int, data: bytes, permissions: int) -> None:
-    """Write a file, sync it to the disk, and close it."""
     try:
         rest = memoryview(data)
         while rest:

@@ -62,8 +62,6 @@ def _lowered(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """A text and the position of the name in it."""
-
     text: str
     name_at: int
     stop: int

@@ -15,6 +15,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -78,23 +79,17 @@ class PathIndex:
         yield from islice(haystack.holding(query), MAX_SCORED)
 
     def _scattered(self, query: str, is_stale: IsStale) -> list[int]:
-        """Lines that contain the letters in this order."""
-        found = list(islice(self._haystack(query).scattered(query, is_stale), MAX_SCATTERED))
-        found.sort(key=self._is_not_in_name(query))
-        return found[:MAX_SCORED]
-
-    def _is_not_in_name(self, letters: str) -> Callable[[int], bool]:
-        flags = re.NOFLAG if is_exact_case(letters) else re.IGNORECASE
-        search = re.compile(_in_order(letters), flags).match
+        """Lines that contain the letters in this order, first those with all of them in their names."""
+        in_order = re.compile(_in_order(query), re.NOFLAG if is_exact_case(query) else re.IGNORECASE)
 
         def is_not_in_name(line: int) -> bool:
             path = self._exact.line(line)
-            return search(path, path.rfind("/", 0, -1) + 1) is None
+            return in_order.match(path, path.rfind("/", 0, -1) + 1) is None
 
-        return is_not_in_name
+        found = islice(self._haystack(query).scattered(query, is_stale), MAX_SCATTERED)
+        return sorted(found, key=is_not_in_name)[:MAX_SCORED]
 
     def _children(self, folder: str) -> list[Match]:
-        """The content of a folder, "" for the top level; folders first."""
         start = len(folder)
         children = [self._exact.line(line) for line in self._exact.right_in(folder)]
         children.sort(key=lambda path: (not path.endswith("/"), path.lower()))
@@ -147,7 +142,6 @@ class _Haystack:
         """The start of each line, plus the start of a line after the last."""
 
     def lowered(self) -> _Haystack:
-        """The same lines in lowercase."""
         if self._buffer.isascii():
             lowered = self._buffer.lower()
         else:
@@ -187,7 +181,6 @@ class _Haystack:
             at = stop - 1
 
     def scattered(self, letters: str, is_stale: IsStale) -> Iterator[int]:
-        """The lines that contain the letters in this order."""
         pattern = re.compile(b"\n" + _bytes_in_order(letters))
         rare = self._rare_of(letters)
         hint = re.compile(b"\n" + _bytes_in_order(letter for letter in letters if letter in rare))
@@ -275,7 +268,8 @@ def look_into_folder(path: str, cwd: Path) -> list[Match]:
     folder, _, name = path.rpartition("/")
     written = f"{folder}/"
     try:
-        with os.scandir(_place(written, cwd)) as entries:
+        place = Path(written).expanduser() if written.startswith("~/") else cwd / written
+        with os.scandir(place) as entries:
             names = [_shown(entry) for entry in islice(entries, MAX_ENTRIES)]
     except (OSError, RuntimeError):  # no such folder, or no home
         return []
@@ -283,19 +277,9 @@ def look_into_folder(path: str, cwd: Path) -> list[Match]:
     if not name:
         names.sort(key=lambda entry: (not entry.endswith("/"), entry.lower()))
         return [Match(written + entry) for entry in names]
-    fits = (fit(name, entry) for entry in names)
     start = len(written)
-    return best(
-        [
-            Match(written + found.text, found.score, tuple(start + at for at in found.places))
-            for found in fits
-            if found is not None
-        ]
-    )
-
-
-def _place(written: str, cwd: Path) -> Path:
-    return Path(written).expanduser() if written.startswith("~/") else cwd / written
+    found = (match for entry in names if (match := fit(name, entry)) is not None)
+    return best([Match(written + each.text, each.score, tuple(start + at for at in each.places)) for each in found])
 
 
 def _shown(entry: os.DirEntry[str]) -> str:
@@ -376,8 +360,7 @@ class WorkspaceFiles:
         began_s = self._clock()
         listed = await list_files(self.root)
         self._newest = await to_thread.run_sync(self._find_newest, listed, abandon_on_cancel=True)
-        listing = await to_thread.run_sync(hashlib.sha256, listed, abandon_on_cancel=True)
-        digest = listing.digest()
+        digest = (await to_thread.run_sync(hashlib.sha256, listed, abandon_on_cancel=True)).digest()
         is_other = digest != self._listed
         if is_other:
             self._index = await to_thread.run_sync(PathIndex, _paths_in(listed), abandon_on_cancel=True)
@@ -440,9 +423,12 @@ _SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "target", "v
 
 async def list_files(root: Path) -> bytes:
     """The files below `root`, relative to it and each followed by NUL, without those that can't be read."""
-    listed = await _listed_by_git(root)
-    if listed is not None:
-        return listed
+    options = ("-z", "--cached", "--others", "--exclude-standard")
+    with suppress(GitFailed):
+        answer = await ask_git(root, "ls-files", *options, most_bytes=MAX_GIT_BYTES)
+        # Truncated output is good as far as it goes. In a repository, an ignored folder has no files.
+        if answer.output and (answer.code == 0 or answer.is_cut):
+            return answer.output
     return await to_thread.run_sync(_walked, root, abandon_on_cancel=True)
 
 
@@ -457,22 +443,9 @@ def _paths_in(listed: bytes) -> Iterator[str]:
         start = end + 1
 
 
-async def _listed_by_git(root: Path) -> bytes | None:
-    """Git's output; None if it isn't a repository, has nothing to list, or fails."""
-    options = ("-z", "--cached", "--others", "--exclude-standard")
-    try:
-        answer = await ask_git(root, "ls-files", *options, most_bytes=MAX_GIT_BYTES)
-    except GitFailed:
-        return None
-    # Truncated output is good as far as it goes. In a repository, an ignored folder has no files.
-    return answer.output or None if answer.code == 0 or answer.is_cut else None
-
-
 def _walked(root: Path) -> bytes:
-    listed = bytearray()
-    for path in islice(_walk(root, time.monotonic() + WALK_LIMIT_S), MAX_FILES):
-        listed += os.fsencode(path) + b"\0"
-    return bytes(listed)
+    paths = islice(_walk(root, time.monotonic() + WALK_LIMIT_S), MAX_FILES)
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
 def _walk(root: Path, until: float) -> Iterator[str]:

@@ -69,7 +69,6 @@ _TERMINAL_FIELDS: Final = (
 
 
 def to_jsonl(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
-    """The lines, without newlines."""
     yield _line(header(facts, conversation.title))
     yield from map(_line, _entries(conversation))
     for terminal in conversation.terminals.values():

@@ -32,7 +32,6 @@ _BLOCK_MARKUP: Final = re.compile(r"^(?:\d+(?=[.)])|(?=[-+=]))")
 
 
 def to_markdown(conversation: Conversation, facts: ExportFacts) -> str:
-    """The complete page."""
     blocks = [
         f"# {literal(heading(conversation, facts))}",
         "\n".join(f"- {name}: {literal(value)}" for name, value in header_rows(facts)),
@@ -135,7 +134,7 @@ def contained(source: str, heading_shift: int) -> str:
     for opening, content in pairwise(tokens):
         if opening.type == "heading_open" and opening.map:
             _lower(lines, opening.map, opening.markup, content.content, heading_shift)
-    return "\n".join([*filter(_is_kept, lines), *end])
+    return "\n".join([*(line for line in lines if line != _DROPPED), *end])
 
 
 def fence(text: str, language: str = "") -> str:
@@ -191,10 +190,6 @@ def _missing_end(tokens: Sequence[Token], lines: Sequence[str]) -> list[str]:
 
 _DROPPED: Final = "\0"
 """Never occurs in visible text."""
-
-
-def _is_kept(line: str) -> bool:
-    return line != _DROPPED
 
 
 def _lower(lines: list[str], place: Sequence[int], markup: str, content: str, shift: int) -> None:

@@ -25,7 +25,7 @@ from acp_tui.conversation import entries, wording
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Conversation, SubagentState
-from acp_tui.conversation.facts import Plan, PlanStep, SessionId, Usage
+from acp_tui.conversation.facts import Plan, PlanStep, SessionId
 from acp_tui.conversation.updates import ClientRemark, Reconnected, Role, UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
 from acp_tui.values import dataclass
@@ -61,7 +61,6 @@ class ExportFacts:
         agent_version: str | None = None,
         sandbox: str = "",
     ) -> Self:
-        """The facts of an export at the current time."""
         exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
         return cls(agent_title, str(cwd), session_id, agent_version, exported_at, title, sandbox)
 
@@ -88,7 +87,6 @@ _KINDS: Final[dict[Role, SectionKind]] = {"user": "user", "agent": "agent", "tho
 
 
 def heading(conversation: Conversation, facts: ExportFacts) -> str:
-    """The title of the page."""
     return facts.title or conversation.title or "Conversation"
 
 
@@ -115,7 +113,7 @@ def sections(conversation: Conversation, facts: ExportFacts) -> Iterator[Section
     for plan in conversation.plans.values():
         yield _plan(plan)
     if conversation.usage is not None:
-        yield Section("event", "Usage", (Note(_usage(conversation.usage)),))
+        yield Section("event", "Usage", (Note(wording.usage_words(conversation.usage)),))
     if conversation.spent is not None:
         yield Section("event", "Tokens of all turns", (Note(wording.tokens_words(conversation.spent)),))
 
@@ -223,10 +221,3 @@ def _step(step: PlanStep) -> str:
     marks = [] if step.status in ("pending", "completed") else [step.status.replace("_", " ")]
     marks += [] if step.priority == "medium" else [f"{step.priority} priority"]
     return f"{step.content} ({', '.join(marks)})" if marks else step.content
-
-
-def _usage(usage: Usage) -> str:
-    tokens = f"{usage.used:,} of {usage.size:,} tokens" if usage.size else f"{usage.used:,} tokens"
-    if usage.cost_amount is None:
-        return tokens
-    return f"{tokens} · {wording.money(usage.cost_amount, usage.cost_currency)}"

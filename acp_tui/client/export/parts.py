@@ -64,8 +64,6 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class PlanSteps:
-    """Steps of a plan, each with whether it's done."""
-
     steps: tuple[tuple[bool, str], ...]
 
 

@@ -51,8 +51,7 @@ def host_meta(sandbox: str) -> dict[str, Any]:
 
 def follows(meta: object) -> bool:
     """Whether a client with this `_meta` in its capabilities understands `UPDATE`."""
-    ours = _ours(meta)
-    return ours.get("updates") is True
+    return _ours(meta).get("updates") is True
 
 
 def reads_questions(meta: object) -> bool:
@@ -109,7 +108,6 @@ MAX_WORDS: Final = 200
 
 
 def write_attended(session_id: SessionId, attendance: Attendance) -> dict[str, Any]:
-    """The parameters of `ATTACHED`."""
     return {
         "sessionId": session_id,
         "others": list(attendance.others),

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from errno import EPERM
@@ -26,9 +26,8 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.errors import ClientError
 from acp_tui.client.files import PRIVATE, locked, make_private
 from acp_tui.client.hosting import extension_methods
 from acp_tui.client.sessions.agent import Agent
@@ -38,7 +37,8 @@ from acp_tui.client.sessions.session_history import PastSession, short_ids
 from acp_tui.client.settings.location import SHARED_FOLDER, hosts_folder
 from acp_tui.client.transcript.extension_updates import NotReadable
 from acp_tui.conversation import updates
-from acp_tui.conversation.elicitation import Elicitation, Form, UrlVisit
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.facts import PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import age
@@ -52,8 +52,6 @@ _ODD: Final = re.compile(r"[^A-Za-z0-9_.]+")
 
 @dataclass(frozen=True, slots=True)
 class HostPaths:
-    """Where one host listens, and its files."""
-
     name: str
     folder: Path
 
@@ -68,7 +66,6 @@ class HostPaths:
 
     @property
     def watch_token(self) -> Path:
-        """The token of TCP clients that can only watch."""
         return self.folder / f"{self.name}.watch-token"
 
     @property
@@ -170,8 +167,6 @@ def _is_heard(path: Path) -> bool:
 
 
 class OpensSessions(Protocol):
-    """Opens an agent's sessions."""
-
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """A session that the agent knows."""
 
@@ -320,14 +315,9 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
     raise ClientError(what, hint=f"choose one by its host or its ID:\n{known}")
 
 
-async def hosted_again(past: PastSession) -> HostedSession:
-    """Start a host that continues a recorded session with the agent it was recorded with. Raises ClientError."""
-    if past.why_not_again:
-        raise ClientError(f"the session can't be continued: {past.why_not_again}")
-    try:
-        agent = [(await to_thread.run_sync(find_agent, past.agent)).name]
-    except AgentNotFound:
-        agent = ["--", *past.command]
+async def hosted_again(past: PastSession, command: AgentCommand) -> HostedSession:
+    """Start a host that continues a recorded session with this agent. Raises ClientError."""
+    agent = [command.name] if command.is_listed else ["--", *command.argv]
     argv = [sys.executable, "-m", "acp_tui", "host", f"--resume={past.session_id}", "--cwd", str(past.cwd), *agent]
     done = await anyio.run_process(argv, stdin=subprocess.DEVNULL, check=False)
     if done.returncode != 0:
@@ -347,14 +337,21 @@ async def _named_places(name: str | None) -> list[HostPaths]:
     return wanted
 
 
+async def _asked_of(name: str | None, method: str) -> AsyncIterator[tuple[HostPaths, Agent, Mapping[str, Any]]]:
+    """Ask this host, or all if None. Yields what each answers, while it's connected. Raises ClientError."""
+    for place in await _named_places(name):
+        async with _connected(place.command) as agent:
+            answer = await agent.send_extension(method, {})
+            yield place, agent, answer if isinstance(answer, dict) else {}
+
+
 async def stopped(name: str | None) -> list[str]:
     """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
-    wanted = await _named_places(name)
-    for place in wanted:
-        async with _connected(place.command) as agent:
-            await agent.send_extension(extension_methods.STOP, {})
-            await agent.ended()
-    return [place.name for place in wanted]
+    done = []
+    async for place, agent, _ in _asked_of(name, extension_methods.STOP):
+        await agent.ended()
+        done.append(place.name)
+    return done
 
 
 async def revoked(name: str | None) -> list[str]:
@@ -362,13 +359,8 @@ async def revoked(name: str | None) -> list[str]:
 
     Raises ClientError.
     """
-    done = []
-    for place in await _named_places(name):
-        async with _connected(place.command) as agent:
-            answer = await agent.send_extension(extension_methods.REVOKE, {})
-            if isinstance(answer, dict) and answer.get("revoked") is True:
-                done.append(place.name)
-    return done
+    answers = _asked_of(name, extension_methods.REVOKE)
+    return [place.name async for place, _, answer in answers if answer.get("revoked") is True]
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,11 +375,8 @@ class Share:
 async def shared(name: str | None) -> list[Share]:
     """Where to watch this host, or all if None; without those that don't listen on TCP. Raises ClientError."""
     found = []
-    for place in await _named_places(name):
-        async with _connected(place.command) as agent:
-            status = await agent.send_extension(extension_methods.STATUS, {})
-        listens = status.get("listens") if isinstance(status, dict) else None
-        address = next((str(one) for one in listens or () if "://" in str(one)), "")
+    async for place, _, status in _asked_of(name, extension_methods.STATUS):
+        address = next((str(one) for one in status.get("listens") or () if "://" in str(one)), "")
         if address:
             with suppress(OSError):
                 found.append(Share(place.name, address, await to_thread.run_sync(place.watch_token.read_text)))
@@ -439,12 +428,10 @@ async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[P
 
 def _apply(session: Session, update: updates.SessionUpdate) -> None:
     match update:
-        case updates.PermissionAnswered(key) | updates.PermissionNoted(key) if key > 0:
-            local = _local_key(key, session.conversation.permissions.values())
-            if local is not None:
-                session.apply(replace(update, key=local))
-        case updates.ElicitationAnswered(key) if key > 0:
-            local = _local_key(key, session.conversation.elicitations.values())
+        case updates.PermissionAnswered(key) | updates.PermissionNoted(key) | updates.ElicitationAnswered(key) if (
+            key > 0
+        ):
+            local = _local_key(key, session.conversation)
             if local is not None:
                 session.apply(replace(update, key=local))
         case updates.PermissionAsked(PermissionRequest(key=key)) | updates.ElicitationAsked(
@@ -457,6 +444,7 @@ def _apply(session: Session, update: updates.SessionUpdate) -> None:
             session.apply(update)
 
 
-def _local_key(key: RequestKey, waiting: Iterable[PermissionRequest | Elicitation]) -> RequestKey | None:
-    """The key of our question that has this key at the host."""
+def _local_key(key: RequestKey, asked_in: Conversation) -> RequestKey | None:
+    """The key of our question that has this key at the host, where all questions have different ones."""
+    waiting = (*asked_in.permissions.values(), *asked_in.elicitations.values())
     return next((asked.key for asked in waiting if extension_methods.key_in(asked.meta) == key), None)

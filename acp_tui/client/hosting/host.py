@@ -29,22 +29,11 @@ from acp_tui.client.sessions.marks import MAX_NAME
 from acp_tui.client.sessions.session import Attendance, Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
 from acp_tui.client.transcript.recorder import masked_fields, masked_update
-from acp_tui.conversation import reducer, updates
+from acp_tui.conversation import facts, reducer, updates
 from acp_tui.conversation.catch_up import patch_of, retold
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.facts import (
-    AuthStatus,
-    ConfigOption,
-    Fact,
-    PermissionRequest,
-    Provider,
-    ProviderRoute,
-    RequestKey,
-    SessionId,
-    Turn,
-)
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatch
 from acp_tui.conversation.visible.cutting import cut_text
@@ -80,7 +69,7 @@ class UpdateEncoder(Protocol):
     def updates_of(self, update: updates.SessionUpdate) -> Iterator[Wire]:
         """Yield what clients of ours are told: only what they read as the same update."""
 
-    def options_of(self, options: Iterable[ConfigOption]) -> list[Wire]: ...
+    def options_of(self, options: Iterable[facts.ConfigOption]) -> list[Wire]: ...
 
     def agreement_of(
         self,
@@ -92,7 +81,12 @@ class UpdateEncoder(Protocol):
         """Return the answer to `initialize`."""
 
     def permission_request(
-        self, session_id: SessionId, request: PermissionRequest, call: ToolCallPatch, *, reads_question: bool
+        self,
+        session_id: facts.SessionId,
+        request: facts.PermissionRequest,
+        call: ToolCallPatch,
+        *,
+        reads_question: bool,
     ) -> Wire: ...
 
 
@@ -115,16 +109,15 @@ class _Turn:
 @dataclass(slots=True)
 class _Question:
     about: tuple[object, ...]
-    """The content of the question."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     """Cancelling it withdraws the question."""
     is_over: bool = False
     """The client answered or couldn't ask."""
 
 
-def _about(told: Session | None, asked: PermissionRequest | Elicitation) -> tuple[object, ...]:
+def _about(told: Session | None, asked: facts.PermissionRequest | Elicitation) -> tuple[object, ...]:
     """Everything that is shown with the question and may change while it waits."""
-    if told is None or not isinstance(asked, PermissionRequest):
+    if told is None or not isinstance(asked, facts.PermissionRequest):
         return ()
     conversation = told.conversation
     return shown_state(asked, conversation.tool_call(asked.tool_call_id).call, conversation.terminals)
@@ -138,7 +131,6 @@ class _Turns:
     waiting: list[_Turn] = field(default_factory=list)
     running: _Turn | None = None
     sending: _Turn | None = None
-    """The one that is being sent."""
     unaccepted: list[_Turn] = field(default_factory=list)
     """Those that the agent hasn't accepted yet, oldest first."""
     steering: anyio.Lock = field(default_factory=anyio.Lock)
@@ -148,8 +140,6 @@ class _Turns:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who connects, and what for."""
-
     where: str = "this machine"
     is_read_only: bool = False
 
@@ -174,15 +164,14 @@ class Host:
         """Called with what nobody is attached to see."""
         self._tasks = tasks
         self.clients: list[Client] = []
-        self._turns: dict[SessionId, _Turns] = defaultdict(_Turns)
+        self._turns: dict[facts.SessionId, _Turns] = defaultdict(_Turns)
         self._began_at = time.time()
-        self._opened_at: dict[SessionId, float] = {}
-        self._watches: dict[SessionId, NewsWatch] = defaultdict(NewsWatch)
-        agent.on_elicitations = self._look_at_questions
-        agent.auth_listeners.append(self._tell_login)
+        self._opened_at: dict[facts.SessionId, float] = {}
+        self._watches: dict[facts.SessionId, NewsWatch] = defaultdict(NewsWatch)
+        agent.on_elicitations = partial(self._each_client, Client.look_at_questions)
+        agent.auth_listeners.append(partial(self._each_client, Client.tell_login))
 
     async def serve(self, stream: ByteStream, access: Access = LOCAL) -> None:
-        """Serve one client until it disconnects."""
         async with anyio.create_task_group() as tasks:
             client = Client(self, stream, tasks, access)
             self.clients.append(client)
@@ -214,13 +203,13 @@ class Host:
         for client in tuple(self.clients):
             if client is not asker:
                 client.tell(told, update, change)
-            elif Fact.PLAN in change.facts:
+            elif facts.Fact.PLAN in change.facts:
                 client.tell_plans(told)  # it has those that were on their way as it sent its prompt
-        is_about_questions = Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts
+        is_about_questions = facts.Fact.PERMISSIONS in change.facts or facts.Fact.ELICITATIONS in change.facts
         if is_about_questions:
             self.tell_attendance()  # watchers see in it what waits
         if is_about_questions or told.conversation.permissions:
-            self._look_at_questions()
+            self._each_client(Client.look_at_questions)
         news = self._watches[told.session_id].news_in(told.conversation, time.monotonic())
         if news is not None and not self._is_attended(told):
             self.on_news(told, news)
@@ -232,8 +221,11 @@ class Host:
 
     def tell_attendance(self) -> None:
         """Tell each client who else is attached to its sessions, if that has changed."""
+        self._each_client(Client.tell_attendance)
+
+    def _each_client(self, call: Callable[[Client], None]) -> None:
         for client in tuple(self.clients):
-            client.tell_attendance()
+            call(client)
 
     def attendance_for(self, client: Client, told: Session) -> Attendance:
         """Who else is attached to a session, and what waits if this client can't be asked."""
@@ -280,18 +272,10 @@ class Host:
                 return None
         return turn.client if turn is not None and not turn.client.hears_itself else None
 
-    def _tell_login(self) -> None:
-        for client in tuple(self.clients):
-            client.tell_login()
-
-    def _look_at_questions(self) -> None:
-        for client in tuple(self.clients):
-            client.look_at_questions()
-
     def begin_turn(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> _Turn:
         """Send a prompt when the ones before it are done."""
         turn = _Turn(client, blocks)
-        if client.version == 2 and told.connection.accepts_prompts and told.conversation.turn is Turn.RUNNING:
+        if client.version == 2 and told.connection.accepts_prompts and told.conversation.turn is facts.Turn.RUNNING:
             self._tasks.start_soon(self._send_another, told, turn)
         else:
             self._turns[told.session_id].waiting.append(turn)
@@ -401,7 +385,7 @@ class Client:
         self.peer = Peer(stream, self)
         self.access = access
         self._name = ""
-        self._told_attendance: dict[SessionId, Attendance] = {}
+        self._told_attendance: dict[facts.SessionId, Attendance] = {}
         self._host = host
         self._tasks = tasks
         self.version = 1
@@ -409,12 +393,12 @@ class Client:
         self._encoder: UpdateEncoder = encode_updates
         self.follows = False
         """Whether it understands `UPDATE`, for what ACP can't express."""
-        self._open: set[SessionId] = set()
+        self._open: set[facts.SessionId] = set()
         self._has_plans = False
         """Whether it can be told of more than one plan."""
         self._plans: set[str] = set()
         """The IDs of plans that it was told of."""
-        self._held_back: dict[SessionId, list[tuple[updates.SessionUpdate, Change]]] = {}
+        self._held_back: dict[facts.SessionId, list[tuple[updates.SessionUpdate, Change]]] = {}
         """What happens in a session while its history is being sent."""
         self._hears_login = False
         """Whether it was offered to be told who is logged in."""
@@ -422,8 +406,8 @@ class Client:
         """The questions, besides for permission, that it can ask."""
         self._reads_questions = False
         """Whether it understands what we add to permission requests."""
-        self._asked: dict[RequestKey, _Question] = {}
-        self._late: set[RequestKey] = set()
+        self._asked: dict[facts.RequestKey, _Question] = {}
+        self._late: set[facts.RequestKey] = set()
         """The questions that changed while this client's answer was on its way."""
         self.requests: dict[str, _Serving] = {
             v1.INITIALIZE: self._initialize,
@@ -442,9 +426,9 @@ class Client:
             STEERING: reading(session.PromptRequest, self._steer),
             v1.SESSION_SET_CONFIG_OPTION: reading(session.SetSessionConfigOptionRequest, self._set_option),
             "session/set_title": reading(session.SetSessionTitleRequest, self._set_title),
-            extension_methods.STATUS: self._status,
-            extension_methods.STOP: self._stop,
-            extension_methods.REVOKE: self._revoke,
+            extension_methods.STATUS: partial(self._own_request, host.status),
+            extension_methods.STOP: partial(self._own_request, host.ended.set),
+            extension_methods.REVOKE: partial(self._own_request, lambda: {"revoked": host.revoke()}),
         }
         self._requests_of_v2: dict[str, _Serving] = {
             "auth/login": self.requests[v1.AUTHENTICATE],
@@ -454,21 +438,14 @@ class Client:
             "tool_call/cancel": reading(agent_requests.ToolCallReference, self._cancel_tool_call),
             "terminal/cancel": reading(agent_requests.TerminalRequest, self._cancel_terminal),
         }
-        self._forbid_what_changes_anything()
-
-    def _forbid_what_changes_anything(self) -> None:
-        if self.access.is_read_only:
-            self.requests = {
-                each: serve for each, serve in self.requests.items() if each in extension_methods.FOR_WATCHERS
-            }
 
     # Requests from the client
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
         """Handle a request. Raises RequestFailed."""
-        serve = self.requests.get(method)
-        if serve is None and self.access.is_read_only:
+        if self.access.is_read_only and method not in extension_methods.FOR_WATCHERS:
             raise RequestFailed(ErrorCode.INVALID_REQUEST, "You can only watch here", {"method": method})
+        serve = self.requests.get(method)
         if serve is None:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
         return self._served(serve, params)
@@ -511,7 +488,6 @@ class Client:
             for method in (v1.AUTHENTICATE, v1.LOGOUT, v1.SESSION_LOAD):
                 self.requests.pop(method, None)
             self.requests |= self._requests_of_v2
-            self._forbid_what_changes_anything()
         # The host can always load sessions, whatever the agent supports. Without the history, a client would miss what
         # happened before.
         capabilities = replace(
@@ -536,19 +512,19 @@ class Client:
 
     async def _auth_status(self, _: Any) -> Any:
         await self._host.agent.ask_auth_status()
-        return encode_updates.auth_status_of(self._host.agent.auth_status or AuthStatus("unknown"))
+        return encode_updates.auth_status_of(self._host.agent.auth_status or facts.AuthStatus("unknown"))
 
     async def _list_providers(self, _: Any) -> Any:
         return {"providers": list(map(encode_updates.provider_of, await self._host.agent.list_providers()))}
 
     async def _set_provider(self, request: initialize.SetProviderRequest) -> None:
-        route = ProviderRoute(request.api_type, request.base_url)
+        route = facts.ProviderRoute(request.api_type, request.base_url)
         await self._host.agent.set_provider(await self._provider(request.provider_id), route, request.headers)
 
     async def _disable_provider(self, request: initialize.DisableProviderRequest) -> None:
         await self._host.agent.set_provider(await self._provider(request.provider_id), None, {})
 
-    async def _provider(self, provider_id: str) -> Provider:
+    async def _provider(self, provider_id: str) -> facts.Provider:
         for provider in await self._host.agent.list_providers():
             if provider.provider_id == provider_id:
                 return provider
@@ -628,9 +604,11 @@ class Client:
         self._open.discard(closed.session_id)
         await self._host.close(closed, self)
 
+    def _begin_turn(self, request: session.PromptRequest) -> _Turn:
+        return self._host.begin_turn(self._session(request.session_id), self, tuple(map(read_block, request.prompt)))
+
     async def _prompt(self, request: session.PromptRequest) -> Any:
-        told = self._session(request.session_id)
-        turn = self._host.begin_turn(told, self, tuple(map(read_block, request.prompt)))
+        turn = self._begin_turn(request)
         await turn.over.wait()
         if turn.error is not None:
             raise turn.error
@@ -640,8 +618,7 @@ class Client:
 
     async def _send_prompt(self, request: session.PromptRequest) -> Any:
         """Take a prompt of version 2: states tell the end of its turn."""
-        told = self._session(request.session_id)
-        turn = self._host.begin_turn(told, self, tuple(map(read_block, request.prompt)))
+        turn = self._begin_turn(request)
         await turn.accepted.wait()
         if turn.message_id is not None:
             return {"messageId": turn.message_id}
@@ -673,24 +650,18 @@ class Client:
             raise RequestFailed(ErrorCode.INVALID_PARAMS, "A title needs at least one character")
         return {"title": await told.rename(title)}
 
-    async def _status(self, _: Any) -> Any:
-        return self._host.status()
-
-    async def _stop(self, _: Any) -> None:
-        self._host.ended.set()
-
-    async def _revoke(self, _: Any) -> Any:
-        return {"revoked": self._host.revoke()}
+    async def _own_request(self, answer: Callable[[], Any], _: Any) -> Any:
+        return answer()
 
     def _session(self, session_id: str) -> Session:
-        found = self._host.agent.sessions.get(SessionId(session_id))
+        found = self._host.agent.sessions.get(facts.SessionId(session_id))
         if found is None:
             raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}", {"sessionId": session_id})
         return found
 
     # Updates to the client
 
-    def has_open(self, session_id: SessionId) -> bool:
+    def has_open(self, session_id: facts.SessionId) -> bool:
         return session_id in self._open
 
     @property
@@ -725,7 +696,7 @@ class Client:
             held_back.append((update, change))
         elif isinstance(update, updates.PermissionAsked | updates.PermissionNoted | updates.ElicitationAsked):
             pass  # sent as a question
-        elif Fact.OPTIONS in change.facts and isinstance(update, updates.OptionChanged | updates.MessageChunk):
+        elif facts.Fact.OPTIONS in change.facts and isinstance(update, updates.OptionChanged | updates.MessageChunk):
             self._say(told, updates.OptionsReplaced(told.conversation.options), change)
         else:
             self._say(told, update, change)
@@ -750,8 +721,8 @@ class Client:
             self._update(session_id, said)
 
     def _sayings(
-        self, session_id: SessionId, conversation: Conversation, update: updates.SessionUpdate, change: Change
-    ) -> Iterator[tuple[SessionId, Wire]]:
+        self, session_id: facts.SessionId, conversation: Conversation, update: updates.SessionUpdate, change: Change
+    ) -> Iterator[tuple[facts.SessionId, Wire]]:
         """What the client is told in which session. Sends `UPDATE` itself."""
         said_in, conversation, update, change = encode_updates.led(session_id, conversation, update, change)
         if isinstance(update, updates.PlanReplaced) and not self._has_plans:
@@ -764,7 +735,7 @@ class Client:
         if not sayings and said_in == session_id:  # updates of subagents that can't be expressed are left out
             self.notify(extension_methods.UPDATE, extension_methods.write_update(session_id, update), update)
 
-    def _update(self, session_id: SessionId, said: Wire) -> None:
+    def _update(self, session_id: facts.SessionId, said: Wire) -> None:
         self.notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
 
     def notify(self, method: str, params: Any, update: updates.SessionUpdate | None = None) -> None:
@@ -797,7 +768,9 @@ class Client:
             if key not in self._asked:
                 self._ask(key, *ask)
 
-    def _waiting(self) -> Iterator[tuple[RequestKey, tuple[Session | None, PermissionRequest | Elicitation]]]:
+    def _waiting(
+        self,
+    ) -> Iterator[tuple[facts.RequestKey, tuple[Session | None, facts.PermissionRequest | Elicitation]]]:
         if self.access.is_read_only:
             return
         agent = self._host.agent
@@ -819,8 +792,8 @@ class Client:
         can = self._elicits
         return can is not None and (can.url if isinstance(asked, UrlVisit) else can.form) is not None
 
-    def _ask(self, key: RequestKey, told: Session | None, asked: PermissionRequest | Elicitation) -> None:
-        if isinstance(asked, PermissionRequest):
+    def _ask(self, key: facts.RequestKey, told: Session | None, asked: facts.PermissionRequest | Elicitation) -> None:
+        if isinstance(asked, facts.PermissionRequest):
             assert told is not None
             patch = patch_of(told.conversation.tool_call(asked.tool_call_id).call)
             noted = replace(asked, note=self._note_of(asked))
@@ -840,7 +813,7 @@ class Client:
         if isinstance(asked, UrlVisit) and asked.is_complete:
             self.notify(v1.ELICITATION_COMPLETE, {"elicitationId": asked.elicitation_id})
 
-    async def _await_answer(self, key: RequestKey, answer: Awaitable[Any], question: _Question) -> None:
+    async def _await_answer(self, key: facts.RequestKey, answer: Awaitable[Any], question: _Question) -> None:
         # After an error, it couldn't ask, or there was no answer: the question waits for another client.
         with question.scope, suppress(RpcError, MalformedMessage, ValueError):
             await answer
@@ -849,26 +822,25 @@ class Client:
             del self._asked[key]
             self.look_at_questions()
 
-    def _take_answer(self, key: RequestKey, told: Session | None, question: _Question, said: Any) -> None:
+    def _take_answer(self, key: facts.RequestKey, told: Session | None, question: _Question, said: Any) -> None:
         """Pass on an answer as it arrives, even after the question was withdrawn. Then it decides nothing."""
         self.look_at_questions()
         if not question.scope.cancel_called:
             self.answer(key, told, said)
-        elif told is not None and (asked := told.conversation.permissions.get(key)) is not None and _is_choice(said):
+        elif told is not None and (asked := told.conversation.permissions.get(key)) is not None and _chosen(said):
             self._late.add(key)
             if self._asked.get(key) is not question:  # otherwise it's about to be asked again, with this note
                 self._say(told, updates.PermissionNoted(key, self._note_of(asked) or ""), Change())
 
-    def _note_of(self, asked: PermissionRequest) -> str | None:
+    def _note_of(self, asked: facts.PermissionRequest) -> str | None:
         late = WHY_AGAIN if asked.key in self._late else None
         return "\n".join(filter(None, [asked.note, late])) or None
 
-    def answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
+    def answer(self, key: facts.RequestKey, told: Session | None, said: Any) -> None:
         """Pass on the user's choice. If the client only dismissed a permission request, it keeps waiting."""
         if told is not None and key in told.conversation.permissions:
-            outcome = decode(agent_requests.RequestPermissionResponse, said).outcome
-            if isinstance(outcome, agent_requests.SelectedPermissionOutcome):
-                told.answer_permission(key, outcome.option_id)
+            if (option_id := _chosen(said)) is not None:
+                told.answer_permission(key, option_id)
             return
         response = decode(agent_requests.CreateElicitationResponse, said)
         action = next((one for one in ACTIONS if one == response.action), None)
@@ -877,12 +849,12 @@ class Client:
             owner.questions.answer(key, action, response.content)
 
 
-def _is_choice(said: Any) -> bool:
+def _chosen(said: Any) -> str | None:
+    """The ID of the option in an answer to a permission request; None if it chooses none."""
     with suppress(MalformedMessage):
-        return isinstance(
-            decode(agent_requests.RequestPermissionResponse, said).outcome, agent_requests.SelectedPermissionOutcome
-        )
-    return False
+        outcome = decode(agent_requests.RequestPermissionResponse, said).outcome
+        return outcome.option_id if isinstance(outcome, agent_requests.SelectedPermissionOutcome) else None
+    return None
 
 
 @contextmanager
@@ -911,13 +883,10 @@ def _with_servers(params: Any) -> Any:
     if not isinstance(params, dict):
         return params
     servers = params.get("mcpServers") or []
-    untyped = [
-        {key: value for key, value in each.items() if (key, value) != ("type", "stdio")}
-        if isinstance(each, dict)
-        else each
-        for each in (servers if isinstance(servers, list) else [])
-    ]
-    return {**params, "mcpServers": untyped if isinstance(servers, list) else servers}
+    for each in servers if isinstance(servers, list) else ():
+        if isinstance(each, dict) and each.get("type") == "stdio":
+            del each["type"]
+    return {**params, "mcpServers": servers}
 
 
 def _mcp_server(server: session.McpServer) -> Server:

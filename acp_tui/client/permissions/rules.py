@@ -49,8 +49,6 @@ _CHANGING_KINDS: Final = frozenset({"edit", "delete", "move"})
 
 @dataclass(frozen=True, slots=True)
 class RuleSubject:
-    """What the agent would do."""
-
     kind: str
     """A kind of tool call."""
     paths: tuple[str, ...] = ()
@@ -158,19 +156,6 @@ def _texts(fields: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, str]]:
             yield from ((name, text) for text in _strings(value))
 
 
-__all__ = [
-    "RuleSubject",
-    "asks_disk",
-    "doubtful",
-    "first_match",
-    "resolved",
-    "subject_of_command",
-    "subject_of_read",
-    "subject_of_tool_call",
-    "subject_of_write",
-]
-
-
 def first_match(rules: Sequence[RefusalRule], subject: RuleSubject, roots: Sequence[Path] = ()) -> RefusalRule | None:
     """The first rule whose conditions all match `subject`; None if no rule refuses.
 
@@ -236,15 +221,12 @@ def _below_folders(names: Iterable[str], folders: Iterable[str]) -> Iterator[str
 
 def _fits(rule: RefusalRule, subject: RuleSubject) -> bool:
     """Whether everything except the place matches the rule."""
-    return _names_something(rule) and _is_kind(rule.kind, subject) and _runs(rule.command, subject)
+    says_something = bool(rule.kind or rule.path or rule.command)
+    return says_something and _is_kind(rule.kind, subject) and _runs(rule.command, subject)
 
 
 def _is_place(glob: str | None, subject: RuleSubject) -> bool:
     return glob is None or (subject.places is not None and subject.places.any_match(glob))
-
-
-def _names_something(rule: RefusalRule) -> bool:
-    return bool(rule.kind or rule.path or rule.command)
 
 
 def _is_kind(kind: str | None, subject: RuleSubject) -> bool:

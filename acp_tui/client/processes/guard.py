@@ -5,6 +5,7 @@ One guardian serves all of acp-tui and ends with it. Nothing here blocks longer 
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import marshal
 import os
@@ -15,15 +16,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 from weakref import WeakSet
 
-import anyio
-
 from acp_tui.values import dataclass
-
-if TYPE_CHECKING:
-    import asyncio
 
 _PACKAGES: Final = Path(__file__).parents[3]
 MAIN: Final = "import sys; sys.path.insert(0, sys.argv[1]); import acp_tui.client.processes.guardian as it; it.main()"
@@ -120,7 +116,7 @@ class Guarded:
         From then on, `exited` is set when it has ended, and `ended` when nothing is left of it.
         """
         self._loop = loop
-        self._answered, self.exited, self.ended = anyio.Event(), anyio.Event(), anyio.Event()
+        self._answered, self.exited, self.ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
         loop.add_reader(self._control, self._read)
         if self._unsent:
             loop.add_writer(self._control, self._write)

@@ -66,7 +66,6 @@ class Guardian:
         self._has_adopted = adopt()
 
     def run(self) -> None:
-        """Obey until the input ends."""
         while True:
             is_ordered = self._wakeups.wait()
             self._care()

@@ -270,8 +270,6 @@ def tell(control: int, what: bytes) -> None:
 
 
 class _Keeper:
-    """The rest of a keeper's life."""
-
     def __init__(self, control: int, leader: int, everything: Adopted | Known, *, is_led_in: bool) -> None:
         self._control = control
         self._leader = leader

@@ -79,7 +79,6 @@ def is_running(process: Process) -> bool:
 
 
 def session_of(leader: int, table: Iterable[Process]) -> list[Process]:
-    """`leader` and the processes in its group or session."""
     return [row for row in table if leader in (row.pid, row.group, row.session)]
 
 

@@ -25,7 +25,6 @@ class PastPrompt:
 
     text: str
     folder: str
-    """Where the session worked."""
     at: str
     """The UTC time in ISO 8601. Values from a file may be anything."""
     agent: str
@@ -106,7 +105,6 @@ SLACK: Final = 1.1
 
 class HistoryFile:
     def __init__(self, path: Path, max_entries: int = 10_000) -> None:
-        """Keeps this many prompts."""
         self.path = path
         self._max_entries = max_entries
 
@@ -180,8 +178,6 @@ def _append(path: Path, lines: bytes) -> int:
 
 
 class PromptHistory:
-    """Past prompts of all projects."""
-
     def __init__(self) -> None:
         self._prompts: list[PastPrompt] = []
         """Oldest first."""

@@ -122,8 +122,6 @@ def _content(drafts: dict[DraftKey, SavedDraft]) -> bytes:
 
 
 class Drafts:
-    """The drafts of this run and of earlier ones."""
-
     def __init__(self) -> None:
         self._texts: dict[DraftKey, str] = {}
         """Without empty ones. The most recently changed draft is last."""
@@ -224,22 +222,17 @@ class PromptMemory:
         """Read what is kept and not known yet. Returns a message for the user, or ""."""
         try:
             async with self._lock:
-                await self._load_history()
+                if self._history_file is not None:
+                    version = await to_thread.run_sync(self._history_file.version)
+                    if version != self._version:
+                        self.history.take_in(await to_thread.run_sync(self._history_file.read))
+                        self._version = version
                 if self._draft_file is not None and not self._has_drafts:
                     self.drafts.take_in(await to_thread.run_sync(self._draft_file.read_left))
                     self._has_drafts = True
         except OSError as error:
             return self._said_once("read", error)
         return ""
-
-    async def _load_history(self) -> None:
-        file = self._history_file
-        if file is None:
-            return
-        version = await to_thread.run_sync(file.version)
-        if version != self._version:
-            self.history.take_in(await to_thread.run_sync(file.read))
-            self._version = version
 
     def offer(self, place: DraftKey) -> str:
         """The draft that was left in this folder, from now on for `place`; "" if there isn't one.

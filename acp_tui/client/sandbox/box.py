@@ -65,7 +65,6 @@ class Box:
         return access is Access.WRITABLE or (access is Access.READABLE and not write)
 
     def holds(self, folder: Path) -> bool:
-        """Whether a session can work in a folder."""
         return self.access(Path(os.path.realpath(folder))) in (Access.READABLE, Access.WRITABLE)
 
     def listed(self, access: Access) -> list[Path]:
@@ -107,7 +106,7 @@ def make_box(
         for named in (profile.readable, profile.writable, profile.hidden)
     )
     named_by_user = (*map(str, folders[1:]), *readable_too, *writable, *hidden)
-    for path in (*named_by_user, *needs.state, *needs.readable):
+    for path in (*named_by_user, *needs.state):
         _refuse_links_within(paths.spelled(path), roots)
     places: dict[Path, Access] = {}
     # What comes later replaces the access of the same path.
@@ -115,7 +114,7 @@ def make_box(
         places |= {path: access for path in map(paths.real, covered) if path.is_dir() or path.parent == paths.home}
     places[Path("/")] = Access.READABLE
     fetched = {paths.real(str(folder)) for folder in (cache_folder() / "packages", installed_folder())}
-    readable = (*TOOLS, *needs.readable, *map(str, fetched), "/etc/resolv.conf", "/run/current-system", "/run/wrappers")
+    readable = (*TOOLS, *map(str, fetched), "/etc/resolv.conf", "/run/current-system", "/run/wrappers")
     for each in (*map(paths.real, readable), *_program_places(program, environment, paths.home, roots)):
         if each.exists():
             places.setdefault(each, Access.READABLE)  # PATH may name the home folder itself
@@ -152,7 +151,7 @@ def make_box(
             _hide(places, mask)
         elif _above(places, mask) is Access.WRITABLE:
             places[mask] = left
-    spelled = ("~", *TOOLS, str(installed_folder()), *needs.readable, *needs.state, *readable_too, *writable)
+    spelled = ("~", *TOOLS, str(installed_folder()), *needs.state, *readable_too, *writable)
     links = dict(_links(paths, spelled, places))
     inner = (path for path, access in places.items() if access in (Access.READABLE, Access.HIDDEN))
     kept = {path: _file_at(path) for path in inner if _above(places, path.parent) is Access.WRITABLE}
@@ -200,8 +199,6 @@ def _is_named(name: str, pattern: str) -> bool:
 
 
 class _Paths:
-    """Spellings of paths in settings."""
-
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = {"HOME": str(Path.home()), **environ}
         self.home = self.real("~")

@@ -16,7 +16,7 @@ from typing import Final
 from acp_tui.client.errors import AgentNotRunnable
 from acp_tui.client.processes import landlock
 from acp_tui.client.processes.guard import Confinement
-from acp_tui.client.sandbox import bubblewrap, landlock_rules, seatbelt, srt
+from acp_tui.client.sandbox import engine_rules
 from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.box import Box
 from acp_tui.values import dataclass
@@ -36,8 +36,6 @@ class NoEngine(AgentNotRunnable):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How to start a program in a box."""
-
     confinement: Confinement
     environment: Mapping[str, str]
     """For what leads in, complete."""
@@ -63,7 +61,7 @@ class Engine:
     def way_into(self, box: Box, folder: Path, extra: Mapping[str, str]) -> Way:
         """How to start a program in `folder`, with `extra` variables. Blocks. Raises NoEngine."""
         if self.name == "bubblewrap":
-            words = bubblewrap.arguments(
+            words = engine_rules.bubblewrap_arguments(
                 box, folder, extra, has_disable_userns=_version(self.program) >= _DISABLE_USERNS_SINCE
             )
             data = b"".join(os.fsencode(word) + b"\0" for word in words)
@@ -71,12 +69,14 @@ class Engine:
             return Way(Confinement((self.program, "--args", "{fd}", "--"), data, None, is_setuid), {})
         environment = {**box.environment, "TMPDIR": str(box.tmp), "XDG_CACHE_HOME": f"{box.tmp}/cache"}
         if self.name == "landlock":
-            return Way(Confinement(places=landlock_rules.places(box)), {**environment, **extra})
+            return Way(Confinement(places=engine_rules.landlock_places(box)), {**environment, **extra})
         # An agent chose the extra variables, and they must not change what leads in.
         setting = ("/usr/bin/env", *(f"{name}={value}" for name, value in extra.items())) if extra else ()
         if self.name == "seatbelt":
-            return Way(Confinement((self.program, "-p", seatbelt.profile(box), *setting)), environment)
-        return Way(Confinement((self.program, "--settings", str(srt.settings(box)), "--", *setting)), environment)
+            return Way(Confinement((self.program, "-p", engine_rules.seatbelt_profile(box), *setting)), environment)
+        return Way(
+            Confinement((self.program, "--settings", str(engine_rules.srt_settings(box)), "--", *setting)), environment
+        )
 
 
 def engine_for(box: Box) -> Engine:
@@ -105,7 +105,7 @@ def _best(box: Box) -> Engine:
 
 
 def _bubblewrap() -> Engine:
-    program = shutil.which(bubblewrap.PROGRAM)
+    program = shutil.which("bwrap")
     if program is None:
         how = next((how for tool, how in _INSTALL.items() if shutil.which(tool)), "install the package bubblewrap")
         raise NoEngine("the sandbox needs bubblewrap, which isn't installed", hint=f"{how}, or --sandbox=off")
@@ -134,8 +134,7 @@ def _landlock(box: Box, why: str) -> Engine:
         raise NoEngine(f"{reason}this kernel has no Landlock", hint="use another kernel, or --sandbox=off")
     if hidden := [path for path in box.listed(Access.HIDDEN) if box.access(path.parent) is Access.WRITABLE]:
         raise NoEngine(
-            f"Landlock can't hide {hidden[0]} in a folder that may be written",
-            hint=why or "use the engine bubblewrap",
+            f"Landlock can't hide {hidden[0]} in a folder that may be written", hint=why or "use the engine bubblewrap"
         )
     if not box.profile.network:
         raise NoEngine("Landlock can't turn off the network", hint=why or "use the engine bubblewrap")

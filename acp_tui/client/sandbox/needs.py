@@ -22,7 +22,6 @@ class Needs:
 
     state: tuple[str, ...] = ()
     """Folders and files it writes. Folders are made."""
-    readable: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     """Parts of its state that say what it runs, also outside a sandbox later, so they're read-only.
 
@@ -63,8 +62,7 @@ _CLAUDE_HOME: Final = "${CLAUDE_CONFIG_DIR:-~/.claude}"
 _CLAUDE: Final = Needs(
     state=(_CLAUDE_HOME,),
     fixed=_below(
-        _CLAUDE_HOME,
-        *("settings.json", "settings.local.json", "hooks/", "plugins/", "skills/", "commands/", "agents/"),
+        _CLAUDE_HOME, *("settings.json", "settings.local.json", "hooks/", "plugins/", "skills/", "commands/", "agents/")
     ),
     env=(
         "ANTHROPIC_*",
@@ -114,8 +112,7 @@ _QWEN_HOME: Final = "${QWEN_HOME:-~/.qwen}"
 _QWEN: Final = Needs(
     state=(_QWEN_HOME,),
     fixed=_below(
-        _QWEN_HOME,
-        *("settings.json", ".env", "trustedFolders.json", "commands/", "agents/", "skills/", "hooks/"),
+        _QWEN_HOME, *("settings.json", ".env", "trustedFolders.json", "commands/", "agents/", "skills/", "hooks/")
     ),
     env=("QWEN_*", "DASHSCOPE_*", "BAILIAN_*", *_MODELS),
     sets={"QWEN_SANDBOX": "false", "GEMINI_SANDBOX": "false"},

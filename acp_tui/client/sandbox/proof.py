@@ -37,8 +37,6 @@ _OVER: Final = "over"
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Something that was tried in a sandbox."""
-
     topic: str
     """One or two words."""
     text: str
@@ -164,7 +162,6 @@ def _quoted(text: object) -> str:
 
 
 async def _said_by(sandbox: Sandbox, folder: Path, script: str) -> str:
-    """What the lines print in the sandbox."""
     way = await to_thread.run_sync(sandbox.way_into, folder)
     order = Order([(_SHELL, None, (_SHELL, "-c", script))], way.environment, 0.0, 0.5, confinement=way.confinement)
     reading, writing = os.pipe()

@@ -58,7 +58,9 @@ def _note(path: Path, box: Box, *, is_write: bool, is_denied: bool) -> str:
     is_in_session = any(place == folder or folder in place.parents for folder in box.folders)
     if access is Access.HIDDEN and is_in_session:
         return f"The sandbox {name} hides {shown}, as your settings say."
-    if access is Access.HIDDEN and _is_secret(path):  # no agent's output may talk the user into opening it
+    secrets = {Path(os.path.expanduser(secret)) for secret in SECRETS}  # noqa: PTH111 - as above
+    is_secret = not secrets.isdisjoint((path, *path.parents))
+    if access is Access.HIDDEN and is_secret:  # no agent's output may talk the user into opening it
         return f"The sandbox {name} hides {shown}, as it hides all keys and logins that aren't the agent's."
     if access is Access.HIDDEN and is_write:
         return f"The sandbox {name} hides {shown}: {_line('writable', profile.writable, shown, name)} would allow it."
@@ -76,12 +78,6 @@ def _note(path: Path, box: Box, *, is_write: bool, is_denied: bool) -> str:
     return ""
 
 
-def _is_secret(path: Path) -> bool:
-    secrets = {Path(os.path.expanduser(secret)) for secret in SECRETS}  # noqa: PTH111 - as above
-    return not secrets.isdisjoint((path, *path.parents))
-
-
 def _line(key: str, listed: Sequence[str], path: str, name: str) -> str:
-    """The line of the settings that adds a path."""
     where = "of one of your own, [sandbox.NAME]," if name == READ_ONLY.name else f"under [sandbox.{name}]"
     return f"{key} = {json.dumps([*listed, path], ensure_ascii=False)} {where}"

@@ -9,7 +9,7 @@ from typing import Final
 
 from acp_tui.client.errors import AgentNotRunnable, SettingsError
 from acp_tui.client.processes import inherited
-from acp_tui.client.sandbox import wording
+from acp_tui.client.sandbox.access import Access
 from acp_tui.client.sandbox.box import Box, make_box
 from acp_tui.client.sandbox.engines import Engine, Way, engine_for
 from acp_tui.client.sandbox.masks import masks
@@ -17,12 +17,16 @@ from acp_tui.client.sandbox.needs import needs_of
 from acp_tui.client.sandbox.refusals import refusals
 from acp_tui.client.settings.location import cache_folder
 from acp_tui.client.settings.settings import RefusalRule, SandboxProfile
+from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
 REPLACED: Final = (
     "{path} was replaced while the agent runs, and its sandbox can't keep the new one from changes: look at it, and"
     " restart the agent."
 )
+MAX_LISTED: Final = 2
+"""Of the agent's own places on a card, which has little room."""
+PRIVATE: Final = "a private folder for temporary files, and empty caches, which go with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +45,57 @@ class Sandbox:
         return f"{self.name}, enforced by {self.engine.name}"
 
     @property
-    def facts(self) -> tuple[tuple[str, str], ...]:
+    def facts(self) -> Sequence[tuple[str, str]]:
         """All about it, as labels of at most ten characters and values."""
-        return tuple(wording.facts_of(self.box, self.engine))
+        box, readable = self.box, self.box.listed(Access.READABLE)
+        is_by_rules = self.engine.name == "landlock"  # for files alone, and whole folders: its gaps say what is missing
+        fixed = [] if is_by_rules else [path for path in readable if self._is_within(path, Access.WRITABLE)]
+        home = [path for path in readable if self._is_within(path, Access.HIDDEN, Access.SCRATCH)]
+        beyond = "" if is_by_rules else "other processes, and the sockets of services"
+        return [
+            ("Sandbox", self.named),
+            ("Writes", "; ".join(filter(None, (_listed(self._writable), PRIVATE)))),
+            *([("Only reads", f"{_listed(fixed)}: they can run something later")] if fixed else []),
+            ("Reads", "; ".join(filter(None, ("programs and what else isn't hidden", _listed(home))))),
+            ("Hidden", "; ".join(filter(None, (_listed(box.listed(Access.HIDDEN)), beyond)))),
+            ("Network", self._network),
+            ("Variables", ", ".join(sorted(box.environment)) or "none"),
+            *(("Gap", gap) for gap in self.engine.gaps),
+            *([("Note", box.note)] if box.note else []),
+        ]
+
+    @property
+    def _network(self) -> str:
+        profile = self.box.profile
+        if not profile.network:
+            return "off"
+        if profile.hosts and profile.engine == "srt":
+            return f"only {', '.join(profile.hosts)}"
+        return "on: what you can reach, it can reach"
 
     @property
     def unasked_words(self) -> str:
-        """What its agent can do without asking."""
-        return wording.unasked_words(self.box, self.engine)
+        """What its agent can do without asking, for the first question of a session."""
+        box = self.box
+        others = [path for path in self._writable if path not in box.folders]
+        listed = [path for path in self._writable if path in box.folders or len(others) <= MAX_LISTED]
+        more = f"{len(others)} places of its own (F4)" if len(others) > MAX_LISTED else ""
+        places = " and ".join(filter(None, (_listed(listed), more)))
+        can = [f"change {places or 'no file of yours'}", "read what isn't hidden"]
+        can += ["use the network"] if box.profile.network else []
+        gaps = " F4 lists what the sandbox can't prevent here." if self.engine.gaps else ""
+        return (
+            f"This agent runs in the sandbox {self.name}. Without asking, it can {', '.join(can[:-1])}, and"
+            f" {can[-1]}. The rest of your home folder is hidden.{gaps}"
+        )
+
+    @property
+    def _writable(self) -> Sequence[Path]:
+        """The places that may be written and aren't in another such place."""
+        return [path for path in self.box.listed(Access.WRITABLE) if not self._is_within(path, Access.WRITABLE)]
+
+    def _is_within(self, path: Path, *around: Access) -> bool:
+        return path.parent != path and self.box.access(path.parent) in around
 
     def refusals(self, text: str, cwd: Path) -> Iterator[tuple[Path, str]]:
         """What it refuses, as text of a program in `cwd` tells, each place with a sentence for the user."""
@@ -94,3 +141,7 @@ def make_sandbox(
     except BaseException:
         box.discard()
         raise
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    return ", ".join(from_home(path) for path in paths)

@@ -28,12 +28,16 @@ class Find:
 # Lowercase only: matching both cases takes three times as long.
 _BEARER: Final = re.compile(r"b(?:earer|asic)\s+([\w.~+/=-]{12,})")
 _VALUE: Final = rf"[\"']?\s*[:=]\s*[\"']?(?:(?:{'|'.join(SCHEMES)})\s+)?([^\s\"',\\]{{6,}})"
-_HEADERS: Final = {
-    "authorization": re.compile(rf"authorization{_VALUE}"),
-    "x-": re.compile(rf"x-(?<![\w-]x-)[\w-]{{0,40}}(?:key|token|auth|secret)[\w-]{{0,40}}{_VALUE}"),
-}
 _COOKIES: Final = re.compile(r"cookie[\"']?\s*[:=]\s*[\"']?([^\"'\\\r\n]{6,})")
 """All cookies, because servers choose their names freely."""
+_HEADERS: Final = (
+    ("bearer", _BEARER),
+    ("basic ", _BEARER),
+    ("authorization", re.compile(rf"authorization{_VALUE}")),
+    ("x-", re.compile(rf"x-(?<![\w-]x-)[\w-]{{0,40}}(?:key|token|auth|secret)[\w-]{{0,40}}{_VALUE}")),
+    ("cookie", _COOKIES),
+)
+"""What a text contains if the pattern is to be searched for."""
 _NAMES: Final = ("key", "token", "secret", "credential", "credentials", "_pass", *PASSWORDS)
 _ASCII_NAMES: Final = tuple(filter(str.isascii, _NAMES))
 
@@ -179,19 +183,10 @@ def find_secrets(text: str) -> Iterator[Find]:
         yield from _logins(text)
     if "---- begin" in small or "-----begin" in small or "private-lines" in small:
         yield from _private_keys(text)
-    if "bearer" in small or "basic " in small:
-        for found in found_in(_BEARER, small):
+    for pattern in dict.fromkeys(pattern for sign, pattern in _HEADERS if sign in small):
+        for found in found_in(pattern, small):
             if _is_no_word(text[found.start(1) : found.end(1)]):
-                yield Find(*found.span(1), "token")
-    for sign, pattern in _HEADERS.items():
-        if sign in small:
-            for found in found_in(pattern, small):
-                if _is_no_word(text[found.start(1) : found.end(1)]):
-                    yield Find(*found.span(1), "token")
-    if "cookie" in small:
-        for found in found_in(_COOKIES, small):
-            if _is_no_word(text[found.start(1) : found.end(1)]):
-                yield Find(*found.span(1), "token", False)
+                yield Find(*found.span(1), "token", pattern is not _COOKIES)
     for sentence in _SENTENCES:
         if _may_hold(sentence, small):
             for found in found_in(sentence.pattern, small):

@@ -69,10 +69,15 @@ def mask(value: str) -> str:
 
 
 def masked_text(text: str) -> str:
+    return _changed(text, ((start, end, MASK) for start, end in _spans(text)))
+
+
+def _changed(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
+    """The text with something else at these positions, which are in order."""
     pieces: list[str] = []
     at = 0
-    for start, end in _spans(text):
-        pieces += text[at:start], MASK
+    for start, end, new in changes:
+        pieces += text[at:start], new
         at = end
     return "".join(pieces) + text[at:] if pieces else text
 
@@ -212,7 +217,8 @@ class Masker:
             return self.log(self._searched(item, depth + 1))
         if key == "auth" and isinstance(item, str) and is_login(item):
             return self._hidden(item, learns=True)
-        if is_secret or (names.is_secret_name(key) and not (_is_number(item) and names.counts_tokens(key))):
+        is_number = isinstance(item, int | float) and not isinstance(item, bool)
+        if is_secret or (names.is_secret_name(key) and not (is_number and names.counts_tokens(key))):
             return self._hidden(item, learns=True)
         return self._searched(item, depth + 1)
 
@@ -239,7 +245,6 @@ class Masker:
         return self._hidden(pair)
 
     def _hidden(self, value: Any, *, learns: bool = False) -> Any:
-        """The same shape without its values."""
         match value:
             case str():
                 if learns or (" " not in value and "/" not in value and looks_random(value)):
@@ -260,11 +265,9 @@ class Masker:
 
     def _servers(self, servers: Any) -> Any:
         """The servers: a list on the wire, a map by name in files. Agents echo both."""
-        if isinstance(servers, list):
-            return [self._server(server) for server in servers]
         if isinstance(servers, dict):
             return {name: self._server(server) for name, server in servers.items()}
-        return self._hidden(servers)
+        return list(map(self._server, servers)) if isinstance(servers, list) else self._hidden(servers)
 
     def _server(self, server: Any) -> Any:
         """Keep only what can't be a secret: name, type, command, the host of a URL, the names of variables."""
@@ -295,7 +298,7 @@ class Masker:
     def line(self, text: str) -> str:
         """A log line, in which anything after the name of a secret counts as one."""
         for pattern, by in ((_KEY_LINE, _mask), (_ASSIGNED, _masked_value), (_USERINFO, _mask)):
-            text = _replaced(pattern, by, text)
+            text = _changed(text, ((*found.span(), by(found)) for found in found_in(pattern, text)))
         return self.text(text)
 
     def output(self, data: bytes) -> bytes:
@@ -306,12 +309,9 @@ class Masker:
         for form in self._bytes:
             data = data.replace(form, b"*" * len(form))
         text = data.decode("utf-8", "surrogateescape")
-        pieces: list[str] = []
-        at = 0
-        for start, end in _spans(_COLOR.sub(lambda color: " " * len(color[0]), text)):
-            pieces += text[at:start], re.sub(r"[^\x00-\x20]", "*", text[start:end])
-            at = end
-        return "".join([*pieces, text[at:]]).encode("utf-8", "surrogateescape")
+        spans = _spans(_COLOR.sub(lambda color: " " * len(color[0]), text))
+        stars = ((start, end, re.sub(r"[^\x00-\x20]", "*", text[start:end])) for start, end in spans)
+        return _changed(text, stars).encode("utf-8", "surrogateescape")
 
     def argv(self, argv: Iterable[str]) -> tuple[str, ...]:
         """A command line. What follows an option with a secret name is a secret."""
@@ -346,15 +346,6 @@ class Masker:
         self._bytes = [form.encode("utf-8", "replace") for form in self._forms]
 
 
-def _replaced(pattern: re.Pattern[str], by: Callable[[re.Match[str]], str], text: str) -> str:
-    pieces: list[str] = []
-    at = 0
-    for found in found_in(pattern, text):
-        pieces += text[at : found.start()], by(found)
-        at = found.end()
-    return "".join(pieces) + text[at:] if pieces else text
-
-
 def _mask(_: object) -> str:
     return MASK
 
@@ -373,10 +364,6 @@ def _masked_value(found: re.Match[str]) -> str:
 def _is_option(word: object) -> bool:
     """Whether the next word in a command line is a secret."""
     return isinstance(word, str) and word.startswith("-") and "=" not in word and names.is_secret_name(word)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _forms(secret: str) -> set[str]:

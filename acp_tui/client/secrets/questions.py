@@ -305,14 +305,14 @@ def _says_so(text: str) -> bool:
     joined = "".join(words)
     if {*words} - _POLITE in _LONE or joined in _ALONE:
         return True
-    if re.search(_NO_BLANKS, text) and any(map(joined.__contains__, _within_any_word())):
+    if re.search(_NO_BLANKS, text) and any(map(joined.__contains__, _forms(_WITHIN))):
         return True
     at = 0
     while at < len(words):
-        harmless = _longest(words, at, _harmless())
+        harmless = _longest(words, at, _forms(_HARMLESS))
         if harmless:
             at += harmless
-        elif _longest(words, at, _phrases()) or _is_within(words[at]):
+        elif _longest(words, at, _forms(_PHRASES)) or _is_within(words[at]):
             return True
         else:
             at += 1
@@ -326,7 +326,7 @@ def _says_so_backwards(text: str) -> bool:
         len("".join(order[at : at + count])) >= _MIN_REVERSED
         for order in (words, words[::-1])
         for at in range(len(order))
-        if (count := _longest(order, at, _phrases()))
+        if (count := _longest(order, at, _forms(_PHRASES)))
     )
 
 
@@ -344,27 +344,13 @@ def _longest(words: list[str], at: int, phrases: frozenset[str]) -> int:
 
 
 def _is_within(word: str) -> bool:
-    return len(word) >= MIN_JOINED and any(map(word.__contains__, _within_any_word()))
+    return len(word) >= MIN_JOINED and any(map(word.__contains__, _forms(_WITHIN)))
 
 
 _LONE: Final = frozenset(frozenset((word,)) for word in _ALONE)
 
 
 @cache
-def _phrases() -> frozenset[str]:
-    return _forms(_PHRASES)
-
-
-@cache
-def _harmless() -> frozenset[str]:
-    return _forms(_HARMLESS)
-
-
-@cache
-def _within_any_word() -> tuple[str, ...]:
-    return tuple(_forms(_WITHIN))
-
-
 def _forms(phrases: str) -> frozenset[str]:
     """Every reading of each phrase."""
     return frozenset(

@@ -22,8 +22,6 @@ MIN_ENTROPY: Final = 3.0
 
 
 class Shape(NamedTuple):
-    """One kind of key."""
-
     sign: str
     pattern: str
     kind: str = "key"
@@ -299,22 +297,16 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _found(shape: Shape, text: str) -> Iterator[tuple[int, int, str]]:
     for found in found_in(_compiled(shape.pattern), text):
         key = found[0]
-        if _is_mixed(key) if shape.is_random else not _is_of_words(key):
+        # Short words and no digit: `sk-learn-compatible-estimator`.
+        if _is_mixed(key) if shape.is_random else _WORDS.fullmatch(key) is None:
             yield *found.span(), shape.kind
 
 
 def _is_mixed(key: str) -> bool:
-    return (
-        any(map(str.isdigit, key)) and any(map(str.isupper, key)) and any(map(str.islower, key)) and looks_random(key)
-    )
+    return all(any(map(is_so, key)) for is_so in (str.isdigit, str.isupper, str.islower)) and looks_random(key)
 
 
 _WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{0,11}[-_./])*[A-Z]?[a-z]{0,11}|(?:[A-Z]{1,12}[-_])*[A-Z]{1,12}")
-
-
-def _is_of_words(key: str) -> bool:
-    """Whether it reads like `sk-learn-compatible-estimator`: short words and no digit."""
-    return _WORDS.fullmatch(key) is not None
 
 
 def looks_random(text: str, at_least: int = MIN_RANDOM) -> bool:

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskStatus
 
 from acp_tui.client import errors
 from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.process import StderrLines
+from acp_tui.client.agents.remembered import consent_file, note_run
 from acp_tui.client.agents.terminal_login import TerminalLogin
 from acp_tui.client.sessions.client_role import ClientRole, Extensions
 from acp_tui.client.sessions.consent import Policy
@@ -49,7 +49,7 @@ from acp_tui.conversation.facts import (
 )
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import error_words
+from acp_tui.conversation.wording import NO_MESSAGE, error_words
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.failures import read_error_facts
@@ -143,7 +143,7 @@ class Agent:
         self.phase = Phase.STARTING
         self.on_elicitations: Callable[[], None] | None = None
         """Called when `elicitations` or `visits` change. It may only mark what to redraw."""
-        self._on_phase = start.get("on_phase")
+        self._on_phase: Callable[[Phase], None] = start.get("on_phase", lambda _: None)
         self._offer = policy.within(start.get("offer") or roles.ClientOffer())
         self._policy = policy
         self._recorder: Recorder | None = None
@@ -152,7 +152,6 @@ class Agent:
         # While a session is being opened, two sessions may share an ID. The key tells whose question is answered.
         self._question_keys = count(1)
         self.questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
-        """Forms and pages outside of any session."""
         self._table = ClientRole(self.log, self.questions, start.get("extensions", {}))
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""
@@ -245,8 +244,7 @@ class Agent:
 
     def _set_phase(self, phase: Phase) -> None:
         self.phase = phase
-        if self._on_phase is not None:
-            self._on_phase(phase)
+        self._on_phase(phase)
 
     @contextmanager
     def _in_phase(self, phase: Phase) -> Iterator[None]:
@@ -265,18 +263,18 @@ class Agent:
 
     # Start and end
 
-    async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Run the agent from start to end. Raises ClientError only before the channel is open."""
+    async def run(self, on_open: Callable[[], object]) -> None:
+        """Run the agent from start to end, and tell when its channel is open. Raises ClientError only before that."""
         try:
             with self._scope:
                 # Read the servers before any agent can write to that file.
                 await to_thread.run_sync(servers_at_start, settings_file())
                 async with self._way() as channel, anyio.create_task_group() as self._servers:
                     self._channel = channel
-                    self._record(channel)
+                    await self._record(channel)
                     peer = Peer(channel.stream, self.connection, tap=self._see)
                     self.connection.peer = peer
-                    task_status.started()
+                    on_open()
                     await self._serve(peer, channel)
                     self._servers.cancel_scope.cancel()
         finally:
@@ -307,10 +305,7 @@ class Agent:
             await peer.serve()
             # Most agents that close their output are about to exit, and the exit code explains why.
             await channel.wait_for_end(EXIT_GRACE_S)
-            lost = channel.loss(self.title)
-            if self.protocol_version is None:  # what it printed instead of an answer, such as how to log in
-                lost.detail = lost.detail or "\n".join(self.log)
-            self._lose(lost)
+            self._lose(channel.loss(self.title))
         except FrameTooLarge as error:
             self._end(f"{self.title} broke the protocol: it sent {error}")
         except AnswersUnread as error:
@@ -328,6 +323,8 @@ class Agent:
 
     def _lose(self, lost: errors.AgentLost) -> errors.AgentLost:
         self.lost = self.lost or lost
+        if self.protocol_version is None and any(line.startswith(NO_MESSAGE) for line in self.log):
+            self.lost.detail = "\n".join(self.log)  # with what it printed instead of an answer, such as how to log in
         disconnected = Disconnected(str(self.lost), self.lost.detail)
         for session in self._table.all():
             told = session.cut_off() if isinstance(self.lost, errors.AgentUnreachable) else ""
@@ -335,15 +332,16 @@ class Agent:
         self._apply_outside(disconnected)
         return self.lost
 
-    def _record(self, channel: Channel) -> None:
+    async def _record(self, channel: Channel) -> None:
         for frames in (self.frames, *self.hop_frames):
             if frames is not None:
                 frames.environ = {**os.environ, **channel.given}
         if self._recordings is not None:
-            self._recorder = self._recordings.begin(
-                self.command.name, self.command.argv, channel.given, self.sandbox_name
-            )
+            argv, sandbox = self.command.argv, self.sandbox_name
+            self._recorder = self._recordings.begin(self.command.name, argv, channel.given, sandbox)
             self._logs.append(self._recorder)
+            if self._recorder.header.argv == argv:  # without the secrets that were in it, it can't be run again
+                await to_thread.run_sync(note_run, self.command, self._recordings.cwd, sandbox, consent_file())
 
     def _see(self, direction: Direction, frame: bytes) -> None:
         for log in self._logs:
@@ -392,10 +390,15 @@ class Agent:
 
         If the agent asks the user something during the handshake, the limit no longer applies (R-INIT-10).
         """
+
+        def choose(connection: Connection) -> None:
+            self.connection = connection
+
         self._set_phase(Phase.INITIALIZING)
+        wanted = self.command.protocol or NEWEST
         with anyio.move_on_after(limit_s) as self._start_limit:
             try:
-                agreed = await self._ask(self._handshake())
+                agreed = await self._ask(initialize(self.connection, wanted, choose))
             except (errors.AgentRefused, errors.AgentLost) as error:
                 if _is_no_agent(error):
                     error.hint = NO_AGENT if self._awaited is self.command else NO_PROXY
@@ -410,13 +413,6 @@ class Agent:
         self.auth_methods = agreed.auth_methods
         if self.identity is not None:
             self._table.quirks = self.identity.quirks
-
-    def _handshake(self) -> Awaitable[roles.Agreement]:
-        def choose(connection: Connection) -> None:
-            self.connection = connection
-
-        wanted = self.command.protocol or NEWEST
-        return initialize(self.connection, wanted, choose)
 
     # Logging in and out
 
@@ -524,8 +520,8 @@ class Agent:
         return lent.given
 
     def _lent(self, workplace: roles.Workplace) -> list[LentServer]:
-        ids = [server.server_id for server in workplace.mcp_servers if isinstance(server, roles.AcpServer)]
-        return [self._table.lent[server_id] for server_id in ids if server_id in self._table.lent]
+        ids = (server.server_id for server in workplace.mcp_servers if isinstance(server, roles.AcpServer))
+        return [lent for server_id in ids if (lent := self._table.lent.get(server_id)) is not None]
 
     # Sessions
 
@@ -690,10 +686,7 @@ class Agent:
         with self._in_phase(Phase.OPENING):
             self._table.early.await_new()
             try:
-                session = await self._ask(request)
-            except BaseException:
-                await end_servers(self._lent(workplace))
-                raise
+                session = await self._asked_to_open(workplace, request)
             finally:
                 self._table.early.end_awaiting()
             await self._table.close_retired()
@@ -732,18 +725,20 @@ class Agent:
                 session.apply(update)
 
         call = self.connection.resume_session(session.session_id, workplace, resumed, lambda: None)
-        try:
-            await self._ask(call)
-        except BaseException:
-            await end_servers(self._lent(workplace))
-            raise
+        await self._asked_to_open(workplace, call)
         await end_servers(session.borrow(self._lent(workplace)))
         return session
 
-    async def list_sessions(self, cwd: Path | None = None, cursor: str | None = None) -> SessionPage:
-        """A page of the sessions that the agent knows: all of them, or those of `cwd`.
+    async def _asked_to_open(self, workplace: roles.Workplace, call: Awaitable[T]) -> T:
+        """As `_ask`. If it fails, nothing needs the MCP servers that run here for the session."""
+        try:
+            return await self._ask(call)
+        except BaseException:
+            await end_servers(self._lent(workplace))
+            raise
 
-        Without a cursor, the first page.
+    async def list_sessions(self, cwd: Path | None = None, cursor: str | None = None) -> SessionPage:
+        """A page of the sessions that the agent knows: all of them, or those of `cwd`. Without a cursor, the first.
 
         Raises Unsupported. The agent refuses a cursor that it doesn't know, or no longer (R-SESS-9).
         """
@@ -816,18 +811,12 @@ class Agent:
     # Beyond the protocol
 
     async def send_extension(self, method: str, params: Any) -> Any:
-        """Send an extension request with just these params; return its raw result.
-
-        Raises ValueError for a name without "_".
-        """
+        """Send an extension request with just these params; return its raw result. Raises ValueError without "_"."""
         _require_extension(method)
         return await self._ask(self.connection.peer.request(method, params))
 
     def notify_extension(self, method: str, params: Any) -> None:
-        """Send an extension notification.
-
-        It's dropped if the agent is lost. Raises ValueError for a name without "_".
-        """
+        """Send an extension notification, unless the agent is lost. Raises ValueError for a name without "_"."""
         _require_extension(method)
         with suppress(RpcError):
             self.connection.peer.notify(method, params)

@@ -149,14 +149,14 @@ def _shown_run(call: ToolCall) -> tuple[str, tuple[str, ...], str] | None:
 # Comparing files
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """The text without differences that no card shows: a byte order mark, and the kind of line ends."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def digest(text: str) -> bytes:
     """Equal for texts that look the same on a card."""
-    return blake2b(_plain(text).encode("utf-8", "surrogatepass")).digest()
+    return blake2b(plain(text).encode("utf-8", "surrogatepass")).digest()
 
 
 def _texts_after(allowed: _AllowedWrite, now: str, count: int) -> Iterator[str]:
@@ -167,7 +167,7 @@ def _texts_after(allowed: _AllowedWrite, now: str, count: int) -> Iterator[str]:
     """
     is_known = _is_as_seen(allowed, now)
     for change in allowed.changes:
-        old, new = _plain(change.old_text or ""), _plain(change.new_text)
+        old, new = plain(change.old_text or ""), plain(change.new_text)
         if old.strip() == now.strip() or (not old and is_known):
             now, is_known = new, True
         elif old and old in now:
@@ -183,19 +183,19 @@ def _is_as_seen(allowed: _AllowedWrite, now: str) -> bool:
 
 def _covered(allowed: _AllowedWrite, write: TextDiff) -> int | None:
     """How many of the changes shown make the write, from the first; None if none do."""
-    now, content = _plain(write.old_text or ""), _plain(write.new_text)
+    now, content = plain(write.old_text or ""), plain(write.new_text)
     for count in (1, -1):
         for number, text in enumerate(_texts_after(allowed, now, count), 1):
             if text == content:
                 return number
     # An agent may change the file itself, and then write what is there already.
-    if write.old_text == write.new_text and all(_plain(change.new_text) in content for change in allowed.changes):
+    if write.old_text == write.new_text and all(plain(change.new_text) in content for change in allowed.changes):
         return len(allowed.changes)
     return 0 if not allowed.changes and _is_as_seen(allowed, now) else None
 
 
 def _unlike_write(allowed: _AllowedWrite, write: TextDiff) -> Unlike:
-    texts = list(_texts_after(allowed, _plain(write.old_text or ""), 1))
+    texts = list(_texts_after(allowed, plain(write.old_text or ""), 1))
     missed = allowed.changes[len(texts) :]
     if not allowed.changes or (missed and not missed[0].old_text):
         return Unlike("The agent showed you nothing of what this replaces, and the file has changed since.")

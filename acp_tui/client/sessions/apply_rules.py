@@ -47,7 +47,6 @@ class StandingRules(Rules):
         return await self._first(subject_of_tool_call(call))
 
     async def against_read(self, path: str, place: Path) -> RefusalRule | None:
-        """The rule against reading the file at `place`, which is named `path`. Only that place may then be opened."""
         return await self._first(subject_of_read(path, str(place)))
 
     async def against_write(self, path: str, place: Path) -> RefusalRule | None:
@@ -56,7 +55,6 @@ class StandingRules(Rules):
     async def against_command(
         self, command: str, args: Sequence[str], cwd: str, env: Sequence[tuple[str, str]]
     ) -> tuple[RefusalRule | None, str]:
-        """The rule against running a command, and otherwise why the user must be asked anyway, or ""."""
         subject = await self._resolved(subject_of_command(command, args, cwd, env))
         refusing = first_match(self._rules, subject, self.roots)
         in_doubt = None if refusing is not None else doubtful(self._rules, subject)

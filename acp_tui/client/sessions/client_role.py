@@ -14,6 +14,7 @@ from acp_tui.client.subagents import Routes
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import AuthStatus, SessionId
 from acp_tui.conversation.updates import PermissionAsked, SessionUpdate
+from acp_tui.conversation.wording import NO_MESSAGE
 from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.rpc import RequestFailed
 
@@ -112,7 +113,7 @@ class ClientRole(SessionTable):
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
-        self._log.append(f"[stdout] {what[:500]} ({why[:500]}){text}")
+        self._log.append(f"{NO_MESSAGE}{what[:500]} ({why[:500]}){text}")
 
     def on_extension(self, method: str, params: Any) -> None:
         take = self._extensions.get(method)

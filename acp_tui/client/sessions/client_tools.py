@@ -25,6 +25,7 @@ from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_la
 from acp_tui.conversation import updates
 from acp_tui.conversation.content import COMMAND_SCHEME, Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCall, ToolCallContent
+from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ExitStatus, Quirks, TerminalSnapshot
@@ -34,6 +35,7 @@ from acp_tui.values import dataclass
 if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
     from acp_tui.client.sandbox.sandbox import Sandbox
+    from acp_tui.client.terminals.terminals import Terminal
     from acp_tui.client.workspace import ContainedPath, PlaceState
 
 log = logging.getLogger(__name__)
@@ -85,7 +87,6 @@ class OwnCommands:
 
     @property
     def offered(self) -> Sequence[OfferedOutput]:
-        """The oldest first."""
         return tuple(self._offered)
 
     async def run(self, line: str) -> None:
@@ -101,7 +102,7 @@ class OwnCommands:
         """Run a command line to its end. If it succeeds, its output isn't for the agent."""
         await self.run(line)
         one = self._offered[-1]
-        status = await self._tools.end_of_own(one.terminal_id)
+        status = await self._tools.own_terminal(one.terminal_id).wait_for_exit()
         if status.exit_code == 0 and one in self._offered:
             self._offered.remove(one)
         return status
@@ -116,12 +117,9 @@ class OwnCommands:
         return tuple(self._resource(one) for one in offered)
 
     def _resource(self, one: OfferedOutput) -> TextResource:
-        snapshot = self._tools.output_of_own(one.terminal_id)
+        snapshot = self._tools.own_terminal(one.terminal_id).output()
         status = snapshot.exit_status
-        if status is None:
-            end = "(still running)"
-        else:
-            end = f"({how_ended(status.exit_code, status.signal)})"
+        end = "(still running)" if status is None else f"({how_ended(status.exit_code, status.signal)})"
         cut = "(the beginning is omitted)\n" if snapshot.truncated else ""
         text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
         # The URI doesn't contain the terminal's ID, because later output is only for the user.
@@ -196,7 +194,6 @@ class ClientTools:
         """Columns and rows of terminals opened from now on."""
         self.before_write: Callable[[Sequence[str]], Awaitable[None]] | None = None
         """Called with the path of each file just before it's written."""
-        self._roots = (cwd, *additional_directories)
         self._quirks = quirks
         self._policy = policy
         self._rules = rules
@@ -208,7 +205,7 @@ class ClientTools:
         self._one_read_at_a_time = Lock()
         # Apart from that, because an agent that reads no answers would hold up what the card says about its diffs.
         self._one_comparison_at_a_time = Lock()
-        self._files = self._serve(self._roots)
+        self._files = self._serve((cwd, *additional_directories))
         self._terminals: Terminals | None = None
         self._agents: set[TerminalId] = set()
         """The terminals the agent opened. It can't use the user's terminals."""
@@ -223,7 +220,7 @@ class ClientTools:
             rule = await self._rules.against_read(path, place.path)
             is_out = self._is_out_of_sandbox(place, write=False)
             request = AccessRequest(
-                "read", f"Read {path}", path, rule, raw_input={"path": path}, is_out_of_sandbox=is_out
+                "read", f"Read {self._shown(path)}", path, rule, raw_input={"path": path}, is_out_of_sandbox=is_out
             )
             async with self._consent.permit(request, self._policy.read, place):
                 try:
@@ -248,7 +245,7 @@ class ClientTools:
                     rule = await self._rules.against_write(path, shown.place.path)
                     request = AccessRequest(
                         "edit",
-                        f"Write {path}",
+                        f"Write {self._shown(path)}",
                         path,
                         rule,
                         shown.change(path, content),
@@ -275,6 +272,9 @@ class ClientTools:
         is_asked = self._policy.write is not Grant.ON or not place.inside or reason is not None or is_out
         state = await files.state_of(path, allowed_at=place.path) if is_asked else None
         return _BeforeWrite(place, state, reason)
+
+    def _shown(self, path: str) -> str:
+        return shown_path(path, str(self._roots[0]))
 
     def _is_out_of_sandbox(self, place: ContainedPath, *, write: bool) -> bool:
         return self._sandbox is not None and not self._sandbox.box.allows(place.path, write=write)
@@ -374,13 +374,9 @@ class ClientTools:
         with refusals():
             return self._terminals_with(terminal_id).get(terminal_id).output()
 
-    def output_of_own(self, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a command of the user's has printed so far."""
-        return self._open_terminals().get(terminal_id).output()
-
-    async def end_of_own(self, terminal_id: TerminalId) -> ExitStatus:
-        """How a command of the user's ends. Waits for that."""
-        return await self._open_terminals().get(terminal_id).wait_for_exit()
+    def own_terminal(self, terminal_id: TerminalId) -> Terminal:
+        """The terminal of a command of the user's."""
+        return self._open_terminals().get(terminal_id)
 
     async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
         with refusals():
@@ -459,17 +455,16 @@ class ClientTools:
     # Directories and closing
 
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
-        self._roots = (cwd, *additional_directories)
-        self._files = self._serve(self._roots)
+        self._files = self._serve((cwd, *additional_directories))
 
     def _serve(self, roots: Sequence[Path]) -> Workspace:
+        self._roots = roots
         files = _workspace_of(roots)
         # What is opened is below these directories, even if a link on the way to one of them leads elsewhere later.
         self._rules.roots = (*roots, *files.roots)
         return files
 
     def close(self) -> None:
-        """Serve no new requests."""
         self._is_closed = True
 
     async def aclose(self) -> None:

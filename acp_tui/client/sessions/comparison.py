@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from anyio import Lock, move_on_after, sleep, sleep_forever, to_thread
 
 from acp_tui.client.line_comparison import CONTEXT_LINES
-from acp_tui.client.sessions.allowances import digest, shown_changes
+from acp_tui.client.sessions.allowances import digest, plain, shown_changes
 from acp_tui.client.workspace import Workspace, errors
 from acp_tui.conversation.tool_calls import FilePart, TextDiff, ToolCall
 
@@ -24,7 +24,7 @@ COMPARING_S: Final = 5
 FOLLOWING_S: Final = 0.3
 """Between two looks. Less than a question waits before it can be answered."""
 NOT_COMPARED: Final = "Not compared with the file, because {why}: {path}"
-MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared; not compared: {{more}} more."
+MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared with those on disk, not {{more}} others."
 MAX_AROUND: Final = 10_000
 """Characters around a part. There are more in files without lines."""
 
@@ -108,7 +108,7 @@ def _look(
         is_old = any(map(_old_parts, shown))
         doubt = f"The agent shows old text, but the file doesn't exist: {path}" if is_old else ""
         return doubt, digest(""), []
-    return _doubt(path, _plain(text), shown), digest(text), find_parts(text, diffs)
+    return _doubt(path, plain(text).strip(), shown), digest(text), find_parts(text, diffs)
 
 
 def _doubt(path: str, now: str, diffs: Iterable[TextDiff]) -> str:
@@ -139,13 +139,8 @@ def _old_parts(diff: TextDiff) -> list[str]:
     lines = (diff.old_text or "").splitlines(keepends=True) if diff.hunks else [diff.old_text or ""]
     starts = [hunk.old_at for hunk in diff.hunks] or [0]
     ends = [*starts[1:], len(lines)]
-    parts = (_plain("".join(lines[start:end])) for start, end in zip(starts, ends, strict=True))
+    parts = (plain("".join(lines[start:end])).strip() for start, end in zip(starts, ends, strict=True))
     return [part for part in parts if part]
-
-
-def _plain(text: str) -> str:
-    """The text without differences that readers don't see: byte order marks and line endings."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
 
 
 def find_parts(text: str, diffs: Mapping[int, TextDiff]) -> list[FilePart]:

@@ -16,21 +16,14 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from acp_tui.client import errors
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.errors import (
-    AgentRefused,
-    AgentUnreachable,
-    AuthenticationRequired,
-    ClientError,
-    SettingsError,
-    Unsupported,
-)
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session, shown_early
-from acp_tui.client.sessions.session_history import recorded_mode, recording_plan
+from acp_tui.client.sessions.session_history import recorded_conversation, recorded_mode, recording_plan
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings, Settings
@@ -39,6 +32,7 @@ from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SelectOption, SessionId, mode_of
+from acp_tui.conversation.recall import recall
 from acp_tui.conversation.updates import ClientRemark, Reconnected
 from acp_tui.conversation.wording import value_name
 from acp_tui.protocol.roles import AgentCapabilities, ClientOffer
@@ -46,7 +40,7 @@ from acp_tui.rpc import Tap
 from acp_tui.values import dataclass
 
 T = TypeVar("T")
-LogIn: TypeAlias = Callable[[AuthenticationRequired], Awaitable[bool]]
+LogIn: TypeAlias = Callable[[errors.AuthenticationRequired], Awaitable[bool]]
 """Lets the user log in, and returns whether to try again."""
 Options: TypeAlias = Sequence[tuple[str, str]]
 """What to choose in a session: options by category or ID, and their values."""
@@ -66,15 +60,12 @@ class Additions:
 
 
 class FrontEnd(Protocol):
-    """Asks and tells the user things, or stands in for the user."""
-
-    async def log_in(self, wanted: AuthenticationRequired) -> bool:
-        """Let the user log in. False if it's not worth trying again (R-AUTH-3)."""
+    """Asks and tells the user things about MCP servers, or stands in for the user."""
 
     async def trusts(self, project: trust.ProjectServers) -> bool | None:
         """Whether the user trusts a project's MCP servers; None if undecided."""
 
-    def say_error(self, error: SettingsError) -> None: ...
+    def say_error(self, error: errors.SettingsError) -> None: ...
 
 
 class LinkedAgent(Protocol):
@@ -91,8 +82,6 @@ class LinkedAgent(Protocol):
 
 @dataclass(slots=True)
 class FrontEndLink:
-    """The agent of one front end."""
-
     agent: Agent | None = None
     additions: Additions = field(default_factory=Additions)
 
@@ -142,7 +131,7 @@ async def logged_in(call: Callable[[], Awaitable[T]], log_in: LogIn) -> T:
     while True:
         try:
             return await call()
-        except AuthenticationRequired as wanted:
+        except errors.AuthenticationRequired as wanted:
             if not wanted.methods or not await log_in(wanted):
                 raise
 
@@ -161,7 +150,7 @@ async def _readable(servers: Awaitable[mcp.ServerList], front: FrontEnd) -> mcp.
     """The servers. A file that can't be used is reported, and the servers of the other file still count."""
     try:
         return await servers
-    except SettingsError as error:
+    except errors.SettingsError as error:
         front.say_error(error)
         return mcp.ServerList()
 
@@ -177,7 +166,7 @@ async def _project_servers(cwd: Path, front: FrontEnd) -> mcp.ServerList:
             state = trust.Trust.TRUSTED if is_trusted else trust.Trust.REJECTED
             try:
                 await to_thread.run_sync(trust.remember, project, state, trust.trust_file())
-            except SettingsError as error:
+            except errors.SettingsError as error:
                 front.say_error(error)  # the answer applies anyway
     return trust.trusted_servers(project, state)
 
@@ -270,13 +259,25 @@ class SessionDriver:
         if known is not None:
             return known
         mode = mode or await to_thread.run_sync(recorded_mode, session_id, self.agent.command)
-        with shown_early(show) as attend:
-            return await self._opened(
+        early: list[Session] = []
+
+        def show_early(session: Session) -> None:
+            early.append(session)
+            show(session)
+
+        with shown_early(show_early) as attend:
+            session = await self._opened(
                 lambda agent, **added: agent.open_session(session_id, cwd, attend, **added), mode, chosen
             )
+        if not early:
+            await put_back_answers(session, self.agent.command)
+        return session
 
     async def go_on(
-        self, earlier: Session, refused: Callable[[AgentRefused], str], show: Callable[[Session], None] | None = None
+        self,
+        earlier: Session,
+        refused: Callable[[errors.AgentRefused], str],
+        show: Callable[[Session], None] | None = None,
     ) -> Session:
         """Continue a session of an earlier process as far as the agent remembers it, otherwise in a new one below it.
 
@@ -306,7 +307,7 @@ class SessionDriver:
                     )
                 )
                 return session
-        except AgentRefused as error:
+        except errors.AgentRefused as error:
             return await self.begin(earlier, refused(error))
         return await self.begin(earlier)
 
@@ -329,6 +330,17 @@ class SessionDriver:
         return session
 
 
+async def put_back_answers(session: Session, command: AgentCommand) -> None:
+    """Add what the user answered and ran to a session that was loaded and isn't shown yet, as far as it's recorded.
+
+    A host tells that itself.
+    """
+    if not (command.is_host or session.conversation.is_blank):
+        recorded = await to_thread.run_sync(recorded_conversation, session.session_id, command)
+        if recorded is not None:
+            recall(session.conversation, recorded)
+
+
 async def keep_mode(session: Session, before: SelectOption, *, is_told: bool = True) -> None:
     """Set the mode that the session had before its agent opened it again, or say in the session that it is another.
 
@@ -342,7 +354,7 @@ async def keep_mode(session: Session, before: SelectOption, *, is_told: bool = T
     if opened is not None and opened.value != before.value:
         wanted = next((choice for choice in opened.choices if choice.value == before.value), None)
         if wanted is not None and not opened.caution(wanted):
-            with suppress(ClientError):
+            with suppress(errors.ClientError):
                 await session.set_option(opened.option_id, wanted.value)
     kept = now()
     if is_told and (kept is None or kept.value != before.value):
@@ -366,25 +378,24 @@ async def choose(session: Session, chosen: Options) -> None:
 
 
 def _named(options: Sequence[ConfigOption], name: str) -> ConfigOption:
-    found = [option for option in options if option.option_id == name] or [
-        option for option in options if option.category == name
-    ]
-    if not found:
+    by_name = {option.category: option for option in reversed(options)}
+    by_name |= {option.option_id: option for option in reversed(options)}
+    if name not in by_name:
         offered = ", ".join(option.option_id for option in options) or "none"
-        raise Unsupported(f"the agent has no {name} to choose", hint=f"its options: {offered}")
-    return found[0]
+        raise errors.Unsupported(f"the agent has no {name} to choose", hint=f"its options: {offered}")
+    return by_name[name]
 
 
 def _value(option: ConfigOption, wanted: str) -> str | bool:
     if isinstance(option, BooleanOption):
         if wanted.lower() in _SWITCHED:
             return _SWITCHED[wanted.lower()]
-        raise Unsupported(f"{option.option_id} can't be {wanted!r}", hint="it is on or off")
+        raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint="it is on or off")
     by_name = {choice.name.lower(): choice.value for choice in option.choices}
     values = [choice.value for choice in option.choices]
     value = wanted if wanted in values else by_name.get(wanted.lower())
     if value is None:
-        raise Unsupported(f"{option.option_id} can't be {wanted!r}", hint=f"it is one of {', '.join(values)}")
+        raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint=f"it is one of {', '.join(values)}")
     return value
 
 
@@ -419,7 +430,7 @@ async def until_connected(
         await sleep(pause_s * uniform(0.8, 1.2))  # the jitter keeps clients from overloading a server that comes back
         try:
             return await go_on()
-        except AgentUnreachable as error:
+        except errors.AgentUnreachable as error:
             if not error.is_temporary:
                 raise
     raise AssertionError("the pauses don't end")

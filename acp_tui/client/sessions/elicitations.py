@@ -41,7 +41,7 @@ def _fits(field: elicitation.Field, value: Any) -> bool:
         case elicitation.BooleanField():
             return isinstance(value, bool)
         case elicitation.ChoiceField():
-            return value in [choice.value for choice in field.choices]
+            return any(value == choice.value for choice in field.choices)
         case elicitation.MultiChoiceField():
             known = [choice.value for choice in field.choices]
             return isinstance(value, list) and all(item in known for item in value)
@@ -96,7 +96,6 @@ class Broker(Generic[Answer]):
         self._answers: dict[RequestKey, Answer] = {}
 
     def park(self) -> RequestKey:
-        """Make a place for a new request."""
         key = RequestKey(next(self._keys))
         self._parked[key] = anyio.Event()
         return key
@@ -125,7 +124,6 @@ class Broker(Generic[Answer]):
 
     @property
     def waiting(self) -> tuple[RequestKey, ...]:
-        """The unanswered requests, oldest first."""
         return tuple(key for key, event in self._parked.items() if not event.is_set())
 
 

@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Unpack
 
 import anyio
-from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.client.errors import ClientError
 
@@ -25,8 +24,9 @@ log = logging.getLogger(__name__)
 class SessionHub:
     """Starts and ends agents; made by `open_hub`."""
 
-    def __init__(self, tasks: TaskGroup) -> None:
-        self._tasks = tasks
+    def __init__(self) -> None:
+        self._runs: set[asyncio.Task[None]] = set()
+        """One for each agent, also while it starts or ends."""
         self._works: set[asyncio.Task[object]] = set()
         self.agents: list[Agent] = []
 
@@ -41,8 +41,19 @@ class SessionHub:
         from acp_tui.client.sessions.agent import Agent  # loading point: what `preload` loads
 
         agent = Agent(command, **start)
-        await self._tasks.start(self._run, agent)
-        self.agents.append(agent)
+        is_settled = asyncio.Event()
+        run = asyncio.create_task(self._run(agent, is_settled))
+        self._runs.add(run)
+        run.add_done_callback(self._runs.discard)
+        try:
+            await is_settled.wait()
+        except BaseException:
+            run.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.gather(run, return_exceptions=True)
+            raise
+        if agent not in self.agents:
+            await run  # which raises why
         return agent
 
     async def outlasting(self, work: Coroutine[Any, Any, object]) -> None:
@@ -56,14 +67,19 @@ class SessionHub:
             task.add_done_callback(_note_failure)
             raise
 
-    async def _run(self, agent: Agent, *, task_status: TaskStatus[None]) -> None:
+    async def _run(self, agent: Agent, is_settled: asyncio.Event) -> None:
+        def note_open() -> None:
+            self.agents.append(agent)
+            is_settled.set()
+
         try:
-            await agent.run(task_status=task_status)
+            await agent.run(note_open)
         except Exception:
             if agent not in self.agents:
                 raise  # it never started, and start_agent reports it
             log.exception("the task of %s failed", agent.title)
         finally:
+            is_settled.set()
             if agent in self.agents:
                 self.agents.remove(agent)
 
@@ -71,9 +87,9 @@ class SessionHub:
         """Cancel what is left to do, and end every agent at the same time."""
         for work in self._works:
             work.cancel()
-        async with anyio.create_task_group() as tasks:
-            for agent in list(self.agents):
-                tasks.start_soon(agent.stop)
+        await asyncio.gather(*[agent.stop() for agent in self.agents])
+        if self._runs:
+            await asyncio.wait(self._runs)
 
 
 def _note_failure(work: asyncio.Task[object]) -> None:
@@ -88,15 +104,9 @@ def _note_failure(work: asyncio.Task[object]) -> None:
 @asynccontextmanager
 async def open_hub() -> AsyncIterator[SessionHub]:
     """A hub. When the block ends, however it ends, no agent and no terminal is left."""
-    failure: BaseException | None = None
-    async with anyio.create_task_group() as tasks:
-        hub = SessionHub(tasks)
-        try:
-            yield hub
-        except BaseException as error:  # noqa: BLE001 - raised below, because a task group would wrap it in a group
-            failure = error
-        finally:
-            with anyio.CancelScope(shield=True):
-                await hub.aclose()
-    if failure is not None:
-        raise failure
+    hub = SessionHub()
+    try:
+        yield hub
+    finally:
+        with anyio.CancelScope(shield=True):
+            await hub.aclose()

@@ -28,6 +28,11 @@ class Prompt:
     schedule: Schedule | None = None
     """When it joins the queue, for one that waits for a time."""
 
+    @property
+    def written(self) -> str:
+        """What the user wrote to have it sent."""
+        return self.text if self.schedule is None else self.schedule.written
+
 
 class PromptQueue:
     """The waiting prompts of one session. While held, it returns none until the user continues."""
@@ -42,7 +47,6 @@ class PromptQueue:
 
     @property
     def prompts(self) -> Sequence[Prompt]:
-        """The next one first."""
         return tuple(self._prompts)
 
     def add(self, text: str, images: tuple[PastedImage, ...] = (), *, is_first: bool = False) -> None:
@@ -112,7 +116,7 @@ class PromptQueue:
             return None
         if found.schedule is not None:
             self._scheduled.remove(found)
-            return replace(found, text=found.schedule.written)
+            return replace(found, text=found.written)
         self._prompts.remove(found)
         self.is_held = self.is_held and bool(self._prompts)
         return found

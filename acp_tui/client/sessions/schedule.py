@@ -29,9 +29,8 @@ class NotATime(Exception):
 
 class Schedule(NamedTuple):
     written: str
-    """The command as the user wrote it."""
+    """The command as the user wrote it; of a repeat, with the times that are left."""
     text: str
-    """The prompt."""
     due: float
     """When to send it, in seconds since the epoch; infinite while the command runs that may end it."""
     every_s: float = 0.0
@@ -42,11 +41,18 @@ class Schedule(NamedTuple):
 
     @property
     def words(self) -> str:
-        """When and how often, and the prompt."""
         when = clock_time(self.due) if isfinite(self.due) else "your command runs"
         more = f", {self.times} more" if self.every_s else ""
         until = f" until `{self.until}`" if self.until else ""
         return f"{when}{more}: {self.text}{until}"
+
+    def sent(self, now: float) -> Schedule | None:
+        """What is left of a repeat once it was sent; None for nothing."""
+        if self.times == 1:
+            return None
+        command, every, _, rest = self.written.split(maxsplit=3)
+        left = self.times - 1
+        return self._replace(written=f"{command} {every} {left} {rest}", due=now + self.every_s, times=left)
 
 
 def later(words: str, now: float, reset: float | None) -> Schedule:

@@ -189,7 +189,6 @@ class Session:
         self._unasked: set[facts.RequestKey] = set()
         """Permission requests that were rejected without asking the user."""
         self.questions = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
-        """Its forms and pages."""
         policy = policy or Policy()
         self._rules = _rules_of(policy, (cwd, *additional_directories))
         self.allowances = Allowances()
@@ -286,7 +285,6 @@ class Session:
         self.apply(updates.Disconnected(reason, is_fault=is_fault))
 
     def hear(self, update: updates.SessionUpdate) -> None:
-        """Apply an update from the agent."""
         if isinstance(update, updates.StateReported):
             if update.failure is not None:
                 update = replace(update, failure=update.failure.heard(self.now()))
@@ -486,7 +484,11 @@ class Session:
         """
         self._require_open()
         option = next((option for option in self.conversation.options if option.option_id == option_id), None)
-        if option is None or not _is_offered(option, value):
+        if isinstance(option, facts.BooleanOption):
+            is_offered = isinstance(value, bool)
+        else:
+            is_offered = option is not None and any(choice.value == value for choice in option.choices)
+        if option is None or not is_offered:
             raise Unsupported(f"the session has no option {option_id!r} with the value {value!r}")
         await self._ask(self.connection.set_option(self.session_id, option, value, self.apply))
 
@@ -673,12 +675,6 @@ async def end_servers(servers: Iterable[LentServer]) -> None:
                 ending.start_soon(server.end)
 
 
-def _is_offered(option: facts.ConfigOption, value: str | bool) -> bool:
-    if isinstance(option, facts.BooleanOption):
-        return isinstance(value, bool)
-    return any(choice.value == value for choice in option.choices)
-
-
 Attend: TypeAlias = Callable[[Session], object]
 """Called with a session that is being opened, before the agent says anything in it."""
 
@@ -720,7 +716,6 @@ def _is_still(call: ToolCall, reported: tuple[object, ...]) -> bool:
 
 
 def _texts_of(call: ToolCall) -> Iterator[str]:
-    """What a tool call tells of its outcome."""
     for item in call.content:
         if isinstance(item, BlockContent) and isinstance(item.block, Text):
             yield item.block.text

@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import pairwise
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, TypeVar
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import ClientError
@@ -19,7 +19,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
-from acp_tui.client.transcript.index import RecordedSession, SessionIndex, opened_by
+from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
@@ -58,7 +58,6 @@ def recording_plan(
         cwd,
         store=recording_store(settings) if settings.keep else None,
         file=to.file if to is not None else None,
-        is_raw=settings.raw,
         is_file_raw=to is not None and to.is_raw,
         screen=screen,
         on_trouble=on_trouble,
@@ -92,6 +91,9 @@ async def _explain(error: RpcError | MalformedMessage) -> NoReturn:
     raise error
 
 
+T = TypeVar("T")
+MAX_READ_BYTES: Final = 16 << 20
+"""Of recordings that are read while a session is opened: about a second."""
 SHORTEST: Final = 8
 """Characters of a shortened ID."""
 MAX_LINE: Final = 300
@@ -134,13 +136,12 @@ class PastSession:
 
     @property
     def shown_agent(self) -> str:
-        """What to call its agent."""
         return self.agent_title or self.agent
 
     @property
     def key(self) -> str:
         """A key that is unique among all sessions; an ID alone isn't."""
-        first = self.recorded.recordings[0].name if self.recorded is not None else ""
+        first = self.recorded.files[0].rpartition("/")[2] if self.recorded is not None else ""
         return f"{self.agent}/{self.session_id}/{first}"
 
     @property
@@ -152,7 +153,9 @@ class PastSession:
         """Whether it belongs to the agent that this command starts. An unlisted name stands for many commands."""
         if self.agent != command.name:
             return False
-        return command.is_listed or not self.command or self.command == _masked(command)
+        if command.is_listed or not self.command:
+            return True
+        return self.command == Masker({**os.environ, **command.env}).argv(command.argv)
 
     @property
     def why_not_again(self) -> str:
@@ -206,17 +209,16 @@ def _title_of_bare(recorded: RecordedSession) -> str:
     """
     from acp_tui.client.agents.catalogue import KNOWN_AGENTS  # not needed to start an agent
 
-    program = PurePath(recorded.command[0]).name if recorded.command else ""
+    program = recorded.command[0].rpartition("/")[2] if recorded.command else ""
     is_bare = recorded.agent == program and program not in KNOWN_AGENTS
     return recorded.agent_title if is_bare and recorded.agent_title not in KNOWN_AGENTS else ""
 
 
-def open_elsewhere(past: PastSession) -> str:
+def open_elsewhere(session_id: SessionId, agent: str) -> str:
     """A sentence on another process of acp-tui that has the session open; "" if none records it. Blocks."""
-    for path in past.recorded.recordings if past.recorded is not None else ():
-        with suppress(OSError, RecordingUnreadable):
-            header = opened_by(path, past.session_id)
-            if header is not None and header.pid != os.getpid():
+    with suppress(ClientError, OSError):
+        for header in SessionIndex(recording_store(RecordingSettings())).opened_in(session_id, agent):
+            if header.pid != os.getpid():
                 which = f" (process {header.pid})" if header.pid is not None else ""
                 return (
                     f"This session is open in another acp-tui{which}. Neither shows what is said in the other, and the"
@@ -227,11 +229,27 @@ def open_elsewhere(past: PastSession) -> str:
 
 def recorded_mode(session_id: SessionId, command: AgentCommand) -> SelectOption | None:
     """The mode in which an agent's session was last recorded; None if unknown. Blocks."""
+    return _recorded(session_id, command, SessionIndex.last_mode)
+
+
+def recorded_conversation(session_id: SessionId, command: AgentCommand) -> Conversation | None:
+    """What was recorded of an agent's session; None for nothing, or if that takes long to read. Blocks."""
+
+    def read(index: SessionIndex, found: RecordedSession) -> Conversation | None:
+        is_short = sum(path.stat().st_size for path in found.recordings) <= MAX_READ_BYTES
+        return index.reread(found) if is_short else None
+
+    return _recorded(session_id, command, read)
+
+
+def _recorded(
+    session_id: SessionId, command: AgentCommand, read: Callable[[SessionIndex, RecordedSession], T | None]
+) -> T | None:
     with suppress(ClientError, OSError):
         index = SessionIndex(recording_store(RecordingSettings()))
         found = index.find(session_id)
         if found is not None and found.session_id == session_id and past_session(found).is_of(command):
-            return index.last_mode(found)
+            return read(index, found)
     return None
 
 
@@ -294,11 +312,6 @@ def _seconds(told: str | None) -> float | None:
         return datetime.fromisoformat(told or "").timestamp()
     except (ValueError, OverflowError, OSError):  # the last two: years that the system clock can't represent
         return None
-
-
-def _masked(command: AgentCommand) -> tuple[str, ...]:
-    """The command as a recording stores it."""
-    return Masker({**os.environ, **command.env}).argv(command.argv)
 
 
 def line_with(session: RecordedSession, words: str) -> str:

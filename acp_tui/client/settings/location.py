@@ -70,7 +70,6 @@ def settings_file() -> Path:
 
 
 PROJECT_SETTINGS: Final = ".acp-tui.toml"
-"""The name of a project's own settings file."""
 
 
 def project_settings_file(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand, is_strings, read_toml, referenced
-from acp_tui.client.settings.wording import shown_name
+from acp_tui.client.settings.wording import shown_name, unknown_keys
 from acp_tui.values import dataclass
 
 _HTTP_KINDS: Final[Mapping[str, HttpKind]] = {"http": "http", "streamable-http": "http", "sse": "sse"}
@@ -32,8 +32,11 @@ def read_servers(table: object, where: str) -> ServerList:
         key = f"{where}.{shown_name(name)}"
         try:
             entry = _read_entry(value, key)
-            servers.append(_read_server(name, entry, key))
-            warnings += _unknown_keys(entry, key)
+            if not name:
+                raise SettingsError(f"{key} has an empty name")
+            is_program = "command" in entry
+            servers.append((_read_stdio if is_program else _read_http)(name, entry, key))
+            warnings += unknown_keys(entry, _STDIO_KEYS if is_program else _HTTP_KEYS, f"{key}.")
         except SettingsError as error:
             skipped.append(Skipped(name, str(error)))
     return ServerList(tuple(servers), tuple(skipped), tuple(warnings))
@@ -48,12 +51,6 @@ def _read_entry(value: object, key: str) -> dict[str, object]:
     if entry.get("disabled") is True:
         raise SettingsError(f"{key} is disabled")
     return entry
-
-
-def _read_server(name: str, entry: Mapping[str, object], key: str) -> Server:
-    if not name:
-        raise SettingsError(f"{key} has an empty name")
-    return _read_stdio(name, entry, key) if "command" in entry else _read_http(name, entry, key)
 
 
 def _read_stdio(name: str, entry: Mapping[str, object], key: str) -> StdioServer:
@@ -88,15 +85,6 @@ def _pairs(entry: Mapping[str, object], name: str, key: str) -> Pairs:
     if not (isinstance(table, dict) and all(isinstance(value, str) for value in table.values())):
         raise _wrong(f"{key}.{name}", "a table of strings")
     return tuple(table.items())
-
-
-def _unknown_keys(entry: Mapping[str, object], key: str) -> list[str]:
-    known = _STDIO_KEYS if "command" in entry else _HTTP_KEYS
-    return [
-        f"{key}.{shown_name(name)} is unknown and ignored; known: {', '.join(known)}"
-        for name in entry
-        if name not in known
-    ]
 
 
 def _wrong(key: str, expected: str) -> SettingsError:
@@ -194,8 +182,6 @@ class ServerList:
 
 @dataclass(frozen=True, slots=True)
 class ServerVariable:
-    """One of the user's variables that a server gets."""
-
     variable: str
     goes_to: str
     """Where its value goes, in the file's own terms: "the header X-Key, sent to example.org"."""

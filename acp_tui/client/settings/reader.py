@@ -16,16 +16,19 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand_path, read_toml
 from acp_tui.client.settings.setting import DeclaredSetting, Setting, declared
 from acp_tui.client.settings.settings import READ_ELSEWHERE, Settings
-from acp_tui.client.settings.wording import allowed_values, near, quoted, shown_name, shown_value
+from acp_tui.client.settings.wording import allowed_values, near, quoted, shown_name, shown_value, unknown_keys
 from acp_tui.values import dataclass
 
 
 def convert(found: object, one: DeclaredSetting, environ: Mapping[str, str]) -> str | bool | float | Path:
     """The value converted to the setting's kind. Raises SettingsError, whose message follows the setting's key."""
+    text = found
     if isinstance(found, str) and one.setting.is_expanded:
-        value = _of_kind(_expanded(found, environ), one)
-    else:
-        value = _of_kind(found, one)
+        try:
+            text = expand_path(found, environ)
+        except SettingsError as error:
+            raise SettingsError(f"is {shown_value(found)}: {error}") from error
+    value = _of_kind(text, one)
     if value is None:
         raise not_allowed(found, one)
     return value
@@ -36,13 +39,6 @@ def not_allowed(found: object, one: DeclaredSetting) -> SettingsError:
     meant = near(found, one.allowed) if isinstance(found, str) else None
     suggestion = f" (did you mean {quoted(meant)}?)" if meant else ""
     return SettingsError(f"is {shown_value(found)}; allowed: {allowed_values(one)}{suggestion}")
-
-
-def _expanded(text: str, environ: Mapping[str, str]) -> str:
-    try:
-        return expand_path(text, environ)
-    except SettingsError as error:
-        raise SettingsError(f"is {shown_value(text)}: {error}") from error
 
 
 def _of_kind(found: object, one: DeclaredSetting) -> str | bool | float | Path | None:
@@ -142,7 +138,8 @@ class _Reading:
 
     def table(self, section: type[T], found: Mapping[str, object], key: str, *, elsewhere: tuple[str, ...] = ()) -> T:
         settings = tuple(declared(section))
-        self._warn_of_unknown(found, (*(one.name for one in settings), *elsewhere), key)
+        where = f"{self._where}: {_joined(key, '')}"
+        self.warnings += unknown_keys(found, (*(one.name for one in settings), *elsewhere), where)
         return section(
             **{
                 one.name: self._setting(one, found[one.name], _joined(key, one.name))
@@ -203,14 +200,6 @@ class _Reading:
     def _note(self, key: str, error: SettingsError, instead: str) -> None:
         self.found.discard(key)
         self.problems.append(SettingProblem(key, f"{self._where}: {key} {error}", instead))
-
-    def _warn_of_unknown(self, found: Mapping[str, object], known: tuple[str, ...], key: str) -> None:
-        for name in found:
-            if name not in known:
-                meant = near(name, known)
-                advice = f"did you mean {meant}?" if meant else f"known: {', '.join(known)}"
-                unknown = _joined(key, shown_name(name))
-                self.warnings.append(f"{self._where}: {unknown} is unknown and ignored; {advice}")
 
 
 def _joined(key: str, name: str) -> str:

@@ -58,8 +58,6 @@ def setting(default: T, doc: str, **more: Any) -> T:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSetting:
-    """A setting as declared in its section."""
-
     name: str
     kind: type[Any]
     """str, bool, int, float, Path, or a dataclass for a table with its own settings."""
@@ -90,7 +88,6 @@ class DeclaredSetting:
 
 
 def declared(section: type[Any]) -> Iterator[DeclaredSetting]:
-    """The settings of a section, in the order they're declared."""
     hints = get_type_hints(section)
     for each in fields(section):
         if _KEY not in each.metadata:

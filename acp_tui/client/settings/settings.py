@@ -63,8 +63,6 @@ STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """How acp-tui looks."""
-
     theme: str = setting(
         "",
         "The name of the theme. Empty: acp-tui's light or dark one, to match the terminal's"
@@ -139,9 +137,6 @@ class ConversationSettings:
         maximum=MAX_FOLDED_LINES,
         project="choose",
     )
-    prompt_lines: int = setting(
-        20, "How much of your prompt to show.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES, project="choose"
-    )
     terminal_lines: int = setting(
         12,
         "How much of a command's output to show, from its end.",
@@ -173,8 +168,6 @@ class TraceContext:
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """How agents are run."""
-
     start_limit_s: float = setting(
         300.0,
         "How long an agent may take to answer `initialize`; 0: no limit.",
@@ -194,9 +187,7 @@ class AgentSettings:
         applies="next agent",
     )
     trace_context: TraceContext = setting(
-        TraceContext(),
-        "W3C trace context to send with every request to an agent.",
-        applies="next agent",
+        TraceContext(), "W3C trace context to send with every request to an agent.", applies="next agent"
     )
 
 
@@ -292,11 +283,6 @@ class RecordingSettings:
         minimum=0,
         applies="next agent",
     )
-    raw: bool = setting(
-        False,
-        "Whether to record secrets too: tokens of MCP servers and logins, and what you enter in forms.",
-        applies="next agent",
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +300,6 @@ class FollowSettings:
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """What becomes of sessions without the terminal."""
-
     host: Literal["always", "ask", "never"] = setting(
         "never",
         "Whether sessions can go on in a host when you leave the screen with Alt+Q: `ask` also asks when you quit while"

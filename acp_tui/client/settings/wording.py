@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -117,6 +117,15 @@ def near(name: str, known: Sequence[str]) -> str | None:
     return next(iter(get_close_matches(name.lower(), known, n=1)), None)
 
 
+def unknown_keys(table: Iterable[str], known: Sequence[str], where: str) -> Iterator[str]:
+    """A sentence on each key of a table that has no meaning. `where` precedes its name."""
+    for name in table:
+        if name not in known:
+            meant = near(name, known)
+            advice = f"did you mean {meant}?" if meant else f"known: {', '.join(known)}"
+            yield f"{where}{shown_name(name)} is unknown and ignored; {advice}"
+
+
 EXPANSION: Final = "`${NAME}`, `${NAME:-default}` and a leading `~` are replaced."
 
 RUNS_PROGRAM: Final = (
@@ -160,16 +169,9 @@ def shown_setting(value: Any) -> str:
 def _documented(section: type[Any], prefix: str) -> Iterator[SettingDoc]:
     for one in declared(section):
         key = f"{prefix}{one.name}"
-        yield SettingDoc(key, allowed_values(one), _default(one), _doc(one))
+        default = None if is_dataclass(one.default) or one.setting.by_name else one.default
+        more = (EXPANSION,) if one.setting.is_expanded else (RUNS_PROGRAM,) if one.setting.runs_program else ()
+        yield SettingDoc(key, allowed_values(one), default, " ".join((one.setting.doc, *more)))
         if one.has_tables:
             below = f"{key}.NAME." if one.setting.by_name else f"{key}[]." if one.is_list else f"{key}."
             yield from _documented(one.kind, below)
-
-
-def _doc(one: DeclaredSetting) -> str:
-    more = (EXPANSION,) if one.setting.is_expanded else (RUNS_PROGRAM,) if one.setting.runs_program else ()
-    return " ".join((one.setting.doc, *more))
-
-
-def _default(one: DeclaredSetting) -> Any:
-    return None if is_dataclass(one.default) or one.setting.by_name else one.default

@@ -4,7 +4,7 @@ Feeds its emulator off the event loop, draws nothing.
 
 The conversation's byte ring is the buffer. The emulator reads it piece by piece at its own pace. It gets all bytes,
 even though only the end of a flood stays in the scrollback. Skipping some would require finding the modes, regions, and
-screen switches among them, which costs more than libghostty's 14 ns per byte, and in Python, under the GIL. Bytes are
+screen switches among them, which costs more than libghostty's 3 ns per byte, and in Python, under the GIL. Bytes are
 missing only if the ring drops them before the emulator has read them. It then continues with the next complete line.
 
 The size is the one in the conversation's state; the code that changes it has told the program. The code that runs the
@@ -26,7 +26,7 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.values import dataclass
 
 SCROLLBACK_LINES: Final = 5_000
-"""About 5 MB for a full terminal of 120 columns."""
+"""About 6 MB for a full terminal of 120 columns."""
 AT_ONCE_BYTES: Final = 16 * 1024
 """What the event loop feeds itself, in 0.2 ms. A thread would show the echo of a key one frame later."""
 PIECE_BYTES: Final = 128 * 1024

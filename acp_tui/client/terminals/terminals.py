@@ -34,7 +34,7 @@ RECENT_BYTES: Final = 64 * 1024
 LONGEST_QUESTION: Final = 32
 """Bytes of a query that arrived before the rest of it."""
 _QUESTION: Final = re.compile(
-    rb"\x1b(?:"
+    rb"\x1b(?!\[[\d;]*m)(?:"  # most sequences are colors
     rb"\[[?>=]?[\d;]*[cntx]"  # attributes, cursor, sizes
     rb"|\[\?[\d;]*\$p|\[[\d;]*\$p"  # modes
     rb"|\[>\d*q|\[\?u"  # version, keyboard

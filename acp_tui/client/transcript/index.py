@@ -22,13 +22,21 @@ from acp_tui.client.files import close_to_others, make_private, open_private
 from acp_tui.client.transcript import index_tables
 from acp_tui.client.transcript.digest import Digest, SessionPart, digest_of
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction
-from acp_tui.client.transcript.lines import BadLine, RecordingUnreadable, mapping, open_recording, parsed, read_event
+from acp_tui.client.transcript.lines import (
+    BadLine,
+    Recording,
+    RecordingUnreadable,
+    mapping,
+    open_recording,
+    parsed,
+    read_event,
+)
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
 from acp_tui.protocol import v1
-from acp_tui.rpc import Pairing
+from acp_tui.rpc import Direction, Pairing
 from acp_tui.values import dataclass
 
 log = logging.getLogger(__name__)
@@ -57,10 +65,14 @@ class RecordedSession:
     last_at: float
     """Seconds since the epoch."""
     prompts: int
-    recordings: tuple[Path, ...]
-    """The oldest first."""
+    files: tuple[str, ...]
+    """The paths of its recordings, the oldest first."""
     agent_title: str = ""
     """What its agent says it is."""
+
+    @property
+    def recordings(self) -> tuple[Path, ...]:
+        return tuple(map(Path, self.files))
 
 
 class SessionIndex:
@@ -143,6 +155,19 @@ class SessionIndex:
             if mode is not None:
                 return mode
         return None
+
+    def opened_in(self, session_id: str, agent: str) -> list[Header]:
+        """The headers of the recordings that are being written and whose process has this agent's session open."""
+        known = self._read(lambda db: dict(db.execute("SELECT name, size FROM recordings").fetchall()))
+        found = []
+        for name, size in self._store.sizes().items():
+            path = self._store.path_of(name)
+            with suppress(OSError, RecordingUnreadable):
+                if known.get(name) != size and is_being_written(path):
+                    with open_recording(path) as recording:
+                        if recording.header.agent == agent and _has_open(recording, session_id):
+                            found.append(recording.header)
+        return found
 
     # Updating
 
@@ -263,7 +288,7 @@ class SessionIndex:
             min([part.first_at for part in parts]),
             max([part.last_at for part in parts]),
             sum([part.prompts for part in parts]),
-            tuple([self._store.path_of(part.recording) for part in parts]),
+            tuple([self._store.file_of(part.recording) for part in parts]),
             last.agent_title,
         )
 
@@ -324,25 +349,29 @@ def _has_letters(letters: str, text: str) -> bool:
     return all(letter in rest for letter in letters)
 
 
-def opened_by(path: Path, session_id: str) -> Header | None:
-    """The header of this recording, if its process has the session open now. Raises OSError, RecordingUnreadable."""
-    if not is_being_written(path):
-        return None
-    is_open = True
-    with open_recording(path) as recording:
-        for event, message in recording.with_messages(skip=lambda line: _OPENS_OR_CLOSES.search(line) is None):
-            if isinstance(event, Closed):
-                is_open = is_open and event.session_id != session_id
-            elif isinstance(message, dict) and mapping(message.get("params")).get("sessionId") == session_id:
+def _has_open(recording: Recording, session_id: str) -> bool:
+    """Whether the last thing that was done with the session there was to open it."""
+    is_open, opening = False, None
+    for event, message in recording.with_messages(skip=lambda line: _OPENS_OR_CLOSES.search(line) is None):
+        if isinstance(event, Closed):
+            is_open = is_open and event.session_id != session_id
+        elif isinstance(event, Frame) and isinstance(message, dict):
+            if event.direction is Direction.OUT and mapping(message.get("params")).get("sessionId") == session_id:
+                is_open, opening = True, message.get("id")
+            elif mapping(message.get("result")).get("sessionId") == session_id:
                 is_open = True
-        return recording.header if is_open else None
+            elif event.direction is Direction.IN and "error" in message and message.get("id") == opening:
+                is_open = False
+    return is_open
 
 
 _OPTIONS: Final = re.compile(
     rb'"(?:initialize|session/(?:new|fork|load|resume|set_\w+)|current_mode_update|config_option_update|result)"'
     rb'|"type":\s*"(?:reconnected|session_closed)"'
 )
-_OPENS_OR_CLOSES: Final = re.compile(rb'"type":\s*"session_closed"|"method":\s*"session/(?:load|resume)"')
+_OPENS_OR_CLOSES: Final = re.compile(
+    rb'"type":\s*"session_closed"|"method":\s*"session/(?:load|resume)"|"(?:result|error)":'
+)
 
 
 def without_session(path: Path, session_id: str) -> None:

@@ -234,6 +234,8 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 MAX_LINE_BYTES: Final = 512 << 20
+READ_AT_ONCE: Final = 256 << 10
+"""Bytes. Lines of 20 KB take a quarter of the time that they take with Python's 8 KB."""
 MAX_PROBLEMS: Final = 100
 
 
@@ -282,8 +284,10 @@ class Recording:
             self.half_line = b""
             self._line += 1
             self._at += len(data)
+            if skip(data):
+                continue
             line = data.rstrip(b"\r\n")
-            if line and not skip(line) and (read := self._read(line)) is not None:
+            if line and (read := self._read(line)) is not None:
                 self.place = range(self._at - len(data), self._at)
                 yield read
 
@@ -297,6 +301,12 @@ class Recording:
             return read_event(line)
         except BadLine as error:
             return events.UnknownEvent(0.0, str(error))
+
+    def last(self, most: int) -> tuple[int, bytes]:
+        """The last bytes of the file, and how many more there are before them than were read. Raises OSError."""
+        fd = self._file.fileno()
+        start = max(os.fstat(fd).st_size - most, 0)
+        return start - self._at, os.pread(fd, most, start)
 
     def _read(self, line: bytes) -> tuple[events.Event, dict[str, Any] | list[Any] | None] | None:
         if line.isspace():
@@ -322,7 +332,7 @@ def open_recording(path: Path) -> Recording:
     """Open a recording and read its header; a context manager. Blocks. Raises RecordingUnreadable."""
     try:
         with ExitStack() as opened:
-            file = opened.enter_context(path.open("rb"))
+            file = opened.enter_context(path.open("rb", READ_AT_ONCE))
             header = read_header(file.readline(MAX_LINE_BYTES))
             if header is not None:
                 opened.pop_all()

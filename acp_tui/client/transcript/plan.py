@@ -28,8 +28,6 @@ class RecordingPlan:
     """None to keep nothing besides `file`."""
     file: Path | None = None
     """An additional recording that the user requested. The second agent's gets a number."""
-    is_raw: bool = False
-    """Keep secrets in the store."""
     is_file_raw: bool = False
     """Keep secrets in `file`."""
     screen: tuple[int, int] | None = None
@@ -59,7 +57,7 @@ class RecordingPlan:
             outlets.append(Outlet(open_file, max_bytes=1 << 62, is_raw=self.is_file_raw))
         if self.store is not None:
             kept = IndexedRecording(self.store, header)
-            outlets.append(Outlet(kept.open, is_raw=self.is_raw, index=kept))
+            outlets.append(Outlet(kept.open, index=kept))
         return Recorder(header, outlets, environ=environ, on_trouble=self._on_loop())
 
     def _on_loop(self) -> Callable[[str], None]:

@@ -76,6 +76,7 @@ class Recorder:
 
         `on_trouble` is called in the writer's thread, at most once for each outlet.
         """
+        self.header = header
         self._limits = limits or RecordingLimits()
         self._begun = monotonic()
         self._events: deque[events.Event] = deque()
@@ -262,7 +263,8 @@ class _Writer:
             return
         with self._until_it_fails():
             for at in range(0, len(batch), EVENTS_PER_SLICE):
-                self._file.write(b"".join(map(self._line, batch[at : at + EVENTS_PER_SLICE])))
+                for event in batch[at : at + EVENTS_PER_SLICE]:
+                    self._file.write(self._line(event))
                 sleep(0)
             self._file.flush()
             if self._index is not None:

@@ -16,6 +16,7 @@ from acp_tui.conversation import reducer, updates
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import AuthStatus, RequestKey, SessionId
+from acp_tui.conversation.recall import recall
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.rpc import ErrorCode, RequestFailed
@@ -157,6 +158,9 @@ class ReplayedSessions(Routes[ReplayedSession]):
         self._opening.pop(session.session_id, None)
         for update in state:
             self.apply(session, update)
+        earlier = self._earlier.get(session.session_id)
+        if earlier is not None and earlier is not session.conversation:  # it was loaded
+            recall(session.conversation, earlier)
 
     def give_up(self, session: ReplayedSession) -> None:
         """The agent didn't open it: restore the session that had its ID before."""

@@ -58,7 +58,11 @@ class RecordingStore:
         return dict(sorted(found))
 
     def path_of(self, name: str) -> Path:
-        return Path(f"{self.folder}/{name[:4]}/{name}")  # a list of thousands asks for each
+        return Path(self.file_of(name))
+
+    def file_of(self, name: str) -> str:
+        """The same as text, which takes a tenth of the time: a list has thousands."""
+        return f"{self.folder}/{name[:4]}/{name}"
 
     def prune(self) -> None:
         """Delete the oldest ones beyond the size limit, except those being written."""

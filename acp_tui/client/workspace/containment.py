@@ -40,8 +40,6 @@ _Id: TypeAlias = tuple[int, int]
 
 
 class PrivateFolders:
-    """The folders at one moment."""
-
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = tuple(folders)
         places = (*folders, *map(_resolved, folders), *(_resolved(link) for link in _links_in(folders)))
@@ -87,7 +85,6 @@ class PrivateFolders:
 
     @cached_property
     def _files(self) -> frozenset[_Id]:
-        """All files in them, at any depth."""
         return frozenset(found for folder in self._folders for found in _files_below(folder))
 
 

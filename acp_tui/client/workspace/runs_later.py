@@ -167,7 +167,8 @@ def why_it_runs_later(asked: str, leads_to: Path, folders: Sequence[Path] = ()) 
         return HIDDEN
     if any(map(_is_repository, leads_to.parents)):
         return IN_A_REPOSITORY
-    return ON_PATH if _is_on_path(leads_to.parent) else None
+    programs = (each for each in os.environ.get("PATH", os.defpath).split(os.pathsep) if each.startswith("/"))
+    return ON_PATH if any(os.path.realpath(each) == str(leads_to.parent) for each in programs) else None
 
 
 @cache
@@ -231,11 +232,6 @@ def _is_hidden_at_home(names: Names) -> bool:
 def _is_repository(folder: Path) -> bool:
     """Whether git would treat the folder as a repository, whatever its name."""
     return os.path.lexists(folder / "HEAD") and ((folder / "objects").is_dir() or os.path.lexists(folder / "commondir"))
-
-
-def _is_on_path(folder: Path) -> bool:
-    programs = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return any(each.startswith("/") and os.path.realpath(each) == str(folder) for each in programs)
 
 
 BUILD_FILE: Final = "build file"

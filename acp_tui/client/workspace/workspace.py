@@ -21,15 +21,7 @@ from typing import Final, Self, TypeAlias
 
 from anyio import Lock, to_thread
 
-from acp_tui.client.workspace import errors
-from acp_tui.client.workspace.containment import (
-    Boundary,
-    ContainedPath,
-    DirectoryEntry,
-    HeldDirectory,
-    hold,
-    open_regular,
-)
+from acp_tui.client.workspace import containment, errors
 from acp_tui.client.workspace.exchange import exchange
 from acp_tui.values import dataclass
 
@@ -66,14 +58,14 @@ class LineRange:
         return self.skip == 0 and self.count is None
 
 
-def read_text(place: DirectoryEntry, lines: LineRange, max_bytes: int) -> str:
+def read_text(place: containment.DirectoryEntry, lines: LineRange, max_bytes: int) -> str:
     """The requested lines with their endings; "" past the end of the file.
 
     Raises: NotAFile, NotText, FileTooLarge; OSError.
     """
     if place.obstacle is not None:
         raise place.obstacle
-    with open_regular(place, os.O_RDONLY) as fd:
+    with containment.open_regular(place, os.O_RDONLY) as fd:
         size = os.fstat(fd).st_size
         if lines.is_whole_file and size > max_bytes:
             raise errors.FileTooLarge(place.asked, size, max_bytes)
@@ -89,7 +81,7 @@ def _chunks(fd: int) -> Iterator[Piece]:
         offset += len(chunk)
 
 
-def _refuse_binary(place: DirectoryEntry, chunks: Iterator[Piece]) -> Iterator[Piece]:
+def _refuse_binary(place: containment.DirectoryEntry, chunks: Iterator[Piece]) -> Iterator[Piece]:
     for offset, chunk in chunks:
         if offset == 0 and chunk.startswith(_FOREIGN_MARKS):
             raise errors.NotText(place.asked, "a UTF-16 or UTF-32 byte order mark", 0)
@@ -121,7 +113,7 @@ def _past_lines(chunk: bytes, start: int, count: int) -> tuple[int, int]:
     return start, 0
 
 
-def _bounded(place: DirectoryEntry, pieces: Iterator[Piece], max_bytes: int) -> Iterator[Piece]:
+def _bounded(place: containment.DirectoryEntry, pieces: Iterator[Piece], max_bytes: int) -> Iterator[Piece]:
     size = 0
     for offset, piece in pieces:
         size += len(piece)
@@ -130,7 +122,7 @@ def _bounded(place: DirectoryEntry, pieces: Iterator[Piece], max_bytes: int) -> 
         yield offset, piece
 
 
-def _decode(place: DirectoryEntry, pieces: Iterator[Piece]) -> str:
+def _decode(place: containment.DirectoryEntry, pieces: Iterator[Piece]) -> str:
     """Decode piece by piece: decoding a big file in one call would hold the GIL and so block the event loop."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     texts: list[str] = []
@@ -143,7 +135,12 @@ def _decode(place: DirectoryEntry, pieces: Iterator[Piece]) -> str:
 
 
 def _decode_piece(
-    place: DirectoryEntry, decoder: codecs.IncrementalDecoder, offset: int, piece: bytes, *, final: bool = False
+    place: containment.DirectoryEntry,
+    decoder: codecs.IncrementalDecoder,
+    offset: int,
+    piece: bytes,
+    *,
+    final: bool = False,
 ) -> str:
     pending, _ = decoder.getstate()  # the beginning of a character, from the previous piece
     try:
@@ -184,7 +181,7 @@ class PlaceState:
 NOTHING: Final = PlaceState(0)
 
 
-def look_at(place: DirectoryEntry, max_bytes: int) -> PlaceState:
+def look_at(place: containment.DirectoryEntry, max_bytes: int) -> PlaceState:
     """The state of a place. Never waits for a pipe or a device.
 
     Raises: PrivatePath; OSError if the status can't be read, or a link has appeared there since the walk.
@@ -200,7 +197,7 @@ def look_at(place: DirectoryEntry, max_bytes: int) -> PlaceState:
     except FileNotFoundError:
         return NOTHING
     try:
-        with open_regular(place, os.O_RDONLY) as fd:
+        with containment.open_regular(place, os.O_RDONLY) as fd:
             return _state_of(place, fd, max_bytes)
     except FileNotFoundError:
         return NOTHING
@@ -210,7 +207,7 @@ def look_at(place: DirectoryEntry, max_bytes: int) -> PlaceState:
         return PlaceState(status.st_mode, _written(status), problem=errors.from_os_error("read", place.asked, error))
 
 
-def _state_of(place: DirectoryEntry, fd: int, max_bytes: int) -> PlaceState:
+def _state_of(place: containment.DirectoryEntry, fd: int, max_bytes: int) -> PlaceState:
     status = os.fstat(fd)
     digest = blake2b()
     chunks = _digested(_bounded(place, _chunks(fd), max_bytes), digest)
@@ -271,7 +268,7 @@ _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINV
 class _Write:
     """One write: where, what, and what must be there."""
 
-    place: DirectoryEntry
+    place: containment.DirectoryEntry
     content: bytes
     shown: PlaceState | None
     """None if whatever is there may be replaced."""
@@ -291,7 +288,7 @@ class _Write:
             self._create()
             return
         self._require(self.shown != NOTHING)
-        with open_regular(place, os.O_WRONLY) as existing:
+        with containment.open_regular(place, os.O_WRONLY) as existing:
             self._overwrite(existing)
 
     def _require_as_shown(self) -> None:
@@ -410,7 +407,7 @@ class _Write:
             os.close(fd)
 
 
-def _make_parents(place: DirectoryEntry, obstacle: OSError) -> None:
+def _make_parents(place: containment.DirectoryEntry, obstacle: OSError) -> None:
     if not place.missing_parents:
         raise obstacle
     for name in place.missing_parents:
@@ -419,7 +416,7 @@ def _make_parents(place: DirectoryEntry, obstacle: OSError) -> None:
         place.directory.enter(name)
 
 
-def _exists(place: DirectoryEntry) -> bool:
+def _exists(place: containment.DirectoryEntry) -> bool:
     try:
         os.stat(place.name, dir_fd=place.directory.fd, follow_symlinks=False)
     except FileNotFoundError:
@@ -459,7 +456,7 @@ class Workspace:
 
         Anything in the `private` folders raises PrivatePath, even if the user agreed to it.
         """
-        self._boundary = Boundary(roots, private)
+        self._boundary = containment.Boundary(roots, private)
         self._max_read_bytes = max_read_bytes
         self._one_write_at_a_time = Lock()
 
@@ -468,12 +465,12 @@ class Workspace:
         """The directories with links resolved; the session's cwd first."""
         return self._boundary.roots
 
-    async def locate(self, path: str) -> ContainedPath:
+    async def locate(self, path: str) -> containment.ContainedPath:
         """Where a path leads, and whether that is inside. The file need not exist. Raises: WorkspaceError."""
         return await to_thread.run_sync(self._locate, path, abandon_on_cancel=True)
 
     @asynccontextmanager
-    async def hold(self, path: str) -> AsyncIterator[HeldDirectory]:
+    async def hold(self, path: str) -> AsyncIterator[containment.HeldDirectory]:
         """Open the directory that a path leads to, for the block, so that the same directory is checked and used.
 
         Raises: WorkspaceError.
@@ -484,7 +481,7 @@ class Workspace:
         finally:
             os.close(held.fd)
 
-    async def require_held(self, path: str, held: HeldDirectory) -> None:
+    async def require_held(self, path: str, held: containment.HeldDirectory) -> None:
         """Raises: PathChanged if the path now leads to another directory, WorkspaceError if it leads to none."""
         async with self.hold(path) as now:
             if not held.is_same(now):
@@ -522,17 +519,17 @@ class Workspace:
         async with self._one_write_at_a_time:
             await to_thread.run_sync(partial(self._write, path, content, allowed_at, shown))
 
-    def _locate(self, path: str) -> ContainedPath:
+    def _locate(self, path: str) -> containment.ContainedPath:
         try:
             with self._boundary.reach(path) as place:
                 return place.location
         except OSError as error:
             raise errors.from_os_error("find", path, error) from error
 
-    def _hold(self, path: str) -> HeldDirectory:
+    def _hold(self, path: str) -> containment.HeldDirectory:
         try:
             with self._boundary.reach(path) as place:
-                return hold(place)
+                return containment.hold(place)
         except OSError as error:
             raise errors.from_os_error("find", path, error) from error
 
@@ -550,7 +547,7 @@ class Workspace:
             _Write(place, encoded, shown, self._max_read_bytes).run()
 
     @contextmanager
-    def _reach(self, action: errors.Action, path: str, allowed_at: Path | None) -> Iterator[DirectoryEntry]:
+    def _reach(self, action: errors.Action, path: str, allowed_at: Path | None) -> Iterator[containment.DirectoryEntry]:
         """The place of a path that may be served. Errors from the system inside the block become WorkspaceErrors."""
         try:
             with self._boundary.reach(path) as place:

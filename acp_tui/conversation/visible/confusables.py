@@ -152,17 +152,13 @@ def _forms() -> re.Pattern[str]:
 
 
 def _find(text: str) -> Iterator[Confusable]:
-    is_ascii_else = all(map(_passes, filter(str.isalpha, text)))
+    others = (letter for letter in text if letter.isalpha() and not letter.isascii())
+    is_ascii_else = all(letter in letters() or _forms().match(letter) for letter in others)
     for item in _item().finditer(text):
         if item["sign"] is None:
             yield from _in_word(item[0], item.start(), is_ascii_else)
         elif not _is_chinese(item[0], text[item.start() - 1 : item.start()], text[item.end() : item.end() + 1]):
             yield Confusable(item.start(), item.end(), signs().get(item[0], " "))
-
-
-def _passes(letter: str) -> bool:
-    """Whether a letter is ASCII or could pass for it."""
-    return letter.isascii() or letter in letters() or bool(_forms().match(letter))
 
 
 def _is_chinese(sign: str, before: str, after: str) -> bool:
@@ -185,7 +181,7 @@ def _in_word(word: str, start: int, is_ascii_else: bool) -> Iterator[Confusable]
     could_be_ascii = has_ascii or (is_ascii_else and word.isalpha())
     for at, char in enumerate(word, start):
         look = _compatible(char, has_wide and not has_ascii)
-        if look is None and could_be_ascii and not (has_wide and _is_full_width(char)):
+        if look is None and could_be_ascii and not (has_wide and unicodedata.east_asian_width(char) in "WF"):
             look = None if is_latin and char in _LATIN else letters().get(char)
         if look:
             yield Confusable(at, at + 1, look)
@@ -194,10 +190,6 @@ def _in_word(word: str, start: int, is_ascii_else: bool) -> Iterator[Confusable]
 def _is_accented(char: str) -> bool:
     """Whether a character is a non-ASCII Latin letter that resembles no ASCII letter."""
     return "\u00c0" <= char <= "\u024f" and char not in letters()
-
-
-def _is_full_width(char: str) -> bool:
-    return unicodedata.east_asian_width(char) in "WF"
 
 
 def _compatible(char: str, in_chinese: bool) -> str | None:

@@ -9,117 +9,100 @@ from dataclasses import field
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.protocol import wire
 from acp_tui.protocol.schemas import OTHER, Discriminator, OpenUnion, Tag, default_on_error
 from acp_tui.protocol.v1.content import ToolCallUpdate
 from acp_tui.protocol.v1.session import EnvVariable, RequestId
-from acp_tui.protocol.wire import (
-    Int64,
-    Lenient,
-    Line,
-    NullIsEmpty,
-    OptionalItems,
-    Passage,
-    RawObject,
-    Short,
-    Text,
-    UInt32,
-    UInt64,
-    Whole,
-    WireModel,
-    Word,
-)
 
 
-class CreateTerminalRequest(WireModel):
+class CreateTerminalRequest(wire.WireModel):
     """`terminal/create`: starts a command. `output_byte_limit` is how much output to keep."""
 
-    session_id: Short
-    command: Word
-    args: NullIsEmpty[Word] = field(default_factory=list)
-    env: NullIsEmpty[EnvVariable] = field(default_factory=list)
-    cwd: Short | None = None
-    output_byte_limit: UInt64 | None = None
+    session_id: wire.Short
+    command: wire.Word
+    args: wire.NullIsEmpty[wire.Word] = field(default_factory=list)
+    env: wire.NullIsEmpty[EnvVariable] = field(default_factory=list)
+    cwd: wire.Short | None = None
+    output_byte_limit: wire.UInt64 | None = None
 
 
-class TerminalRequest(WireModel):
+class TerminalRequest(wire.WireModel):
     """`terminal/output`, `wait_for_exit`, `kill` (which keeps the terminal), or `release` (which forgets it)."""
 
-    session_id: Short
-    terminal_id: Short
+    session_id: wire.Short
+    terminal_id: wire.Short
 
 
-class TerminalExitStatus(WireModel):
-    exit_code: Lenient[UInt32] = None
-    signal: Lenient[Line] = None
+class TerminalExitStatus(wire.WireModel):
+    exit_code: wire.Lenient[wire.UInt32] = None
+    signal: wire.Lenient[wire.Line] = None
 
 
-class ReadTextFileRequest(WireModel):
+class ReadTextFileRequest(wire.WireModel):
     """`fs/read_text_file`: a file, or `limit` lines from the 1-based `line` on."""
 
-    session_id: Short
-    path: Short
-    line: UInt32 | None = None
-    limit: UInt32 | None = None
+    session_id: wire.Short
+    path: wire.Short
+    line: wire.UInt32 | None = None
+    limit: wire.UInt32 | None = None
 
 
-class WriteTextFileRequest(WireModel):
-    """`fs/write_text_file`: a file's whole new text."""
-
-    session_id: Short
-    path: Short
-    content: Text
+class WriteTextFileRequest(wire.WireModel):
+    session_id: wire.Short
+    path: wire.Short
+    content: wire.Text
 
 
-class PermissionOption(WireModel):
+class PermissionOption(wire.WireModel):
     """One of the answers to choose from. Its kind is only a hint."""
 
-    option_id: Short
-    name: Line
-    kind: Line
+    option_id: wire.Short
+    name: wire.Line
+    kind: wire.Line
 
 
-class RequestPermissionRequest(WireModel):
+class RequestPermissionRequest(wire.WireModel):
     """The question. All options must be well-formed: without one, it would be another question (R-LEN-3)."""
 
-    session_id: Short
+    session_id: wire.Short
     tool_call: ToolCallUpdate
     options: list[PermissionOption]
 
 
-class ToldCommand(WireModel):
+class ToldCommand(wire.WireModel):
     """`command` of `ToldQuestion`."""
 
-    line: Passage
-    cwd: Line
+    line: wire.Passage
+    cwd: wire.Line
 
 
-class ToolCallReference(WireModel):
+class ToolCallReference(wire.WireModel):
     """`tool_call/cancel`, of version 2."""
 
-    session_id: Short
-    tool_call_id: Short
+    session_id: wire.Short
+    tool_call_id: wire.Short
 
 
-class ToldQuestion(WireModel):
+class ToldQuestion(wire.WireModel):
     """What a host adds to a permission request, because version 1 can't express it."""
 
-    note: Passage | None = None
-    title: Line | None = None
-    description: Passage | None = None
+    note: wire.Passage | None = None
+    title: wire.Line | None = None
+    description: wire.Passage | None = None
     command: ToldCommand | None = None
-    more: RawObject | None = None
+    more: wire.RawObject | None = None
     is_alone: bool = False
 
 
-class CancelledPermissionOutcome(WireModel):
+class CancelledPermissionOutcome(wire.WireModel):
     """The turn was canceled before the user chose."""
 
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class SelectedPermissionOutcome(WireModel):
+class SelectedPermissionOutcome(wire.WireModel):
     outcome: Literal["selected"] = "selected"
-    option_id: Short
+    option_id: wire.Short
 
 
 RequestPermissionOutcome: TypeAlias = Annotated[
@@ -127,36 +110,36 @@ RequestPermissionOutcome: TypeAlias = Annotated[
 ]
 
 
-class RequestPermissionResponse(WireModel):
+class RequestPermissionResponse(wire.WireModel):
     outcome: RequestPermissionOutcome
 
 
 # The fields of a form
 
 
-class EnumOption(WireModel):
-    const: Short
-    title: Line
-    description: Lenient[Line] = None
+class EnumOption(wire.WireModel):
+    const: wire.Short
+    title: wire.Line
+    description: wire.Lenient[wire.Line] = None
 
 
-class PropertySchema(WireModel):
-    title: Lenient[Line] = None
-    description: Lenient[Line] = None
+class PropertySchema(wire.WireModel):
+    title: wire.Lenient[wire.Line] = None
+    description: wire.Lenient[wire.Line] = None
 
 
 class StringPropertySchema(PropertySchema):
     """A text, or a choice with `enum` or `one_of`."""
 
     type: Literal["string"] = "string"
-    min_length: UInt32 | None = None
-    max_length: UInt32 | None = None
-    pattern: Short | None = None
+    min_length: wire.UInt32 | None = None
+    max_length: wire.UInt32 | None = None
+    pattern: wire.Short | None = None
     """Comes from the agent: limit its evaluation (R-ELIC-9)."""
-    format: Line | None = None
+    format: wire.Line | None = None
     """email, uri, date, date-time; others are ignored (R-ELIC-5)."""
-    default: Lenient[Word] = None
-    enum: list[Short] | None = None
+    default: wire.Lenient[wire.Word] = None
+    enum: list[wire.Short] | None = None
     one_of: list[EnumOption] | None = None
 
 
@@ -164,27 +147,27 @@ class NumberPropertySchema(PropertySchema):
     type: Literal["number"] = "number"
     minimum: float | None = None
     maximum: float | None = None
-    default: Lenient[float] = None
+    default: wire.Lenient[float] = None
 
 
 class IntegerPropertySchema(PropertySchema):
     type: Literal["integer"] = "integer"
-    minimum: Int64 | None = None
-    maximum: Int64 | None = None
-    default: Lenient[Int64] = None
+    minimum: wire.Int64 | None = None
+    maximum: wire.Int64 | None = None
+    default: wire.Lenient[wire.Int64] = None
 
 
 class BooleanPropertySchema(PropertySchema):
     type: Literal["boolean"] = "boolean"
-    default: Lenient[bool] = None
+    default: wire.Lenient[bool] = None
 
 
-class StringMultiSelectItems(WireModel):
+class StringMultiSelectItems(wire.WireModel):
     type: Literal["string"] = "string"
-    enum: list[Short]
+    enum: list[wire.Short]
 
 
-class TitledMultiSelectItems(WireModel):
+class TitledMultiSelectItems(wire.WireModel):
     """Values to choose from, with their display names."""
 
     any_of: list[EnumOption]
@@ -200,17 +183,17 @@ def _items_kind(value: Any) -> str:
 MultiSelectItems: TypeAlias = Annotated[
     Annotated[StringMultiSelectItems, Tag("string")]
     | Annotated[TitledMultiSelectItems, Tag("titled")]
-    | Annotated[RawObject, Tag(OTHER)],
+    | Annotated[wire.RawObject, Tag(OTHER)],
     Discriminator(_items_kind),
 ]
 
 
 class MultiSelectPropertySchema(PropertySchema):
     type: Literal["array"] = "array"
-    min_items: UInt64 | None = None
-    max_items: UInt64 | None = None
+    min_items: wire.UInt64 | None = None
+    max_items: wire.UInt64 | None = None
     items: MultiSelectItems
-    default: OptionalItems[Short] = None
+    default: wire.OptionalItems[wire.Short] = None
 
 
 ElicitationPropertySchema: TypeAlias = Annotated[
@@ -219,31 +202,31 @@ ElicitationPropertySchema: TypeAlias = Annotated[
     | IntegerPropertySchema
     | BooleanPropertySchema
     | MultiSelectPropertySchema
-    | RawObject,
+    | wire.RawObject,
     OpenUnion(),
 ]
 """A dict for an unknown kind of field, which we can't draw (R-ELIC-7)."""
 
 
-class ElicitationSchema(WireModel):
+class ElicitationSchema(wire.WireModel):
     """A form. Its fields are strict, because an answer must fit them (R-ELIC-4)."""
 
     type: Annotated[Literal["object"], default_on_error(lambda: "object")] = "object"
-    title: Lenient[Line] = None
-    description: Lenient[Line] = None
-    properties: dict[Short, ElicitationPropertySchema] = field(default_factory=dict)
-    required: list[Short] | None = None
+    title: wire.Lenient[wire.Line] = None
+    description: wire.Lenient[wire.Line] = None
+    properties: dict[wire.Short, ElicitationPropertySchema] = field(default_factory=dict)
+    required: list[wire.Short] | None = None
 
 
 # The request
 
 
-class ElicitationMode(WireModel):
+class ElicitationMode(wire.WireModel):
     """What all questions have, with their scope: a session or a client request."""
 
-    message: Line
-    session_id: Short | None = None
-    tool_call_id: Lenient[Short] = None
+    message: wire.Line
+    session_id: wire.Short | None = None
+    tool_call_id: wire.Lenient[wire.Short] = None
     request_id: RequestId | UnsetType = UNSET
 
     def __post_init__(self) -> None:
@@ -259,8 +242,8 @@ class ElicitationFormMode(ElicitationMode):
 
 class ElicitationUrlMode(ElicitationMode):
     mode: Literal["url"] = "url"
-    elicitation_id: Short
-    url: Word
+    elicitation_id: wire.Short
+    url: wire.Word
 
 
 CreateElicitationRequest: TypeAlias = Annotated[ElicitationFormMode | ElicitationUrlMode, Discriminator("mode")]
@@ -268,27 +251,27 @@ CreateElicitationRequest: TypeAlias = Annotated[ElicitationFormMode | Elicitatio
 
 # The answer
 
-ElicitationContentValue: TypeAlias = Text | int | float | bool | list[Short]
+ElicitationContentValue: TypeAlias = wire.Text | int | float | bool | list[wire.Short]
 
 
-class CreateElicitationResponse(WireModel):
+class CreateElicitationResponse(wire.WireModel):
     """The user's answer. `content` only goes with accepting a form."""
 
-    action: Short
+    action: wire.Short
     """accept, decline, cancel."""
-    content: dict[Short, ElicitationContentValue] | None = None
+    content: dict[wire.Short, ElicitationContentValue] | None = None
 
 
-class CompleteElicitationNotification(WireModel):
+class CompleteElicitationNotification(wire.WireModel):
     """`elicitation/complete`: the page is done."""
 
-    elicitation_id: Short
+    elicitation_id: wire.Short
 
 
-class MessageMcpRequest(WireModel):
+class MessageMcpRequest(wire.WireModel):
     """`mcp/message`: a request to an MCP server of the client's; a draft, the same in both versions."""
 
-    server_id: Short
-    request_id: Short
-    method: Short
-    params: Whole | None = None
+    server_id: wire.Short
+    request_id: wire.Short
+    method: wire.Short
+    params: wire.Whole | None = None

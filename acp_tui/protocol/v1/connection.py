@@ -5,7 +5,8 @@ Only what was offered is served. The client keeps the state of sessions. `inboun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId
@@ -52,13 +53,14 @@ class ConnectionV1(Connection):
         if offer.write_text_file:
             requests[v1.FS_WRITE_TEXT_FILE] = reading(agent_requests.WriteTextFileRequest, self._write_text_file)
         if offer.terminal:
-            requests |= {
-                v1.TERMINAL_CREATE: reading(agent_requests.CreateTerminalRequest, self._create_terminal),
-                v1.TERMINAL_OUTPUT: reading(agent_requests.TerminalRequest, self._terminal_output),
-                v1.TERMINAL_WAIT_FOR_EXIT: reading(agent_requests.TerminalRequest, self._wait_for_terminal_exit),
-                v1.TERMINAL_KILL: reading(agent_requests.TerminalRequest, self._kill_terminal),
-                v1.TERMINAL_RELEASE: reading(agent_requests.TerminalRequest, self._release_terminal),
-            }
+            requests[v1.TERMINAL_CREATE] = reading(agent_requests.CreateTerminalRequest, self._create_terminal)
+            for method, serve in (
+                (v1.TERMINAL_OUTPUT, _terminal_output),
+                (v1.TERMINAL_WAIT_FOR_EXIT, _wait_for_terminal_exit),
+                (v1.TERMINAL_KILL, lambda tools, terminal_id: tools.kill_terminal(terminal_id)),
+                (v1.TERMINAL_RELEASE, lambda tools, terminal_id: tools.release_terminal(terminal_id)),
+            ):
+                requests[method] = reading(agent_requests.TerminalRequest, partial(self._in_terminal, serve))
         return requests
 
     def _read_permission(self, params: Mapping[str, Any]) -> tuple[SessionId, PermissionAsked]:
@@ -83,30 +85,23 @@ class ConnectionV1(Connection):
         )
         return {"terminalId": terminal_id}
 
-    def _terminal(self, request: agent_requests.TerminalRequest) -> tuple[FilesAndTerminals, TerminalId]:
-        return self.client.client_tools(SessionId(request.session_id)), TerminalId(request.terminal_id)
+    async def _in_terminal(
+        self, serve: Callable[[Any, TerminalId], Awaitable[Any]], request: agent_requests.TerminalRequest
+    ) -> Any:
+        tools = self.client.client_tools(SessionId(request.session_id))
+        return await serve(tools, TerminalId(request.terminal_id)) or {}
 
-    async def _terminal_output(self, request: agent_requests.TerminalRequest) -> Any:
-        tools, terminal_id = self._terminal(request)
-        snapshot = tools.terminal_output(terminal_id)
-        result: dict[str, Any] = {"output": snapshot.output, "truncated": snapshot.truncated}
-        if snapshot.exit_status is not None:
-            result["exitStatus"] = _exit_status(snapshot.exit_status)
-        return result
 
-    async def _wait_for_terminal_exit(self, request: agent_requests.TerminalRequest) -> Any:
-        tools, terminal_id = self._terminal(request)
-        return _exit_status(await tools.wait_for_terminal_exit(terminal_id))
+async def _terminal_output(tools: FilesAndTerminals, terminal_id: TerminalId) -> Any:
+    snapshot = tools.terminal_output(terminal_id)
+    result: dict[str, Any] = {"output": snapshot.output, "truncated": snapshot.truncated}
+    if snapshot.exit_status is not None:
+        result["exitStatus"] = _exit_status(snapshot.exit_status)
+    return result
 
-    async def _kill_terminal(self, request: agent_requests.TerminalRequest) -> Any:
-        tools, terminal_id = self._terminal(request)
-        await tools.kill_terminal(terminal_id)
-        return {}
 
-    async def _release_terminal(self, request: agent_requests.TerminalRequest) -> Any:
-        tools, terminal_id = self._terminal(request)
-        await tools.release_terminal(terminal_id)
-        return {}
+async def _wait_for_terminal_exit(tools: FilesAndTerminals, terminal_id: TerminalId) -> Any:
+    return _exit_status(await tools.wait_for_terminal_exit(terminal_id))
 
 
 def _exit_status(status: ExitStatus) -> dict[str, Any]:

@@ -4,125 +4,102 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
+from acp_tui.protocol import wire
 from acp_tui.protocol.schemas import OTHER, Discriminator, FirstMatch, OpenUnion, Tag
-from acp_tui.protocol.wire import (
-    Int64,
-    Lenient,
-    Line,
-    OptionalItems,
-    Raw,
-    RawObject,
-    Short,
-    Text,
-    UInt32,
-    Wire,
-    WireModel,
-    Word,
-    cut_items,
-)
 
-Role: TypeAlias = Line
+Role: TypeAlias = wire.Line
 """assistant, user, or an unknown one."""
 
 
-class Annotations(WireModel):
+class Annotations(wire.WireModel):
     """Hints about a block's audience and importance."""
 
-    audience: OptionalItems[Role] = None
-    last_modified: Lenient[Line] = None
-    priority: Lenient[float] = None
+    audience: wire.OptionalItems[Role] = None
+    last_modified: wire.Lenient[wire.Line] = None
+    priority: wire.Lenient[float] = None
 
 
-class TextContent(WireModel):
-    """Plain text or Markdown."""
-
+class TextContent(wire.WireModel):
     type: Literal["text"] = "text"
-    text: Text
-    annotations: Lenient[Annotations] = None
+    text: wire.Text
+    annotations: wire.Lenient[Annotations] = None
 
 
-class ImageContent(WireModel):
-    """A picture as base64."""
-
+class ImageContent(wire.WireModel):
     type: Literal["image"] = "image"
-    data: Text
-    mime_type: Line
-    uri: Lenient[Word] = None
-    annotations: Lenient[Annotations] = None
+    data: wire.Text
+    mime_type: wire.Line
+    uri: wire.Lenient[wire.Word] = None
+    annotations: wire.Lenient[Annotations] = None
 
 
-class AudioContent(WireModel):
-    """A sound as base64."""
-
+class AudioContent(wire.WireModel):
     type: Literal["audio"] = "audio"
-    data: Text
-    mime_type: Line
-    annotations: Lenient[Annotations] = None
+    data: wire.Text
+    mime_type: wire.Line
+    annotations: wire.Lenient[Annotations] = None
 
 
-class ResourceLink(WireModel):
+class ResourceLink(wire.WireModel):
     type: Literal["resource_link"] = "resource_link"
-    uri: Word
-    name: Line
-    title: Lenient[Line] = None
-    description: Lenient[Line] = None
-    mime_type: Lenient[Line] = None
-    size: Lenient[Int64] = None
-    annotations: Lenient[Annotations] = None
+    uri: wire.Word
+    name: wire.Line
+    title: wire.Lenient[wire.Line] = None
+    description: wire.Lenient[wire.Line] = None
+    mime_type: wire.Lenient[wire.Line] = None
+    size: wire.Lenient[wire.Int64] = None
+    annotations: wire.Lenient[Annotations] = None
 
 
-class TextResourceContents(WireModel):
-    uri: Word
-    text: Text
-    mime_type: Lenient[Line] = None
+class TextResourceContents(wire.WireModel):
+    uri: wire.Word
+    text: wire.Text
+    mime_type: wire.Lenient[wire.Line] = None
 
 
-class BlobResourceContents(WireModel):
-    """A resource's bytes as base64."""
-
-    uri: Word
-    blob: Text
-    mime_type: Lenient[Line] = None
+class BlobResourceContents(wire.WireModel):
+    uri: wire.Word
+    blob: wire.Text
+    mime_type: wire.Lenient[wire.Line] = None
 
 
 EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, FirstMatch()]
 
 
-class EmbeddedResource(WireModel):
+class EmbeddedResource(wire.WireModel):
     type: Literal["resource"] = "resource"
     resource: EmbeddedResourceResource
-    annotations: Lenient[Annotations] = None
+    annotations: wire.Lenient[Annotations] = None
 
 
 BLOCK_TYPES: Final = ("text", "image", "audio", "resource_link", "resource")
 
 ContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | RawObject,
-    OpenUnion(),
+    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | wire.RawObject, OpenUnion()
 ]
 
 
-ToolKind: TypeAlias = Line
-ToolCallStatus: TypeAlias = Line
+ToolKind: TypeAlias = wire.Line
+ToolCallStatus: TypeAlias = wire.Line
 
 
-class Content(WireModel):
+class Content(wire.WireModel):
     type: Literal["content"] = "content"
     content: ContentBlock
 
 
-class Diff(WireModel):
+class Diff(wire.WireModel):
     """A change of one file, with its text before and after. Without `old_text`, the file is new."""
 
     type: Literal["diff"] = "diff"
-    path: Line
-    new_text: Text
-    old_text: Lenient[Text] = None
+    path: wire.Line
+    new_text: wire.Text
+    old_text: wire.Lenient[wire.Text] = None
 
 
-class Terminal(WireModel):
+class Terminal(wire.WireModel):
     type: Literal["terminal"] = "terminal"
-    terminal_id: Short
+    terminal_id: wire.Short
 
 
 _BARE_BLOCK: Final = "block"
@@ -142,44 +119,44 @@ ToolCallContent: TypeAlias = Annotated[
     | Annotated[Terminal, Tag("terminal")]
     # Not in the schema, but in an example in the documentation, and so in agents (R-DOC-2).
     | Annotated[ContentBlock, Tag(_BARE_BLOCK, in_schema=False)]
-    | Annotated[RawObject, Tag(OTHER)],
+    | Annotated[wire.RawObject, Tag(OTHER)],
     Discriminator(_content_tag),
 ]
 
 
-class ToolCallLocation(WireModel):
+class ToolCallLocation(wire.WireModel):
     """A place in a file. `line` is 1-based."""
 
-    path: Line
-    line: Lenient[UInt32] = None
+    path: wire.Line
+    line: wire.Lenient[wire.UInt32] = None
 
 
-def marked_block(mark: str) -> Wire:
+def marked_block(mark: str) -> wire.Wire:
     return {"type": "text", "text": mark}
 
 
-def marked_content(mark: str) -> Wire:
+def marked_content(mark: str) -> wire.Wire:
     return {"type": "content", "content": marked_block(mark)}
 
 
-def marked_location(mark: str) -> Wire:
+def marked_location(mark: str) -> wire.Wire:
     return {"path": mark}
 
 
-class ToolCallFields(WireModel):
+class ToolCallFields(wire.WireModel):
     """What a report about a tool call may omit. Null means the same as absent."""
 
-    tool_call_id: Short
-    name: Lenient[Line] = None
-    kind: Lenient[ToolKind] = None
-    status: Lenient[ToolCallStatus] = None
-    content: Annotated[OptionalItems[ToolCallContent], cut_items(marked_content)] = None
-    locations: Annotated[OptionalItems[ToolCallLocation], cut_items(marked_location)] = None
-    raw_input: Raw = None
-    raw_output: Raw = None
+    tool_call_id: wire.Short
+    name: wire.Lenient[wire.Line] = None
+    kind: wire.Lenient[ToolKind] = None
+    status: wire.Lenient[ToolCallStatus] = None
+    content: Annotated[wire.OptionalItems[ToolCallContent], wire.cut_items(marked_content)] = None
+    locations: Annotated[wire.OptionalItems[ToolCallLocation], wire.cut_items(marked_location)] = None
+    raw_input: wire.Raw = None
+    raw_output: wire.Raw = None
 
 
 class ToolCallUpdate(ToolCallFields):
     """A change of a tool call, which may be the first mention of it."""
 
-    title: Lenient[Line] = None
+    title: wire.Lenient[wire.Line] = None

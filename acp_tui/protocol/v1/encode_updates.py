@@ -84,7 +84,6 @@ def updates_of(update: updates.SessionUpdate) -> Iterator[Wire]:
 
 
 def plan_of(update: updates.PlanReplaced) -> Wire:
-    """Return the content of an update about one of several plans."""
     if not update.steps:
         return {"sessionUpdate": "plan_removed", "planId": update.plan_id}
     plan = {"type": "items", "planId": update.plan_id, "entries": list(map(step_of, update.steps))}
@@ -269,7 +268,6 @@ def agreement_of(
     auth_methods: Iterable[AuthMethod],
     meta: Mapping[str, Any],
 ) -> Wire:
-    """Return the answer to `initialize`. `meta` is added to the capabilities."""
     offered = {
         "list": capabilities.list_sessions,
         "delete": capabilities.delete_session,
@@ -323,7 +321,6 @@ def auth_status_of(status: facts.AuthStatus) -> Wire:
 
 
 def provider_of(provider: facts.Provider) -> Wire:
-    """Convert a provider of models."""
     route = provider.route
     current = None if route is None else {"apiType": route.api_type, "baseUrl": route.base_url}
     told = {"providerId": provider.provider_id, "supported": list(provider.supported), "required": provider.is_required}

@@ -1,4 +1,7 @@
-"""Converts the agent's ACP v1 messages to updates and other plain values. Nothing is applied here."""
+"""Converts the agent's ACP v1 messages to updates and other plain values. Nothing is applied here.
+
+Each function that reads something raises MalformedMessage for what it can't read, unless it says something else.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,7 @@ Reader: TypeAlias = Callable[[Any], Updates]
 
 
 def read_update(params: Any, readers: Mapping[str, Reader] | None = None) -> tuple[facts.SessionId, Updates]:
-    """Return the session of an update and what it says. Raises MalformedMessage.
-
-    `readers` are those of another version.
-    """
+    """Return the session of an update and what it says. `readers` are those of another version."""
     if type(params) is not dict or not is_id(session_id := params.get("sessionId")):
         _malformed("a session id")
     update = params.get("update")
@@ -174,7 +174,6 @@ UNPARKED: Final = facts.RequestKey(0)
 
 
 def read_permission_request(params: Any) -> tuple[facts.SessionId, updates.PermissionAsked]:
-    """Return the request's session and its question. Raises MalformedMessage."""
     request = decode(agent_requests.RequestPermissionRequest, params)
     options = tuple(
         facts.PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
@@ -185,7 +184,7 @@ def read_permission_request(params: Any) -> tuple[facts.SessionId, updates.Permi
 
 
 def with_told(asked: updates.PermissionAsked) -> updates.PermissionAsked:
-    """Return a host's question with what `encode_updates` added to it. Raises MalformedMessage."""
+    """Return a host's question with what `encode_updates` added to it."""
     meta = asked.request.meta or {}
     own = meta.get(OWN_META)
     if not isinstance(own, dict) or "question" not in own:
@@ -209,7 +208,6 @@ def with_told(asked: updates.PermissionAsked) -> updates.PermissionAsked:
 
 
 def read_initialize_response(result: Any) -> roles.Agreement:
-    """Read the agent's answer to the handshake. Raises MalformedMessage."""
     response = decode(initialize.InitializeResponse, result)
     info = response.agent_info
     identity = None if info is None else roles.AgentIdentity(info.name, info.version, info.title)
@@ -275,7 +273,7 @@ INTERIM_STATES: Final = {
 
 
 def read_auth_status(said: Any) -> facts.AuthStatus:
-    """Return who is logged in: the answer to `auth/status`, or a notification's params. Raises MalformedMessage.
+    """Return who is logged in: the answer to `auth/status`, or a notification's params.
 
     Codex ACP 2.6.0 and Claude's adapter 0.101.0 tell it in the form from before the draft.
     """
@@ -290,7 +288,6 @@ def read_auth_status(said: Any) -> facts.AuthStatus:
 
 
 def read_providers(result: Any) -> tuple[facts.Provider, ...]:
-    """Return the agent's providers of models. Raises MalformedMessage."""
     return tuple(map(_provider, decode(initialize.ListProvidersResponse, result).providers))
 
 
@@ -300,43 +297,37 @@ def _provider(info: initialize.ProviderInfo) -> facts.Provider:
 
 
 def read_new_session(result: Any) -> tuple[facts.SessionId, Updates]:
-    """Return the new session and its initial options. Raises MalformedMessage."""
     response = decode(session.NewSessionResponse, result)
     return facts.SessionId(response.session_id), read_setup(response)
 
 
 def read_opened_session(result: Any) -> Updates:
-    """Return the options of a loaded or resumed session. Raises MalformedMessage."""
     return read_setup(decode(session.SessionSetup, result))
 
 
 def read_session_page(result: Any) -> facts.SessionPage:
-    """Return a page of the agent's sessions. Raises MalformedMessage."""
     response = decode(session.ListSessionsResponse, result)
     return facts.SessionPage(tuple(map(_session_summary, response.sessions)), response.next_cursor)
 
 
 def read_session_status(result: Any) -> facts.SessionStatus:
-    """Return what the agent says of a session. An unknown status counts as saved. Raises MalformedMessage."""
+    """Return what the agent says of a session. An unknown status counts as saved."""
     response = decode(session.SessionStatusResponse, result)
     return facts.SessionStatus(response.status == "open", response.state.state if response.state is not None else None)
 
 
 def _session_summary(info: session.SessionInfo) -> facts.SessionSummary:
-    directories = tuple(map(Path, info.additional_directories))
-    return facts.SessionSummary(
-        facts.SessionId(info.session_id), Path(info.cwd), info.title, info.updated_at, directories
-    )
+    folders = (Path(info.cwd), *map(Path, info.additional_directories))
+    return facts.SessionSummary(facts.SessionId(info.session_id), folders[0], info.title, info.updated_at, folders[1:])
 
 
 def read_config_options(result: Any) -> updates.OptionsReplaced:
-    """Return all options after one was set (R-CFG-7). Raises MalformedMessage."""
+    """Return all options after one was set (R-CFG-7)."""
     response = decode(session.SetSessionConfigOptionResponse, result)
     return updates.OptionsReplaced(read_options(response.config_options), response.meta)
 
 
 def read_prompt_response(result: Any) -> updates.TurnEnded:
-    """Return how the turn ended. Raises MalformedMessage."""
     response = decode(session.PromptResponse, result)
     usage = read_turn_usage(response.usage) or _quota(response.meta)
     return updates.TurnEnded(response.stop_reason, response.meta, usage)
@@ -367,7 +358,7 @@ def read_prompt_answer(result: Any) -> updates.TurnEnded | updates.TurnFailed:
 
 
 def read_completed(params: Any) -> str:
-    """Return the ID of a completed elicitation. Raises MalformedMessage."""
+    """Return the ID of a completed elicitation."""
     return decode(agent_requests.CompleteElicitationNotification, params).elicitation_id
 
 
@@ -430,10 +421,7 @@ def _legacy_options(setup: session.SessionSetup) -> Iterator[facts.SelectOption]
 def read_elicitation(
     params: Mapping[str, Any], offer: roles.ClientOffer
 ) -> tuple[facts.SessionId | None, elicitation.Elicitation]:
-    """Return the question's session, or None, and the question.
-
-    Raises MalformedMessage, also for a mode not offered.
-    """
+    """Return the question's session, or None, and the question, unless its mode wasn't offered."""
     match params.get("mode"):
         case "form" if offer.elicitation_form:
             form = decode(agent_requests.ElicitationFormMode, params)
@@ -490,16 +478,9 @@ def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_require
         case agent_requests.StringPropertySchema():
             return _string(name, prop, is_required)
         case agent_requests.NumberPropertySchema() | agent_requests.IntegerPropertySchema():
-            return elicitation.NumberField(
-                name,
-                prop.title,
-                prop.description,
-                is_required,
-                isinstance(prop, agent_requests.IntegerPropertySchema),
-                prop.default,
-                prop.minimum,
-                prop.maximum,
-            )
+            is_integer = isinstance(prop, agent_requests.IntegerPropertySchema)
+            limits = (prop.default, prop.minimum, prop.maximum)
+            return elicitation.NumberField(name, prop.title, prop.description, is_required, is_integer, *limits)
         case agent_requests.BooleanPropertySchema():
             return elicitation.BooleanField(name, prop.title, prop.description, is_required, prop.default)
         case agent_requests.MultiSelectPropertySchema():
@@ -515,17 +496,8 @@ def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: b
     if choices is not None:
         default = prop.default if prop.default in {choice.value for choice in choices} else None
         return elicitation.ChoiceField(name, choices, prop.title, prop.description, is_required, default)
-    return elicitation.TextField(
-        name,
-        prop.title,
-        prop.description,
-        is_required,
-        prop.default,
-        prop.min_length,
-        prop.max_length,
-        prop.pattern,
-        prop.format,
-    )
+    limits = (prop.min_length, prop.max_length, prop.pattern, prop.format)
+    return elicitation.TextField(name, prop.title, prop.description, is_required, prop.default, *limits)
 
 
 def _multi_choice(
@@ -535,20 +507,12 @@ def _multi_choice(
     if isinstance(items, dict):
         return None
     if isinstance(items, agent_requests.StringMultiSelectItems):
-        choices = _field_choices(items.enum, None)
+        choices = _field_choices(items.enum, None) or ()
     else:
-        choices = _field_choices(None, items.any_of)
-    values = {choice.value for choice in choices or ()}
-    return elicitation.MultiChoiceField(
-        name,
-        choices or (),
-        prop.title,
-        prop.description,
-        is_required,
-        tuple(value for value in prop.default or () if value in values),
-        prop.min_items,
-        prop.max_items,
-    )
+        choices = _field_choices(None, items.any_of) or ()
+    values = {choice.value for choice in choices}
+    rest = (tuple(value for value in prop.default or () if value in values), prop.min_items, prop.max_items)
+    return elicitation.MultiChoiceField(name, choices, prop.title, prop.description, is_required, *rest)
 
 
 def _field_choices(

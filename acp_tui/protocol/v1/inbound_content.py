@@ -29,7 +29,8 @@ def read_block(block: wire.ContentBlock) -> content.ContentBlock:
         case wire.AudioContent():
             return content.Audio(block.data, block.mime_type, _annotations(block.annotations), block.meta)
         case wire.ResourceLink():
-            return _resource_link(block)
+            about = (block.title, block.description, block.mime_type, block.size)
+            return content.ResourceLink(block.uri, block.name, *about, _annotations(block.annotations), block.meta)
         case wire.EmbeddedResource():
             return _resource(block)
         case dict():
@@ -43,19 +44,6 @@ def _annotations(annotations: wire.Annotations | None) -> content.Annotations | 
         return None
     audience = None if annotations.audience is None else tuple(annotations.audience)
     return content.Annotations(audience, annotations.last_modified, annotations.priority, annotations.meta)
-
-
-def _resource_link(link: wire.ResourceLink) -> content.ResourceLink:
-    return content.ResourceLink(
-        link.uri,
-        link.name,
-        link.title,
-        link.description,
-        link.mime_type,
-        link.size,
-        _annotations(link.annotations),
-        link.meta,
-    )
 
 
 def _resource(block: wire.EmbeddedResource) -> content.TextResource | content.BlobResource:
@@ -156,11 +144,5 @@ _TERMINAL_READERS: tuple[tuple[str, Callable[[tool_calls.TerminalId, dict[str, A
 def read_turn_usage(usage: session.TurnUsage | None) -> TurnUsage | None:
     if usage is None:
         return None
-    return TurnUsage(
-        usage.total_tokens,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.thought_tokens,
-        usage.cached_read_tokens,
-        usage.cached_write_tokens,
-    )
+    more = (usage.thought_tokens, usage.cached_read_tokens, usage.cached_write_tokens)
+    return TurnUsage(usage.total_tokens, usage.input_tokens, usage.output_tokens, *more)

@@ -5,218 +5,203 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated, Literal, TypeAlias
 
+from acp_tui.protocol import wire
 from acp_tui.protocol.schemas import OpenUnion
-from acp_tui.protocol.wire import (
-    Items,
-    Lenient,
-    LenientFlag,
-    Line,
-    NullIsEmpty,
-    NullIsEmptyObject,
-    OrEmpty,
-    Short,
-    UInt16,
-    WireModel,
-    Word,
-    cut_items,
-)
 
 
-class Implementation(WireModel):
-    """A program's name and version."""
-
-    name: Line
-    version: Line
-    title: Lenient[Line] = None
+class Implementation(wire.WireModel):
+    name: wire.Line
+    version: wire.Line
+    title: wire.Lenient[wire.Line] = None
 
 
-class Marker(WireModel):
+class Marker(wire.WireModel):
     """A capability that is present or not: `{}` means yes, absent and null mean no (R-INIT-5)."""
 
 
 # The client's
 
 
-class FileSystemCapabilities(WireModel):
+class FileSystemCapabilities(wire.WireModel):
     """The `fs/*` requests the client answers."""
 
-    read_text_file: LenientFlag = False
-    write_text_file: LenientFlag = False
+    read_text_file: wire.LenientFlag = False
+    write_text_file: wire.LenientFlag = False
 
 
-class SessionConfigOptionsCapabilities(WireModel):
+class SessionConfigOptionsCapabilities(wire.WireModel):
     """The kinds of options the client can show besides select."""
 
-    boolean: Lenient[Marker] = None
+    boolean: wire.Lenient[Marker] = None
 
 
-class ClientSessionCapabilities(WireModel):
-    compaction: Lenient[Marker] = None
-    config_options: Lenient[SessionConfigOptionsCapabilities] = None
-    notices: Lenient[Marker] = None
+class ClientSessionCapabilities(wire.WireModel):
+    compaction: wire.Lenient[Marker] = None
+    config_options: wire.Lenient[SessionConfigOptionsCapabilities] = None
+    notices: wire.Lenient[Marker] = None
 
 
-class AuthCapabilities(WireModel):
+class AuthCapabilities(wire.WireModel):
     """The ways to log in that the client offers besides the agent's own."""
 
-    terminal: LenientFlag = False
+    terminal: wire.LenientFlag = False
 
 
-class ElicitationCapabilities(WireModel):
+class ElicitationCapabilities(wire.WireModel):
     """The questions the client can ask the user."""
 
-    form: Lenient[Marker] = None
-    url: Lenient[Marker] = None
+    form: wire.Lenient[Marker] = None
+    url: wire.Lenient[Marker] = None
 
 
-class ClientCapabilities(WireModel):
-    fs: OrEmpty[FileSystemCapabilities]
-    terminal: LenientFlag = False
-    session: Lenient[ClientSessionCapabilities] = None
-    auth: OrEmpty[AuthCapabilities]
-    elicitation: Lenient[ElicitationCapabilities] = None
-    subagents: Lenient[Marker] = None
-    plan: Lenient[Marker] = None
+class ClientCapabilities(wire.WireModel):
+    fs: wire.OrEmpty[FileSystemCapabilities]
+    terminal: wire.LenientFlag = False
+    session: wire.Lenient[ClientSessionCapabilities] = None
+    auth: wire.OrEmpty[AuthCapabilities]
+    elicitation: wire.Lenient[ElicitationCapabilities] = None
+    subagents: wire.Lenient[Marker] = None
+    plan: wire.Lenient[Marker] = None
 
 
-class InitializeRequest(WireModel):
+class InitializeRequest(wire.WireModel):
     """`initialize`: the first message of a connection."""
 
-    protocol_version: UInt16
-    client_capabilities: OrEmpty[ClientCapabilities]
-    client_info: Lenient[Implementation] = None
+    protocol_version: wire.UInt16
+    client_capabilities: wire.OrEmpty[ClientCapabilities]
+    client_info: wire.Lenient[Implementation] = None
 
 
 # The agent's
 
 
-class PromptCapabilities(WireModel):
+class PromptCapabilities(wire.WireModel):
     """The content blocks a prompt may have besides text and links."""
 
-    image: LenientFlag = False
-    audio: LenientFlag = False
-    embedded_context: LenientFlag = False
+    image: wire.LenientFlag = False
+    audio: wire.LenientFlag = False
+    embedded_context: wire.LenientFlag = False
 
 
-class McpCapabilities(WireModel):
+class McpCapabilities(wire.WireModel):
     """The MCP servers the agent can reach besides those it starts."""
 
-    http: LenientFlag = False
-    sse: LenientFlag = False
-    acp: LenientFlag = False
+    http: wire.LenientFlag = False
+    sse: wire.LenientFlag = False
+    acp: wire.LenientFlag = False
 
 
-class SessionSystemPromptModeCapabilities(WireModel):
+class SessionSystemPromptModeCapabilities(wire.WireModel):
     """The ways to use a client's system prompt besides appending it."""
 
-    override: Lenient[Marker] = None
+    override: wire.Lenient[Marker] = None
 
 
-class SessionSystemPromptCapabilities(WireModel):
+class SessionSystemPromptCapabilities(wire.WireModel):
     """The agent takes a system prompt of the client's and appends it, at least."""
 
-    mode: Lenient[SessionSystemPromptModeCapabilities] = None
+    mode: wire.Lenient[SessionSystemPromptModeCapabilities] = None
 
 
-class SessionCapabilities(WireModel):
+class SessionCapabilities(wire.WireModel):
     """The session methods the agent answers besides new and prompt."""
 
-    list: Lenient[Marker] = None
-    delete: Lenient[Marker] = None
-    additional_directories: Lenient[Marker] = None
-    resume: Lenient[Marker] = None
-    close: Lenient[Marker] = None
-    fork: Lenient[Marker] = None
-    title: Lenient[Marker] = None
-    archive: Lenient[Marker] = None
-    status: Lenient[Marker] = None
-    system_prompt: Lenient[SessionSystemPromptCapabilities] = None
+    list: wire.Lenient[Marker] = None
+    delete: wire.Lenient[Marker] = None
+    additional_directories: wire.Lenient[Marker] = None
+    resume: wire.Lenient[Marker] = None
+    close: wire.Lenient[Marker] = None
+    fork: wire.Lenient[Marker] = None
+    title: wire.Lenient[Marker] = None
+    archive: wire.Lenient[Marker] = None
+    status: wire.Lenient[Marker] = None
+    system_prompt: wire.Lenient[SessionSystemPromptCapabilities] = None
 
 
-class AgentAuthCapabilities(WireModel):
+class AgentAuthCapabilities(wire.WireModel):
     """What the agent offers besides logging in. The same in v2, where it can always log out."""
 
-    logout: Lenient[Marker] = None
-    status: Lenient[Marker] = None
+    logout: wire.Lenient[Marker] = None
+    status: wire.Lenient[Marker] = None
 
 
-class AgentCapabilities(WireModel):
-    load_session: LenientFlag = False
-    prompt_capabilities: OrEmpty[PromptCapabilities]
-    mcp_capabilities: OrEmpty[McpCapabilities]
-    session_capabilities: OrEmpty[SessionCapabilities]
-    auth: OrEmpty[AgentAuthCapabilities]
-    providers: Lenient[Marker] = None
+class AgentCapabilities(wire.WireModel):
+    load_session: wire.LenientFlag = False
+    prompt_capabilities: wire.OrEmpty[PromptCapabilities]
+    mcp_capabilities: wire.OrEmpty[McpCapabilities]
+    session_capabilities: wire.OrEmpty[SessionCapabilities]
+    auth: wire.OrEmpty[AgentAuthCapabilities]
+    providers: wire.Lenient[Marker] = None
 
 
-class AuthMethodAgent(WireModel):
+class AuthMethodAgent(wire.WireModel):
     """The agent logs in itself when asked."""
 
-    id: Short
-    name: Line
-    description: Lenient[Line] = None
+    id: wire.Short
+    name: wire.Line
+    description: wire.Lenient[wire.Line] = None
 
 
-class AuthMethodTerminal(WireModel):
+class AuthMethodTerminal(wire.WireModel):
     """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
-    id: Short
-    name: Line
-    description: Lenient[Line] = None
-    args: NullIsEmpty[Word] = field(default_factory=list)
-    env: NullIsEmptyObject[Word] = field(default_factory=dict)
+    id: wire.Short
+    name: wire.Line
+    description: wire.Lenient[wire.Line] = None
+    args: wire.NullIsEmpty[wire.Word] = field(default_factory=list)
+    env: wire.NullIsEmptyObject[wire.Word] = field(default_factory=dict)
 
 
 AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, OpenUnion()]
 """Any other type, including the removed `env_var`, counts as an agent's (R-AUTH-1)."""
 
 
-class InitializeResponse(WireModel):
+class InitializeResponse(wire.WireModel):
     """The version to speak, and the agent's identity and capabilities."""
 
-    protocol_version: UInt16
-    agent_capabilities: OrEmpty[AgentCapabilities]
-    auth_methods: Items[AuthMethod] = field(default_factory=list)
-    agent_info: Lenient[Implementation] = None
+    protocol_version: wire.UInt16
+    agent_capabilities: wire.OrEmpty[AgentCapabilities]
+    auth_methods: wire.Items[AuthMethod] = field(default_factory=list)
+    agent_info: wire.Lenient[Implementation] = None
 
 
-class AuthenticateRequest(WireModel):
-    method_id: Short
+class AuthenticateRequest(wire.WireModel):
+    method_id: wire.Short
 
 
-class AuthAccount(WireModel):
+class AuthAccount(wire.WireModel):
     """An account, for display only. A label is enough."""
 
-    label: Line
-    active: Lenient[bool] = None
-    name: Lenient[Line] = None
-    email: Lenient[Line] = None
-    organization: Lenient[Line] = None
+    label: wire.Line
+    active: wire.Lenient[bool] = None
+    name: wire.Lenient[wire.Line] = None
+    email: wire.Lenient[wire.Line] = None
+    organization: wire.Lenient[wire.Line] = None
 
 
-class AuthStatusResponse(WireModel):
+class AuthStatusResponse(wire.WireModel):
     """Who is logged in, asked for by `auth/status` or told by `auth/status_update`. A draft in both versions."""
 
-    state: Line
-    accounts: Annotated[Items[AuthAccount], cut_items()] = field(default_factory=list)
+    state: wire.Line
+    accounts: Annotated[wire.Items[AuthAccount], wire.cut_items()] = field(default_factory=list)
 
 
-class InterimAccount(WireModel):
-    email: Lenient[Line] = None
-    organization: Lenient[Line] = None
+class InterimAccount(wire.WireModel):
+    email: wire.Lenient[wire.Line] = None
+    organization: wire.Lenient[wire.Line] = None
 
 
-class InterimAuthStatus(WireModel):
+class InterimAuthStatus(wire.WireModel):
     """What agents told before that draft."""
 
-    kind: Line
-    label: Line
-    detail: Lenient[Line] = None
-    account: OrEmpty[InterimAccount]
+    kind: wire.Line
+    label: wire.Line
+    detail: wire.Lenient[wire.Line] = None
+    account: wire.OrEmpty[InterimAccount]
 
 
-class InterimAuthStatusUpdate(WireModel):
+class InterimAuthStatusUpdate(wire.WireModel):
     """`_auth/status_update`."""
 
     auth_status: InterimAuthStatus
@@ -225,27 +210,27 @@ class InterimAuthStatusUpdate(WireModel):
 # Who serves the agent's models; the same in both versions
 
 
-class ProviderCurrentConfig(WireModel):
-    api_type: Short
-    base_url: Word
+class ProviderCurrentConfig(wire.WireModel):
+    api_type: wire.Short
+    base_url: wire.Word
 
 
-class ProviderInfo(WireModel):
+class ProviderInfo(wire.WireModel):
     """A provider that the client can configure. Without `current`, it's disabled."""
 
-    provider_id: Short
-    supported: Annotated[Items[Short], cut_items()]
+    provider_id: wire.Short
+    supported: Annotated[wire.Items[wire.Short], wire.cut_items()]
     required: bool
     current: ProviderCurrentConfig | None = None
 
 
-class ListProvidersResponse(WireModel):
-    providers: Annotated[list[ProviderInfo], cut_items()]
+class ListProvidersResponse(wire.WireModel):
+    providers: Annotated[list[ProviderInfo], wire.cut_items()]
 
 
-class DisableProviderRequest(WireModel):
-    provider_id: Short
+class DisableProviderRequest(wire.WireModel):
+    provider_id: wire.Short
 
 
 class SetProviderRequest(DisableProviderRequest, ProviderCurrentConfig):
-    headers: NullIsEmptyObject[Word] = field(default_factory=dict)
+    headers: wire.NullIsEmptyObject[wire.Word] = field(default_factory=dict)

@@ -13,7 +13,6 @@ from acp_tui.protocol.wire import Wire, with_some
 
 
 def initialize_request(protocol_version: int, offer: roles.ClientOffer) -> Wire:
-    """Return the handshake with exactly what the client offers."""
     return {
         "protocolVersion": protocol_version,
         "clientCapabilities": _capabilities(offer),
@@ -22,33 +21,20 @@ def initialize_request(protocol_version: int, offer: roles.ClientOffer) -> Wire:
 
 
 def _capabilities(offer: roles.ClientOffer) -> Wire:
-    session = {
-        "compaction": _marker(offer.compaction),
-        "configOptions": _some(boolean=_marker(offer.boolean_options)),
-        "notices": _marker(offer.notices),
-    }
+    modes = {"form": offer.elicitation_form, "url": offer.elicitation_url}
     return with_some(
         {
             # Without this, claude-agent-acp 0.23 doesn't report the output of commands it runs itself.
             "_meta": {"terminal_output": True, **offer.meta},
             "fs": {"readTextFile": offer.read_text_file, "writeTextFile": offer.write_text_file},
             "terminal": offer.terminal,
+            "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+            "subagents": {},  # a draft, like several plans
+            "plan": {},
         },
-        session=_some(**session),
         auth={"terminal": True} if offer.auth_terminal else None,
-        elicitation=_some(form=_marker(offer.elicitation_form), url=_marker(offer.elicitation_url)),
-        subagents=_marker(offer.subagents),
-        plan=_marker(offer.plans),
+        elicitation={mode: {} for mode, is_offered in modes.items() if is_offered} or None,
     )
-
-
-def _marker(is_offered: bool) -> Wire | None:
-    return {} if is_offered else None
-
-
-def _some(**fields: Wire | None) -> Wire | None:
-    """Return the fields that aren't None; None if there are none."""
-    return with_some({}, **fields) or None
 
 
 # Sessions

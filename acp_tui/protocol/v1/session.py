@@ -5,56 +5,41 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
+from acp_tui.protocol import wire
 from acp_tui.protocol.schemas import Discriminator, FirstMatch, OpenUnion
 from acp_tui.protocol.v1.content import ContentBlock
-from acp_tui.protocol.wire import (
-    Int64,
-    Items,
-    Lenient,
-    Line,
-    NullIsEmpty,
-    OptionalItems,
-    Short,
-    UInt64,
-    WireModel,
-    Word,
-)
 
 
-class EnvVariable(WireModel):
-    name: Short
-    value: Word
+class EnvVariable(wire.WireModel):
+    name: wire.Short
+    value: wire.Word
 
 
-class HttpHeader(WireModel):
-    name: Short
-    value: Word
+class HttpHeader(wire.WireModel):
+    name: wire.Short
+    value: wire.Word
 
 
-class McpServerStdio(WireModel):
+class McpServerStdio(wire.WireModel):
     """A server the agent starts. It has no type on the wire."""
 
-    name: Short
-    command: Word
-    args: NullIsEmpty[Word]
-    env: NullIsEmpty[EnvVariable]
+    name: wire.Short
+    command: wire.Word
+    args: wire.NullIsEmpty[wire.Word]
+    env: wire.NullIsEmpty[EnvVariable]
 
 
-class RemoteServer(WireModel):
-    name: Short
-    url: Word
-    headers: NullIsEmpty[HttpHeader]
+class RemoteServer(wire.WireModel):
+    name: wire.Short
+    url: wire.Word
+    headers: wire.NullIsEmpty[HttpHeader]
 
 
 class McpServerHttp(RemoteServer):
-    """A server over streamable HTTP."""
-
     type: Literal["http"] = "http"
 
 
 class McpServerSse(RemoteServer):
-    """A server over server-sent events."""
-
     type: Literal["sse"] = "sse"
 
 
@@ -64,49 +49,47 @@ McpServer: TypeAlias = Annotated[McpServerHttp | McpServerSse | McpServerStdio, 
 # Modes
 
 
-class SessionMode(WireModel):
-    id: Short
-    name: Line
-    description: Lenient[Line] = None
+class SessionMode(wire.WireModel):
+    id: wire.Short
+    name: wire.Line
+    description: wire.Lenient[wire.Line] = None
 
 
-class SessionModeState(WireModel):
-    current_mode_id: Short
-    available_modes: Items[SessionMode]
+class SessionModeState(wire.WireModel):
+    current_mode_id: wire.Short
+    available_modes: wire.Items[SessionMode]
 
 
 # Models, from before config options existed (R-OLD-1)
 
 
-class ModelInfo(WireModel):
-    model_id: Short
-    name: Line
-    description: Lenient[Line] = None
+class ModelInfo(wire.WireModel):
+    model_id: wire.Short
+    name: wire.Line
+    description: wire.Lenient[wire.Line] = None
 
 
-class SessionModelState(WireModel):
-    current_model_id: Short
-    available_models: Items[ModelInfo]
+class SessionModelState(wire.WireModel):
+    current_model_id: wire.Short
+    available_models: wire.Items[ModelInfo]
 
 
 # Config options
 
 
-class SessionConfigSelectOption(WireModel):
-    value: Short
-    name: Line
-    description: Lenient[Line] = None
+class SessionConfigSelectOption(wire.WireModel):
+    value: wire.Short
+    name: wire.Line
+    description: wire.Lenient[wire.Line] = None
 
 
-class SessionConfigSelectGroup(WireModel):
-    """Values under a heading."""
-
+class SessionConfigSelectGroup(wire.WireModel):
     # Called so in v2.
     also_read: ClassVar = {"group": "groupId"}
 
-    group: Short
-    name: Line
-    options: Items[SessionConfigSelectOption]
+    group: wire.Short
+    name: wire.Line
+    options: wire.Items[SessionConfigSelectOption]
 
 
 SessionConfigSelectOptions: TypeAlias = Annotated[
@@ -114,19 +97,19 @@ SessionConfigSelectOptions: TypeAlias = Annotated[
 ]
 
 
-class SessionConfigFields(WireModel):
+class SessionConfigFields(wire.WireModel):
     # Called so in v2.
     also_read: ClassVar = {"id": "configId"}
 
-    id: Short
-    name: Line
-    description: Lenient[Line] = None
-    category: Lenient[Line] = None
+    id: wire.Short
+    name: wire.Line
+    description: wire.Lenient[wire.Line] = None
+    category: wire.Lenient[wire.Line] = None
 
 
 class SessionConfigSelect(SessionConfigFields):
     type: Literal["select"] = "select"
-    current_value: Short
+    current_value: wire.Short
     options: SessionConfigSelectOptions
 
 
@@ -139,136 +122,136 @@ SessionConfigOption: TypeAlias = Annotated[SessionConfigSelect | SessionConfigBo
 """Another type is malformed, so it's dropped from its list (R-CFG-2)."""
 
 
-class SetSessionConfigOptionRequest(WireModel):
+class SetSessionConfigOptionRequest(wire.WireModel):
     """`session/set_config_option`. The type is only sent for a boolean."""
 
-    session_id: Short
-    config_id: Short
-    type: Short | None = None
-    value: Short | bool
+    session_id: wire.Short
+    config_id: wire.Short
+    type: wire.Short | None = None
+    value: wire.Short | bool
 
     def __post_init__(self) -> None:
         if isinstance(self.value, bool) and self.type != "boolean":
             raise ValueError("a boolean value needs the type 'boolean'")
 
 
-class SetSessionConfigOptionResponse(WireModel):
+class SetSessionConfigOptionResponse(wire.WireModel):
     """All options after the change."""
 
-    config_options: Items[SessionConfigOption]
+    config_options: wire.Items[SessionConfigOption]
 
 
 # Sessions
 
 
-class SessionSetup(WireModel):
-    modes: Lenient[SessionModeState] = None
-    config_options: OptionalItems[SessionConfigOption] = None
-    models: Lenient[SessionModelState] = None
+class SessionSetup(wire.WireModel):
+    modes: wire.Lenient[SessionModeState] = None
+    config_options: wire.OptionalItems[SessionConfigOption] = None
+    models: wire.Lenient[SessionModelState] = None
 
 
-class NewSessionRequest(WireModel):
-    cwd: Short
-    mcp_servers: NullIsEmpty[McpServer]
-    additional_directories: NullIsEmpty[Short] = field(default_factory=list)
+class NewSessionRequest(wire.WireModel):
+    cwd: wire.Short
+    mcp_servers: wire.NullIsEmpty[McpServer]
+    additional_directories: wire.NullIsEmpty[wire.Short] = field(default_factory=list)
 
 
 class NewSessionResponse(SessionSetup):
-    session_id: Short
+    session_id: wire.Short
 
 
 class LoadSessionRequest(NewSessionRequest):
     """`session/load`: the agent replays the history before answering."""
 
-    session_id: Short
+    session_id: wire.Short
 
 
-class SessionInfo(WireModel):
-    session_id: Short
-    cwd: Short
-    additional_directories: Items[Short] = field(default_factory=list)
-    title: Lenient[Line] = None
-    updated_at: Lenient[Line] = None
+class SessionInfo(wire.WireModel):
+    session_id: wire.Short
+    cwd: wire.Short
+    additional_directories: wire.Items[wire.Short] = field(default_factory=list)
+    title: wire.Lenient[wire.Line] = None
+    updated_at: wire.Lenient[wire.Line] = None
 
 
-class ListSessionsRequest(WireModel):
+class ListSessionsRequest(wire.WireModel):
     """`session/list`, page by page."""
 
-    cwd: Short | None = None
-    cursor: Word | None = None
+    cwd: wire.Short | None = None
+    cursor: wire.Word | None = None
 
 
-class ListSessionsResponse(WireModel):
+class ListSessionsResponse(wire.WireModel):
     """One page; the last one has no cursor."""
 
-    sessions: Items[SessionInfo]
-    next_cursor: Lenient[Word] = None
+    sessions: wire.Items[SessionInfo]
+    next_cursor: wire.Lenient[wire.Word] = None
 
 
-class CloseSessionRequest(WireModel):
-    session_id: Short
+class CloseSessionRequest(wire.WireModel):
+    session_id: wire.Short
 
 
-class SetSessionTitleRequest(WireModel):
+class SetSessionTitleRequest(wire.WireModel):
     """`session/set_title`: a draft in both versions."""
 
-    session_id: Short
-    title: Line
+    session_id: wire.Short
+    title: wire.Line
 
 
-class SessionStatusRequest(WireModel):
+class SessionStatusRequest(wire.WireModel):
     """`session/status`: a draft, like the answer, in both versions."""
 
-    session_id: Short
+    session_id: wire.Short
 
 
-class SessionState(WireModel):
+class SessionState(wire.WireModel):
     """What the session does, as far as one line tells it."""
 
-    state: Line
+    state: wire.Line
 
 
-class SessionStatusResponse(WireModel):
+class SessionStatusResponse(wire.WireModel):
     """Whether the agent has the session in memory. Only version 2 has the state."""
 
-    status: Line
-    state: Lenient[SessionState] = None
+    status: wire.Line
+    state: wire.Lenient[SessionState] = None
 
 
-StopReason: TypeAlias = Line
+StopReason: TypeAlias = wire.Line
 """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or an unknown one (R-PROMPT-6)."""
 
-RequestId: TypeAlias = Int64 | Short | None
+RequestId: TypeAlias = wire.Int64 | wire.Short | None
 
 
-class PromptRequest(WireModel):
-    session_id: Short
+class PromptRequest(wire.WireModel):
+    session_id: wire.Short
     prompt: list[ContentBlock]
 
 
-class TurnUsage(WireModel):
+class TurnUsage(wire.WireModel):
     """The tokens of one turn: a draft in v1 that agents ship, and part of v2."""
 
-    total_tokens: UInt64
-    input_tokens: UInt64
-    output_tokens: UInt64
-    thought_tokens: Lenient[UInt64] = None
-    cached_read_tokens: Lenient[UInt64] = None
-    cached_write_tokens: Lenient[UInt64] = None
+    total_tokens: wire.UInt64
+    input_tokens: wire.UInt64
+    output_tokens: wire.UInt64
+    thought_tokens: wire.Lenient[wire.UInt64] = None
+    cached_read_tokens: wire.Lenient[wire.UInt64] = None
+    cached_write_tokens: wire.Lenient[wire.UInt64] = None
 
 
-class PromptResponse(WireModel):
+class PromptResponse(wire.WireModel):
     stop_reason: StopReason
-    usage: Lenient[TurnUsage] = None
+    usage: wire.Lenient[TurnUsage] = None
 
 
-class CancelNotification(WireModel):
+class CancelNotification(wire.WireModel):
     """`session/cancel`: stops the turn."""
 
-    session_id: Short
+    session_id: wire.Short
 
 
-class CancelRequestNotification(WireModel):
+class CancelRequestNotification(wire.WireModel):
     """`$/cancel_request`: stops the work on one request."""
 
     request_id: RequestId

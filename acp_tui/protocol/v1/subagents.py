@@ -8,25 +8,12 @@ from typing import Annotated, Any, Final, TypeAlias
 from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.facts import BackgroundWork, SessionId
 from acp_tui.conversation.visible.cutting import MAX_PASSAGE, cut_text
+from acp_tui.protocol import wire
 from acp_tui.protocol.failures import read_error_facts
 from acp_tui.protocol.v1.content import ContentBlock, marked_block
 from acp_tui.protocol.v1.inbound_content import read_block, read_turn_usage
 from acp_tui.protocol.v1.initialize import Marker
 from acp_tui.protocol.v1.session import TurnUsage
-from acp_tui.protocol.wire import (
-    Lenient,
-    Line,
-    Passage,
-    Raw,
-    RawObject,
-    Short,
-    Tristate,
-    TristateItems,
-    WireModel,
-    cut_items,
-    decode,
-    is_id,
-)
 
 Updates: TypeAlias = tuple[updates.SessionUpdate, ...]
 
@@ -34,55 +21,55 @@ BACKGROUND_IDS: Final = {"terminal": "terminalId", "tool_call": "toolCallId", "s
 """The key of background work's ID, by its type."""
 
 
-class CancelCapabilities(WireModel):
+class CancelCapabilities(wire.WireModel):
     """Whether a tool call, terminal, or subagent can be canceled."""
 
-    cancel: Lenient[Marker] = None
+    cancel: wire.Lenient[Marker] = None
 
 
-class ErrorObject(WireModel):
+class ErrorObject(wire.WireModel):
     code: int
-    message: Passage
-    data: Raw = None
+    message: wire.Passage
+    data: wire.Raw = None
 
 
-class StateUpdate(WireModel):
+class StateUpdate(wire.WireModel):
     """What the session is doing. For an unknown state, only the state and the background work are read."""
 
-    state: Line
-    stop_reason: Lenient[Line] = None
-    error: Lenient[ErrorObject] = None
-    usage: Lenient[TurnUsage] = None
-    background: Lenient[list[RawObject]] = None
+    state: wire.Line
+    stop_reason: wire.Lenient[wire.Line] = None
+    error: wire.Lenient[ErrorObject] = None
+    usage: wire.Lenient[TurnUsage] = None
+    background: wire.Lenient[list[wire.RawObject]] = None
 
 
-class SubagentUpdate(WireModel):
+class SubagentUpdate(wire.WireModel):
     """A report about a subagent: absent keeps, null clears."""
 
-    session_id: Short
-    title: Tristate[Line] = UNSET
-    description: Tristate[Line] = UNSET
-    capabilities: Tristate[CancelCapabilities] = UNSET
-    state: Tristate[StateUpdate] = UNSET
+    session_id: wire.Short
+    title: wire.Tristate[wire.Line] = UNSET
+    description: wire.Tristate[wire.Line] = UNSET
+    capabilities: wire.Tristate[CancelCapabilities] = UNSET
+    state: wire.Tristate[StateUpdate] = UNSET
 
 
-class SessionMessage(WireModel):
+class SessionMessage(wire.WireModel):
     """A whole message: in v2 of one side, or from one session to another. Null or an empty list clears it."""
 
-    message_id: Short
-    content: Annotated[TristateItems[ContentBlock], cut_items(marked_block)] = UNSET
+    message_id: wire.Short
+    content: Annotated[wire.TristateItems[ContentBlock], wire.cut_items(marked_block)] = UNSET
 
 
-class SessionMessageChunk(WireModel):
+class SessionMessageChunk(wire.WireModel):
     """A piece of a message between sessions."""
 
-    message_id: Short
+    message_id: wire.Short
     content: ContentBlock
 
 
 def read_state(update: Any) -> updates.StateReported:
     """Return what a session is doing. Raises MalformedMessage."""
-    return _state_reported(decode(StateUpdate, update))
+    return _state_reported(wire.decode(StateUpdate, update))
 
 
 def _state_reported(report: StateUpdate) -> updates.StateReported:
@@ -124,7 +111,7 @@ def read_cancellable(capabilities: CancelCapabilities | None | UnsetType) -> boo
 
 def read_subagent(update: Any) -> Updates:
     """Convert a report about a subagent. Raises MalformedMessage."""
-    report = decode(SubagentUpdate, update)
+    report = wire.decode(SubagentUpdate, update)
     state = report.state
     return (
         updates.SubagentReported(
@@ -140,7 +127,7 @@ def read_subagent(update: Any) -> Updates:
 
 def read_message(update: Any, role: updates.Role = "thought") -> Updates:
     """Convert a whole message. One between sessions is a thought: the agents' own work. Raises MalformedMessage."""
-    message = decode(SessionMessage, update)
+    message = wire.decode(SessionMessage, update)
     if message.content is UNSET:
         return ()
     blocks = tuple(map(read_block, message.content or ()))
@@ -149,7 +136,7 @@ def read_message(update: Any, role: updates.Role = "thought") -> Updates:
 
 def read_message_chunk(update: Any) -> Updates:
     """Convert a piece of a message between sessions. Raises MalformedMessage."""
-    chunk = decode(SessionMessageChunk, update)
+    chunk = wire.decode(SessionMessageChunk, update)
     return (updates.MessageChunk("thought", read_block(chunk.content), chunk.message_id, chunk.meta),)
 
 
@@ -166,7 +153,7 @@ def _of_call(update: dict[str, Any], said: Updates) -> Iterator[updates.SessionU
     own = meta.get("claudeCode") if isinstance(meta, dict) else None
     call_id = own.get("parentToolUseId") if isinstance(own, dict) else None
     for each in said:
-        if is_id(call_id) and call_id:
+        if wire.is_id(call_id) and call_id:
             yield updates.SubagentSaid(SessionId(call_id), each, is_of_call=True)
         else:
             yield each

@@ -5,30 +5,17 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
+from acp_tui.protocol import wire
 from acp_tui.protocol.schemas import OpenUnion
 from acp_tui.protocol.v1.content import ContentBlock, ToolCallFields, ToolCallUpdate, marked_block
 from acp_tui.protocol.v1.session import SessionConfigOption
-from acp_tui.protocol.wire import (
-    Items,
-    Lenient,
-    Line,
-    Passage,
-    RawObject,
-    Short,
-    Text,
-    Tristate,
-    TristateItems,
-    UInt64,
-    WireModel,
-    cut_items,
-)
 
 # Messages
 
 
-class ContentChunk(WireModel):
+class ContentChunk(wire.WireModel):
     content: ContentBlock
-    message_id: Lenient[Short] = None
+    message_id: wire.Lenient[wire.Short] = None
 
 
 class UserMessageChunk(ContentChunk):
@@ -52,7 +39,7 @@ class ToolCall(ToolCallFields):
     """A tool call begins, or is reported again in full."""
 
     session_update: Literal["tool_call"] = "tool_call"
-    title: Line
+    title: wire.Line
 
 
 class SessionToolCallUpdate(ToolCallUpdate):
@@ -64,139 +51,139 @@ class SessionToolCallUpdate(ToolCallUpdate):
 # The plan
 
 
-class PlanEntry(WireModel):
-    content: Line
-    priority: Line
-    status: Line
+class PlanEntry(wire.WireModel):
+    content: wire.Line
+    priority: wire.Line
+    status: wire.Line
 
 
 PlanEntries: TypeAlias = Annotated[
-    Items[PlanEntry], cut_items(lambda mark: {"content": mark, "priority": "", "status": ""})
+    wire.Items[PlanEntry], wire.cut_items(lambda mark: {"content": mark, "priority": "", "status": ""})
 ]
 
 
-class Plan(WireModel):
+class Plan(wire.WireModel):
     session_update: Literal["plan"] = "plan"
     entries: PlanEntries
 
 
-class PlanItems(WireModel):
+class PlanItems(wire.WireModel):
     type: Literal["items"] = "items"
-    plan_id: Short
+    plan_id: wire.Short
     entries: PlanEntries
 
 
-class PlanMarkdown(WireModel):
+class PlanMarkdown(wire.WireModel):
     type: Literal["markdown"] = "markdown"
-    plan_id: Short
-    content: Text
+    plan_id: wire.Short
+    content: wire.Text
 
 
-class PlanFile(WireModel):
+class PlanFile(wire.WireModel):
     type: Literal["file"] = "file"
-    plan_id: Short
-    uri: Line
+    plan_id: wire.Short
+    uri: wire.Line
 
 
-class PlanUpdate(WireModel):
+class PlanUpdate(wire.WireModel):
     """One of several plans; a draft in version 1."""
 
     session_update: Literal["plan_update"] = "plan_update"
-    plan: Annotated[PlanItems | PlanMarkdown | PlanFile | RawObject, OpenUnion()]
+    plan: Annotated[PlanItems | PlanMarkdown | PlanFile | wire.RawObject, OpenUnion()]
 
 
-class PlanRemoved(WireModel):
+class PlanRemoved(wire.WireModel):
     session_update: Literal["plan_removed"] = "plan_removed"
-    plan_id: Short
+    plan_id: wire.Short
 
 
 # Commands, modes, options
 
 
-class UnstructuredCommandInput(WireModel):
+class UnstructuredCommandInput(wire.WireModel):
     """Free text after a command's name."""
 
-    hint: Line
+    hint: wire.Line
 
 
 AvailableCommandInput: TypeAlias = UnstructuredCommandInput
 
 
-class AvailableCommand(WireModel):
-    name: Short
-    description: Line
-    input: Lenient[AvailableCommandInput] = None
+class AvailableCommand(wire.WireModel):
+    name: wire.Short
+    description: wire.Line
+    input: wire.Lenient[AvailableCommandInput] = None
 
 
-AvailableCommands: TypeAlias = Annotated[Items[AvailableCommand], cut_items()]
+AvailableCommands: TypeAlias = Annotated[wire.Items[AvailableCommand], wire.cut_items()]
 
 
-class AvailableCommandsUpdate(WireModel):
+class AvailableCommandsUpdate(wire.WireModel):
     session_update: Literal["available_commands_update"] = "available_commands_update"
     available_commands: AvailableCommands
 
 
-class CurrentModeUpdate(WireModel):
+class CurrentModeUpdate(wire.WireModel):
     session_update: Literal["current_mode_update"] = "current_mode_update"
     # An example in the documentation uses `modeId` (R-MODE-3).
     also_read: ClassVar = {"current_mode_id": "modeId"}
 
-    current_mode_id: Short
+    current_mode_id: wire.Short
 
 
-class ConfigOptionUpdate(WireModel):
+class ConfigOptionUpdate(wire.WireModel):
     session_update: Literal["config_option_update"] = "config_option_update"
-    config_options: Items[SessionConfigOption]
+    config_options: wire.Items[SessionConfigOption]
 
 
 # The session itself
 
 
-class SessionInfoUpdate(WireModel):
+class SessionInfoUpdate(wire.WireModel):
     session_update: Literal["session_info_update"] = "session_info_update"
-    title: Tristate[Line] = UNSET
-    updated_at: Tristate[Line] = UNSET
+    title: wire.Tristate[wire.Line] = UNSET
+    updated_at: wire.Tristate[wire.Line] = UNSET
 
 
-class Cost(WireModel):
+class Cost(wire.WireModel):
     """Money, or the agent's own unit."""
 
     amount: float
-    currency: Line
+    currency: wire.Line
 
 
-class UsageUpdate(WireModel):
+class UsageUpdate(wire.WireModel):
     """The tokens in the context, its size, and the cost so far."""
 
     session_update: Literal["usage_update"] = "usage_update"
-    used: UInt64
-    size: UInt64
-    cost: Lenient[Cost] = None
+    used: wire.UInt64
+    size: wire.UInt64
+    cost: wire.Lenient[Cost] = None
 
 
-class Notice(WireModel):
+class Notice(wire.WireModel):
     """A short-lived message."""
 
     session_update: Literal["notice"] = "notice"
-    severity: Line
-    title: Line
-    description: Lenient[Passage] = None
+    severity: wire.Line
+    title: wire.Line
+    description: wire.Lenient[wire.Passage] = None
 
 
 # Compaction
 
 
-class CompactionUpdate(WireModel):
+class CompactionUpdate(wire.WireModel):
     session_update: Literal["compaction_update"] = "compaction_update"
-    compaction_id: Short
-    status: Line
-    summary: Annotated[TristateItems[ContentBlock], cut_items(marked_block)] = UNSET
-    error: Tristate[Passage] = UNSET
+    compaction_id: wire.Short
+    status: wire.Line
+    summary: Annotated[wire.TristateItems[ContentBlock], wire.cut_items(marked_block)] = UNSET
+    error: wire.Tristate[wire.Passage] = UNSET
 
 
-class CompactionSummaryChunk(WireModel):
+class CompactionSummaryChunk(wire.WireModel):
     session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
-    compaction_id: Short
+    compaction_id: wire.Short
     content: ContentBlock
 
 
@@ -217,11 +204,11 @@ SessionUpdate: TypeAlias = Annotated[
     | Notice
     | CompactionUpdate
     | CompactionSummaryChunk
-    | RawObject,
+    | wire.RawObject,
     OpenUnion("sessionUpdate"),
 ]
 
 
-class SessionNotification(WireModel):
-    session_id: Short
+class SessionNotification(wire.WireModel):
+    session_id: wire.Short
     update: SessionUpdate

@@ -199,7 +199,6 @@ def agreement_of(
     auth_methods: Iterable[AuthMethod],
     meta: Mapping[str, Any],
 ) -> Wire:
-    """Return the answer to `initialize`. `meta` is added to the capabilities."""
     prompt = {
         "image": capabilities.image,
         "audio": capabilities.audio,

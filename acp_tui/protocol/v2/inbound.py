@@ -1,8 +1,8 @@
-"""Converts the agent's ACP v2 messages to updates and other plain values. Nothing is applied here."""
+"""Converts the agent's ACP v2 messages to updates and other plain values, as `v1.inbound` does. Applies nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, assert_never
@@ -19,7 +19,7 @@ from acp_tui.protocol.v1.inbound import Updates, offers_steering
 from acp_tui.protocol.v1.inbound_content import or_unset, read_agent_terminals, read_block, read_location
 from acp_tui.protocol.v1.subagents import read_cancellable, read_message, read_state
 from acp_tui.protocol.v2 import models
-from acp_tui.protocol.v2.patches import Patch, read_git_patch
+from acp_tui.protocol.v2.patches import read_git_patch
 from acp_tui.protocol.wire import decode
 
 T = TypeVar("T")
@@ -29,7 +29,6 @@ S = TypeVar("S")
 
 
 def read_update(params: Any) -> tuple[SessionId, Updates]:
-    """Return the session of an update and what it says. Raises MalformedMessage."""
     return v1.read_update(params, _READERS)
 
 
@@ -96,13 +95,9 @@ def _diff(diff: models.Diff) -> Iterator[tool_calls.ToolCallContent]:
             left.remove(found)
             yield replace(found.diff, path=change.path)
     yield from (file.diff for file in left)
-    if said is not None and (patch is None or not _is_told(patch, diff.changes)):
+    named = {path for change in diff.changes for path in (change.path, change.old_path)}
+    if said is not None and (patch is None or not patch.is_whole or not patch.moved <= named):
         yield tool_calls.BlockContent(Text(said.text))
-
-
-def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
-    """Whether diffs and changes show everything in the patch."""
-    return patch.is_whole and patch.moved <= {path for change in changes for path in (change.path, change.old_path)}
 
 
 def _terminal(report: models.TerminalUpdate) -> updates.TerminalReported:
@@ -138,26 +133,13 @@ def _usage(update: Any) -> Updates:
     return (report if "cost" in update else replace(report, keeps_cost=True),)
 
 
+_AS_IN_V1: Final = (
+    *("user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "session_info_update"),
+    *("available_commands_update", "config_option_update", "plan_update", "plan_removed", "notice"),
+    *("compaction_update", "compaction_summary_chunk", "subagent_update", "session_message", "session_message_chunk"),
+)
 _READERS: Final[Mapping[str, v1.Reader]] = {
-    **{
-        kind: v1.READERS[kind]
-        for kind in (
-            "user_message_chunk",
-            "agent_message_chunk",
-            "agent_thought_chunk",
-            "session_info_update",
-            "available_commands_update",
-            "config_option_update",
-            "plan_update",
-            "plan_removed",
-            "notice",
-            "compaction_update",
-            "compaction_summary_chunk",
-            "subagent_update",
-            "session_message",
-            "session_message_chunk",
-        )
-    },
+    **{kind: v1.READERS[kind] for kind in _AS_IN_V1},
     "user_message": partial(read_message, role="user"),
     "agent_message": partial(read_message, role="agent"),
     "agent_thought": read_message,
@@ -181,10 +163,7 @@ _READERS: Final[Mapping[str, v1.Reader]] = {
 
 
 def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, updates.PermissionAsked]:
-    """Return the request's session and its question. Raises MalformedMessage.
-
-    `question_id` stands in for the tool call if the request has none.
-    """
+    """Return the request's session and its question. `question_id` stands in for the tool call if it has none."""
     request = decode(models.RequestPermissionRequest, params)
     subject = request.subject or {}
     command: AskedCommand | None = None
@@ -245,7 +224,6 @@ def _lone_command(asked: models.CommandSubject, question_id: str) -> tool_calls.
 
 
 def read_initialize_response(result: Any) -> Agreement:
-    """Read the agent's answer to the handshake. Raises MalformedMessage."""
     response = decode(models.InitializeResponse, result)
     info = response.info
     methods = tuple(method for each in response.auth_methods for method in _auth_method(each))
@@ -295,13 +273,11 @@ def _auth_method(method: models.AuthMethod) -> Iterator[AuthMethod]:
 
 
 def read_new_session(result: Any) -> tuple[SessionId, Updates]:
-    """Return the new session and its initial updates. Raises MalformedMessage."""
     response = decode(models.NewSessionResponse, result)
     return SessionId(response.session_id), _setup(response)
 
 
 def read_opened_session(result: Any) -> Updates:
-    """Return the initial updates of a resumed session. Raises MalformedMessage."""
     return _setup(decode(models.SessionSetup, result))
 
 

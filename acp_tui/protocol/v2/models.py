@@ -7,169 +7,143 @@ from dataclasses import field
 from typing import Annotated, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
+from acp_tui.protocol import wire
 from acp_tui.protocol.schemas import OpenUnion, before
+from acp_tui.protocol.v1 import initialize
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation, marked_content, marked_location
-from acp_tui.protocol.v1.initialize import (
-    AgentAuthCapabilities,
-    Implementation,
-    Marker,
-    SessionSystemPromptCapabilities,
-)
 from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import AvailableCommands
-from acp_tui.protocol.wire import (
-    Int64,
-    Items,
-    Lenient,
-    Line,
-    NullIsEmpty,
-    OrEmpty,
-    Passage,
-    Raw,
-    RawObject,
-    Short,
-    Text,
-    Tristate,
-    TristateItems,
-    UInt16,
-    Whole,
-    WireModel,
-    Word,
-    cut_items,
-)
 
 # The handshake
 
 
-class PromptCapabilities(WireModel):
+class PromptCapabilities(wire.WireModel):
     """The content blocks a prompt may have besides text and links."""
 
-    image: Lenient[Marker] = None
-    audio: Lenient[Marker] = None
-    embedded_context: Lenient[Marker] = None
+    image: wire.Lenient[initialize.Marker] = None
+    audio: wire.Lenient[initialize.Marker] = None
+    embedded_context: wire.Lenient[initialize.Marker] = None
 
 
-class McpCapabilities(WireModel):
-    stdio: Lenient[Marker] = None
-    http: Lenient[Marker] = None
-    acp: Lenient[Marker] = None
+class McpCapabilities(wire.WireModel):
+    stdio: wire.Lenient[initialize.Marker] = None
+    http: wire.Lenient[initialize.Marker] = None
+    acp: wire.Lenient[initialize.Marker] = None
 
 
-class SessionCapabilities(WireModel):
+class SessionCapabilities(wire.WireModel):
     """What the agent can do with sessions besides new, list, resume, close, and prompt."""
 
-    prompt: OrEmpty[PromptCapabilities]
-    mcp: OrEmpty[McpCapabilities]
-    delete: Lenient[Marker] = None
-    fork: Lenient[Marker] = None
-    title: Lenient[Marker] = None
-    archive: Lenient[Marker] = None
-    status: Lenient[Marker] = None
-    system_prompt: Lenient[SessionSystemPromptCapabilities] = None
-    additional_directories: Lenient[Marker] = None
+    prompt: wire.OrEmpty[PromptCapabilities]
+    mcp: wire.OrEmpty[McpCapabilities]
+    delete: wire.Lenient[initialize.Marker] = None
+    fork: wire.Lenient[initialize.Marker] = None
+    title: wire.Lenient[initialize.Marker] = None
+    archive: wire.Lenient[initialize.Marker] = None
+    status: wire.Lenient[initialize.Marker] = None
+    system_prompt: wire.Lenient[initialize.SessionSystemPromptCapabilities] = None
+    additional_directories: wire.Lenient[initialize.Marker] = None
 
 
-class AgentCapabilities(WireModel):
-    session: OrEmpty[SessionCapabilities]
-    auth: OrEmpty[AgentAuthCapabilities]
-    providers: Lenient[Marker] = None
+class AgentCapabilities(wire.WireModel):
+    session: wire.OrEmpty[SessionCapabilities]
+    auth: wire.OrEmpty[initialize.AgentAuthCapabilities]
+    providers: wire.Lenient[initialize.Marker] = None
 
 
-class AuthMethodAgent(WireModel):
+class AuthMethodAgent(wire.WireModel):
     """The agent logs in itself when asked."""
 
     type: Literal["agent"] = "agent"
-    method_id: Short
-    name: Line
-    description: Lenient[Line] = None
+    method_id: wire.Short
+    name: wire.Line
+    description: wire.Lenient[wire.Line] = None
 
 
-class AuthMethodTerminal(WireModel):
+class AuthMethodTerminal(wire.WireModel):
     """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
-    method_id: Short
-    name: Line
-    description: Lenient[Line] = None
-    args: NullIsEmpty[Word] = field(default_factory=list)
-    env: NullIsEmpty[EnvVariable] = field(default_factory=list)
+    method_id: wire.Short
+    name: wire.Line
+    description: wire.Lenient[wire.Line] = None
+    args: wire.NullIsEmpty[wire.Word] = field(default_factory=list)
+    env: wire.NullIsEmpty[EnvVariable] = field(default_factory=list)
 
 
-AuthMethod: TypeAlias = Annotated[AuthMethodAgent | AuthMethodTerminal | RawObject, OpenUnion()]
+AuthMethod: TypeAlias = Annotated[AuthMethodAgent | AuthMethodTerminal | wire.RawObject, OpenUnion()]
 
 
-class InitializeResponse(WireModel):
+class InitializeResponse(wire.WireModel):
     """The agent's identity and capabilities. At this point it's known to speak version 2."""
 
-    protocol_version: UInt16
-    info: Implementation
-    capabilities: OrEmpty[AgentCapabilities]
-    auth_methods: Items[AuthMethod] = field(default_factory=list)
+    protocol_version: wire.UInt16
+    info: initialize.Implementation
+    capabilities: wire.OrEmpty[AgentCapabilities]
+    auth_methods: wire.Items[AuthMethod] = field(default_factory=list)
 
 
 # Sessions
 
 
-class SessionSetup(WireModel):
-    config_options: Items[SessionConfigOption] = field(default_factory=list)
+class SessionSetup(wire.WireModel):
+    config_options: wire.Items[SessionConfigOption] = field(default_factory=list)
     available_commands: AvailableCommands = field(default_factory=list)
 
 
 class NewSessionResponse(SessionSetup):
-    session_id: Short
+    session_id: wire.Short
 
 
-class PromptResponse(WireModel):
-    message_id: Lenient[Short] = None
+class PromptResponse(wire.WireModel):
+    message_id: wire.Lenient[wire.Short] = None
 
 
 # Updates
 
 
-class PathChange(WireModel):
-    """A change of one file, without its text."""
-
-    operation: Line
-    path: Line
-    old_path: Lenient[Line] = None
-    file_type: Lenient[Line] = None
+class PathChange(wire.WireModel):
+    operation: wire.Line
+    path: wire.Line
+    old_path: wire.Lenient[wire.Line] = None
+    file_type: wire.Lenient[wire.Line] = None
 
 
-class DiffPatch(WireModel):
-    format: Line
-    text: Text
+class DiffPatch(wire.WireModel):
+    format: wire.Line
+    text: wire.Text
 
 
-class Diff(WireModel):
+class Diff(wire.WireModel):
     """File changes, with a patch if the agent has one."""
 
     type: Literal["diff"] = "diff"
-    changes: Annotated[Items[PathChange], cut_items(lambda mark: {"operation": "modify", "path": mark})]
-    patch: Lenient[DiffPatch] = None
+    changes: Annotated[wire.Items[PathChange], wire.cut_items(lambda mark: {"operation": "modify", "path": mark})]
+    patch: wire.Lenient[DiffPatch] = None
 
 
-ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal | RawObject, OpenUnion()]
+ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal | wire.RawObject, OpenUnion()]
 
 
-class ToolCallUpdate(WireModel):
+class ToolCallUpdate(wire.WireModel):
     """A report about a tool call: absent keeps, null clears."""
 
-    tool_call_id: Short
-    name: Tristate[Line] = UNSET
-    title: Tristate[Line] = UNSET
-    kind: Tristate[Line] = UNSET
-    status: Tristate[Line] = UNSET
-    content: Annotated[TristateItems[ToolCallContent], cut_items(marked_content)] = UNSET
-    locations: Annotated[TristateItems[ToolCallLocation], cut_items(marked_location)] = UNSET
-    raw_input: Raw = UNSET
-    raw_output: Raw = UNSET
-    capabilities: Tristate[CancelCapabilities] = UNSET
+    tool_call_id: wire.Short
+    name: wire.Tristate[wire.Line] = UNSET
+    title: wire.Tristate[wire.Line] = UNSET
+    kind: wire.Tristate[wire.Line] = UNSET
+    status: wire.Tristate[wire.Line] = UNSET
+    content: Annotated[wire.TristateItems[ToolCallContent], wire.cut_items(marked_content)] = UNSET
+    locations: Annotated[wire.TristateItems[ToolCallLocation], wire.cut_items(marked_location)] = UNSET
+    raw_input: wire.Raw = UNSET
+    raw_output: wire.Raw = UNSET
+    capabilities: wire.Tristate[CancelCapabilities] = UNSET
 
 
-class ToolCallContentChunk(WireModel):
-    tool_call_id: Short
+class ToolCallContentChunk(wire.WireModel):
+    tool_call_id: wire.Short
     content: ToolCallContent
 
 
@@ -179,61 +153,55 @@ def _decoded(value: object) -> bytes:
     return b64decode(value)
 
 
-class TerminalOutput(WireModel):
-    """Bytes, all of them or a chunk."""
-
+class TerminalOutput(wire.WireModel):
     data: Annotated[bytes, before(_decoded)]
 
 
-class TerminalExitStatus(WireModel):
-    exit_code: Lenient[Int64] = None
-    signal: Lenient[Line] = None
+class TerminalExitStatus(wire.WireModel):
+    exit_code: wire.Lenient[wire.Int64] = None
+    signal: wire.Lenient[wire.Line] = None
 
 
-class TerminalSize(WireModel):
-    """The size in cells."""
-
-    cols: UInt16
-    rows: UInt16
+class TerminalSize(wire.WireModel):
+    cols: wire.UInt16
+    rows: wire.UInt16
 
 
-class TerminalUpdate(WireModel):
+class TerminalUpdate(wire.WireModel):
     """The state of a terminal: absent keeps, null clears."""
 
-    terminal_id: Short
-    command: Tristate[Passage] = UNSET
-    cwd: Tristate[Line] = UNSET
-    output: Tristate[TerminalOutput] = UNSET
-    exit_status: Tristate[TerminalExitStatus] = UNSET
-    size: Tristate[TerminalSize] = UNSET
-    capabilities: Tristate[CancelCapabilities] = UNSET
+    terminal_id: wire.Short
+    command: wire.Tristate[wire.Passage] = UNSET
+    cwd: wire.Tristate[wire.Line] = UNSET
+    output: wire.Tristate[TerminalOutput] = UNSET
+    exit_status: wire.Tristate[TerminalExitStatus] = UNSET
+    size: wire.Tristate[TerminalSize] = UNSET
+    capabilities: wire.Tristate[CancelCapabilities] = UNSET
 
 
 class TerminalOutputChunk(TerminalOutput):
-    """Bytes to append to the output."""
-
-    terminal_id: Short
+    terminal_id: wire.Short
 
 
 # Permissions
 
 
-class CommandSubject(WireModel):
-    command: Passage
-    cwd: Line
-    tool_call_id: Lenient[Short] = None
-    terminal_id: Lenient[Short] = None
+class CommandSubject(wire.WireModel):
+    command: wire.Passage
+    cwd: wire.Line
+    tool_call_id: wire.Lenient[wire.Short] = None
+    terminal_id: wire.Lenient[wire.Short] = None
 
 
-class ToolCallSubject(WireModel):
+class ToolCallSubject(wire.WireModel):
     tool_call: ToolCallUpdate
 
 
-class RequestPermissionRequest(WireModel):
+class RequestPermissionRequest(wire.WireModel):
     """`session/request_permission`. The subject is read according to its type."""
 
-    session_id: Short
-    title: Line
-    description: Lenient[Passage] = None
-    subject: Whole | None = None
+    session_id: wire.Short
+    title: wire.Line
+    description: wire.Lenient[wire.Passage] = None
+    subject: wire.Whole | None = None
     options: list[PermissionOption]

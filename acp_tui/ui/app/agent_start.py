@@ -14,7 +14,7 @@ from textual.app import App
 
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import introduction, recent_file
-from acp_tui.client.errors import AgentStartFailed
+from acp_tui.client.errors import NotAgreed
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import INTERACTIVE, policy_of
 from acp_tui.client.sessions.hub import SessionHub
@@ -61,14 +61,14 @@ async def start_agent(
 
 
 async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
-    """The command, if the user agrees to it or has agreed before. Raises AgentStartFailed otherwise.
+    """The command, if the user agrees to it or has agreed before. Raises NotAgreed otherwise.
 
     Tells the user what a known agent runs before its first run, and the consequences of where it runs each time. Await
     it in a worker.
     """
     agreed = await agreed_command(app, command)
     if agreed is None:
-        raise AgentStartFailed(f"{command.name} wasn't started, because you didn't agree to run it")
+        raise NotAgreed(f"{command.name} wasn't started, because you didn't agree to run it")
     if command.place_note:
         _say(app, f"{command.name} {command.place_note}.", severity="warning")
     if news := await to_thread.run_sync(introduction, command, recent_file()):

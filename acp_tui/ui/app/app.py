@@ -73,10 +73,6 @@ def _waiting_words(times: Sequence[float]) -> str:
     return f"1 prompt waits {until}" if len(times) == 1 else f"{len(times)} prompts wait, the first {until}"
 
 
-def _is_read_only(tab: Tab) -> bool:
-    return tab.session is not None and tab.session.is_read_only
-
-
 class AcpTuiApp(BaseApp):
     """The app for working with agents. The hub outside of it owns their processes and outlives the app."""
 
@@ -158,7 +154,8 @@ class AcpTuiApp(BaseApp):
         at_work = [
             tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and not tab.link.is_hosted
         ]
-        hosted = [tab for tab in self.tabs if tab.link.is_hosted and not _is_read_only(tab)]
+        read_only = [tab for tab in self.tabs if tab.session is not None and tab.session.is_read_only]
+        hosted = [tab for tab in self.tabs if tab.link.is_hosted and tab not in read_only]
         waiting = _waiting_words([at for tab in self.tabs if tab.session is not None for at in tab.session.queue.times])
         now = asyncio.get_running_loop().time()
         if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
@@ -199,8 +196,7 @@ class AcpTuiApp(BaseApp):
         """Exit, and note what stays in the terminal: afterwards, there is nothing left to draw it."""
         panel = self.tabs.front.panel if self.tabs.front is not None else None
         if panel is not None and panel.view.is_attached and self.settings.appearance.scrollback:
-            lines = panel.view.last_turn(MAX_LEFT_LINES)
-            self.last_turn = "".join(f"{line.render(self.console)}\n" for line in lines)
+            self.last_turn = "".join(f"{line.render(self.console)}\n" for line in panel.view.last_turn(MAX_LEFT_LINES))
         super().exit(result, return_code, message)
 
     def leave(self) -> None:
@@ -253,18 +249,15 @@ class AcpTuiApp(BaseApp):
 
     def begin_to_follow(self) -> None:
         """Start to notify the user about the tabs, and to follow changes of the settings."""
-        if not self._follows:
-            self._follows = True
-            self._begin_notifying()
-            self.follow_settings()
-
-    def _begin_notifying(self) -> None:
         from acp_tui.ui.app.notifier import Notifier  # loading point: after the first frame
 
-        if not self.is_headless:
-            self._notifier = Notifier(self, partial(write_to_terminal, self))
-            self.tabs.listeners.append(self._notifier.check_tabs)
-            self._notifier.check_tabs()
+        if not self._follows:
+            self._follows = True
+            if not self.is_headless:
+                self._notifier = Notifier(self, partial(write_to_terminal, self))
+                self.tabs.listeners.append(self._notifier.check_tabs)
+                self._notifier.check_tabs()
+            self.follow_settings()
 
     def on_resize(self, event: events.Resize) -> None:
         for agent in self._hub.agents:
@@ -299,17 +292,12 @@ class AcpTuiApp(BaseApp):
 
     def get_default_screen(self) -> Screen[None]:
         """The screen of the first tab; an empty screen if the user has yet to choose an agent."""
-        if self.opening is not None:
-            return self._reopened_tab(self.opening).screen
-        return Screen() if self._command is None else self._first_tab(self._command).screen
-
-    def _first_tab(self, command: AgentCommand) -> Tab:
-        cwd = command.cwd or self._cwd
-        return Tab(self.link_to(command, cwd), cwd, settings=self.settings)
-
-    def _reopened_tab(self, opening: Opening) -> Tab:
-        link = self.link_to(self._command, self._cwd) if self._command is not None else AgentLink(None)
-        return Tab(link, self._cwd, opening=opening, settings=self.settings)
+        command = self._command
+        if command is None and self.opening is None:
+            return Screen()
+        cwd = self._cwd if command is None or self.opening is not None else command.cwd or self._cwd
+        link = self.link_to(command, cwd) if command is not None else AgentLink(None)
+        return Tab(link, cwd, opening=self.opening, settings=self.settings).screen
 
     @cached_property
     def _dialogs(self) -> Dialogs:
@@ -352,8 +340,7 @@ class AcpTuiApp(BaseApp):
 
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
         """A link to an agent that isn't running yet and will start in this folder."""
-        start = partial(self._start_agent, command, cwd)
-        return AgentLink(start, make_visible_line(command.name), command)
+        return AgentLink(partial(self._start_agent, command, cwd), make_visible_line(command.name), command)
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
         """The commands that can do something now. Over a dialog or the inspector, only those of the whole app."""
@@ -397,8 +384,7 @@ class AcpTuiApp(BaseApp):
         from acp_tui.client.prompts import PromptMemory  # loading point: BEFORE_WRITING
 
         if self._memory is None:
-            history = self.settings.history
-            self._memory = PromptMemory(state_folder() if history.keep else None)
+            self._memory = PromptMemory(state_folder() if self.settings.history.keep else None)
         return self._memory
 
     @work
@@ -475,8 +461,7 @@ class AcpTuiApp(BaseApp):
         from acp_tui.ui.app.settings.follower import LiveSettings  # loading point: after the first frame
 
         if self._live_settings is None:
-            file = self._settings_file or settings_file()
-            self._live_settings = LiveSettings(self, file, self._cwd, self.settings)
+            self._live_settings = LiveSettings(self, self._settings_file or settings_file(), self._cwd, self.settings)
         return self._live_settings
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:

@@ -12,15 +12,23 @@ from typing import Any
 from anyio import to_thread
 from textual.app import App
 
+from acp_tui.client.agents.catalogue import recorded_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import hosted_again
-from acp_tui.client.sessions.session_history import LeftSession, SessionFromRecording, past_session, recording_store
+from acp_tui.client.sessions.session_history import (
+    LeftSession,
+    SessionFromRecording,
+    past_session,
+    recording_store,
+    sandboxed_as_before,
+)
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionId
+from acp_tui.ui.app.agent_start import ready_to_start
 from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.commands.command import Command, Place
@@ -59,11 +67,20 @@ class Dialogs:
         return await choose_agent(self._app, worktrees=worktrees)
 
     async def hosted_again(self, session_id: SessionId, recordings: RecordingSettings) -> AgentCommand:
-        """Start a host that continues a recorded session, and return it as an agent. Raises ClientError."""
+        """Start a host that continues a recorded session, and return it as an agent.
+
+        Raises ClientError, also if the user doesn't agree to what it runs.
+        """
         recorded = await to_thread.run_sync(SessionIndex(recording_store(recordings)).find, session_id)
         if recorded is None:
             raise SessionNotOpened("No recording has a prompt of this session, so no other host can continue it")
-        return (await hosted_again(past_session(recorded))).command
+        past = past_session(recorded)
+        if past.why_not_again:
+            raise SessionNotOpened(f"The session can't be continued: {past.why_not_again}")
+        command = await to_thread.run_sync(recorded_agent, past.agent, past.command, past.cwd)
+        sandboxed = await to_thread.run_sync(sandboxed_as_before, command, past)
+        agreed = await ready_to_start(self._app, sandboxed)
+        return (await hosted_again(past, agreed)).command
 
     async def inspect(self, tab: Tab) -> None:
         """Show the frames between acp-tui and the tab's agent, or those of its recording."""
@@ -96,7 +113,7 @@ class Dialogs:
     def possible(self, tab: Tab, places: Collection[Place]) -> Iterator[Command]:
         """The commands of these places that can do something in the tab now."""
         for command in COMMANDS:
-            is_offered = command.action and not command.follows and command.where in places
+            is_offered = command.action and command.where in places
             if is_offered and command.when(tab.actions):
                 yield command
 

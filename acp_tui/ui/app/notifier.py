@@ -63,15 +63,7 @@ def _sequence(channel: str, title: str, text: str, environ: Mapping[str, str]) -
             sequences = [f"\x1b]777;notify;{title.replace(';', ',')};{text}\x1b\\"]
         case _:
             return ""
-    return "".join(_through(sequence, environ) for sequence in sequences)
-
-
-def _through(sequence: str, environ: Mapping[str, str]) -> str:
-    """The sequence, wrapped for the terminal outside of tmux if necessary."""
-    if not environ.get("TMUX"):
-        return sequence
-
-    return through_tmux(sequence)
+    return "".join(map(through_tmux, sequences) if environ.get("TMUX") else sequences)
 
 
 def window_title(text: str) -> str:
@@ -92,12 +84,7 @@ URGENCY: Final = tuple(TabState)
 class Notifier:
     """Watches the tabs of one app."""
 
-    def __init__(
-        self,
-        app: AcpTuiApp,
-        write: Callable[[str], None],
-        environ: Mapping[str, str] = os.environ,
-    ) -> None:
+    def __init__(self, app: AcpTuiApp, write: Callable[[str], None], environ: Mapping[str, str] = os.environ) -> None:
         """`write` sends a sequence to the terminal, between two frames."""
         self._app = app
         self._write = write
@@ -108,8 +95,7 @@ class Notifier:
 
     def check_tabs(self) -> None:
         """Check the tabs, and report what is new."""
-        tabs = tuple(self._app.tabs)
-        self._watches = {tab: self._watches.get(tab) or NewsWatch() for tab in tabs}
+        self._watches = {tab: self._watches.get(tab) or NewsWatch() for tab in tuple(self._app.tabs)}
         for tab, watch in self._watches.items():
             news = watch.news_in(tab.conversation, time.monotonic()) if tab.conversation is not None else None
             if news is not None and not self._app.app_focus:
@@ -164,12 +150,8 @@ class Notifier:
         front = self._app.tabs.front
         if front is None:
             return ""
-        urgent = self._most_urgent
+        urgent = max((tab.state for tab in self._app.tabs), key=URGENCY.index, default=TabState.IDLE)
         if urgent not in TOLD:
             return front.title
         mark, _ = MARKS[urgent]
         return f"{mark.translate(TABLE) if self._app.settings.appearance.ascii else mark} {front.title}"
-
-    @property
-    def _most_urgent(self) -> TabState:
-        return max((tab.state for tab in self._app.tabs), key=URGENCY.index, default=TabState.IDLE)

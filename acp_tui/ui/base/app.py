@@ -15,7 +15,7 @@ from rich.console import Console
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.notifications import SeverityLevel
+from textual.notifications import Notify
 from textual.reactive import var
 from textual.screen import ModalScreen, Screen
 from textual.types import CSSPathType
@@ -25,12 +25,13 @@ from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
+from acp_tui.ui.kit.notice_lines import Notices
 from acp_tui.ui.kit.terminal_colors import has_unicode
 from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, stylesheets, theme_for, theme_notes
-from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.links import WithoutLinks
-from acp_tui.ui.textual_gaps.internals import PatchedApp, bindings_of_key, forget_callbacks
+from acp_tui.ui.textual_gaps.internals import PatchedApp, forget_callbacks
+from acp_tui.ui.textual_gaps.terminal_input import feed_early
 
 if TYPE_CHECKING:
     from acp_tui.ui.commands.help import Pickers
@@ -129,12 +130,13 @@ class BaseApp(PatchedApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="quit"),
         # Without priority, Textual ignores the app's bindings while a dialog is open.
-        Binding("f1", "help_dialog", "Help", show=False, priority=True, id="dialog_help"),
+        Binding("f1", "help", "Help", show=False, priority=True, id="help"),
     ]
 
     keymap: var[Keymap] = var(DEFAULT_KEYMAP, init=False)
     clock: Callable[[], float] = staticmethod(time.monotonic)
     theme_for = staticmethod(theme_for)
+    feed_early = staticmethod(feed_early)
 
     def __init__(
         self, settings: Settings | None = None, notes: Sequence[str] = (), environ: Mapping[str, str] = os.environ
@@ -145,7 +147,7 @@ class BaseApp(PatchedApp):
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
         self.settings = settings or Settings()
         self.keys = Keys(self, lambda: self.clock())
-        self.toasts = Toasts(self)
+        self.notices = Notices(self)
         self.looks = AppStyles(self, self.settings.appearance, environ)
         self.keymap = keymap_of(self.settings.keys)
         self._notes = (*notes, *theme_notes(self.settings.appearance.theme), *self.keymap.notes)
@@ -173,10 +175,9 @@ class BaseApp(PatchedApp):
             await super().on_event(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether the action is available. A screen that isn't our dialog, or has its own help, handles F1 itself."""
-        if action == "help_dialog":
-            is_ours = isinstance(self.screen, ModalScreen)
-            return is_ours and not tuple(bindings_of_key(self.screen, "f1"))
+        """Whether the action is available. Help isn't while a program has the keyboard."""
+        if action == "help":
+            return isinstance(self.screen, ModalScreen) or hasattr(self.screen, "action_help")
         return super().check_action(action, parameters)
 
     @cached_property
@@ -185,8 +186,13 @@ class BaseApp(PatchedApp):
 
         return Pickers(self)
 
-    def action_help_dialog(self) -> None:
-        self.pickers.show_keys(self.screen)
+    def action_help(self) -> None:
+        """Show the screen's own help, or the keys of the dialog."""
+        own_help = getattr(self.screen, "action_help", None)
+        if own_help is not None:
+            own_help()
+        else:
+            self.pickers.show_keys(self.screen)
 
     def action_command_palette(self) -> None:
         screen = self.screen
@@ -227,21 +233,12 @@ class BaseApp(PatchedApp):
 
     # Notices
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
-        """Show a notice for a while. If it's already shown, start over."""
-        self.toasts.forget(title, message)
-        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+    def on_notify(self, event: Notify) -> None:
+        event.prevent_default()  # Textual's toasts lie over what is used
+        self.notices.add(event.notification)
 
     def place_notices(self) -> None:
-        self.toasts.place()
+        self.notices.place()
 
     def on_asking_changed(self) -> None:
         """Move the notices off a question, or back."""

@@ -38,7 +38,8 @@ def change_segments(change: FileChange, width: int, most_lines: int, palette: Pa
     """
     head = Segment(f"{LETTERS[change.kind]}{GAP}", _letter_style(change, palette))
     room = width - head.cell_length - len(GAP)
-    counts = _counts(change, palette)
+    added, removed = count_words(change)
+    counts = [Segment(added.rjust(COUNT_CELLS), palette.success), Segment(removed.rjust(COUNT_CELLS), palette.error)]
     aside = [*counts, *_bar(change, most_lines, palette)]
     while aside and room - _cells(aside) < MIN_PATH_CELLS:
         aside = [] if aside == counts else counts
@@ -59,11 +60,6 @@ def _cells(segments: Sequence[Segment]) -> int:
 def _letter_style(change: FileChange, palette: Palette) -> Style:
     styles = {"added": palette.success, "deleted": palette.error}
     return styles.get(change.kind, palette.accent) + Style(bold=True)
-
-
-def _counts(change: FileChange, palette: Palette) -> list[Segment]:
-    added, removed = count_words(change)
-    return [Segment(added.rjust(COUNT_CELLS), palette.success), Segment(removed.rjust(COUNT_CELLS), palette.error)]
 
 
 def _bar(change: FileChange, most_lines: int, palette: Palette) -> list[Segment]:

@@ -232,8 +232,7 @@ class FolderChanges:
                 self._say(note, severity="warning")
         for screen in self._app.screen_stack:
             screen.post_message(self.Changed())
-        rest_s = max(REST_S, REST_S_PER_CHANGE * len(self.changes))
-        self._telling_from_s = time.monotonic() + rest_s
+        self._telling_from_s = time.monotonic() + max(REST_S, REST_S_PER_CHANGE * len(self.changes))
 
     def _say(self, text: str, severity: Literal["information", "warning"] = "information") -> None:
         self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)

@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
     from acp_tui.ui.prompt import PromptInput
 
-KEYS: Final = "{changes_undo} undo · {changes_reload} refresh · {dialog_close} back"
-KEYS_OF_CHANGES: Final = "{list_choose} review · {changes_revert} revert · {changes_revert_all} revert all · "
+KEYS: Final = "{undo_revert} undo · {reload} refresh · {dialog_close} back"
+KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · {revert_all} revert all · "
 NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
-RELOAD: Final = " · {changes_reload}"
+RELOAD: Final = " · {reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
 
 class ChangeList(RowList, can_focus=True):
     """A row for each changed file, sorted by path."""
 
-    PLACE: ClassVar[Place] = "list"
+    PLACE: Final = "list"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(
         *MOVING, "next_change", "previous_change", "next_file", "previous_file", place=PLACE
@@ -113,11 +113,8 @@ class ChangeList(RowList, can_focus=True):
 class ChangesScreen(ModalScreen[None]):
     """Lists the changes, opens their reviews, and reverts whole files."""
 
-    PLACE: ClassVar[Place] = "changes"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *CLOSING,
-        *bindings_of("send_comments", place=PLACE),
-    ]
+    PLACE: Final = "changes"
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of("send_comments", place=PLACE)]
 
     def __init__(self, folder: FolderChanges | ChangesSince, prompt: PromptInput) -> None:
         """Comments go to `prompt`."""
@@ -131,11 +128,9 @@ class ChangesScreen(ModalScreen[None]):
         self._about = Static(classes="changes-about", markup=False)
         self._keys = Static(classes="changes-keys", markup=False)
         self._guard = AnswerGuard(QuestionScreen.clock, self)
-        """Armed when the user is asked to press a key again."""
+        """Armed by what changes what a key that reverts would act on."""
         self._doomed: Review | None = None
         """The file to revert when the user presses the key again, as it was when asked."""
-        self._is_asking = False
-        """Whether a file is being read to ask about it."""
         self._all_doomed = False
         """Whether pressing the key again reverts all files."""
         self._reviewed = ""
@@ -202,6 +197,7 @@ class ChangesScreen(ModalScreen[None]):
             self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._prompt))
 
     def on_screen_resume(self) -> None:
+        self._guard.arm()
         self._show_list(self._reviewed)
 
     # What the user changes
@@ -212,25 +208,24 @@ class ChangesScreen(ModalScreen[None]):
         for binding in bindings_of_key(self, event.key):
             if binding.action in ("revert", "revert_all"):
                 event.stop()
-                is_asked = self._doomed is not None or self._all_doomed or self._is_asking
-                if is_answer or not is_asked:
+                if is_answer:
                     await self.run_action(binding.action)
                 else:
                     again = keys_in_force(self).hint(f"press {{{binding.id}}} again")
                     self.notify(self._guard.why_not(again), severity="warning")
 
     def action_revert(self) -> None:
-        """Ask first; then revert the file, if it hasn't changed since."""
+        """Revert the file. If more than lines of it have changed, ask first, and revert it if it's still the same."""
         self._all_doomed = False
         if self._doomed is not None:
             doomed, self._doomed = self._doomed, None
             self._write(lambda: self._revert(doomed))
         elif self._list.change is not None:
-            self._is_asking = self._list.change.before_unknown is None
-            self._ask(self._list.change)
+            self._guard.arm()
+            self._revert_or_ask(self._list.change)
 
     @work(exclusive=True, group="ask")
-    async def _ask(self, change: FileChange) -> None:
+    async def _revert_or_ask(self, change: FileChange) -> None:
         name = make_visible_path(change.path)
         if change.before_unknown is not None:
             self._say(f"{name} can't be reverted: {UNKNOWN}: {change.before_unknown}.", "$text-warning")
@@ -240,14 +235,15 @@ class ChangesScreen(ModalScreen[None]):
         except ChangesError as error:
             self._say(str(error), "$text-error")
             return
-        finally:
-            self._is_asking = False
         if review.change is None or self._list.change is None or self._list.change.path != change.path:
             return  # it's unchanged, or the user has moved on
+        if review.is_edit:
+            self._write(lambda: self._revert(review))
+            return
         self._doomed = review
         counts = " ".join(filter(None, count_words(review.change)))
         self._guard.arm()
-        again = keys_in_force(self).hint("press {changes_revert} again")
+        again = keys_in_force(self).hint("press {revert} again")
         self._say(f"{again} to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
 
     async def _revert(self, doomed: Review) -> str:
@@ -257,7 +253,7 @@ class ChangesScreen(ModalScreen[None]):
             review = ReviewScreen(self._folder, doomed.path, self._prompt, earlier=doomed, note=NOT_REVERTED)
             self.app.push_screen(review)
             return ""
-        undo = keys_in_force(self).hint("; {changes_undo} undoes this")
+        undo = keys_in_force(self).hint("; {undo_revert} undoes this")
         return f"{make_visible_path(doomed.path)} is back to what it was at {self._folder.since}{undo}"
 
     def action_revert_all(self) -> None:
@@ -269,7 +265,7 @@ class ChangesScreen(ModalScreen[None]):
             self.on_change_list_moved()
             self._all_doomed = True
             self._guard.arm()
-            again = keys_in_force(self).hint("press {changes_revert_all} again")
+            again = keys_in_force(self).hint("press {revert_all} again")
             self._say(f"{again} to revert {_files(len(self._folder.changes))}", "$text-warning")
 
     async def _revert_all(self) -> str:
@@ -282,7 +278,7 @@ class ChangesScreen(ModalScreen[None]):
         if failures:
             done = _files(len(paths) - len(failures))
             raise ChangesError("", f"{done} reverted. {failures[0]}" + _more(len(failures) - 1))
-        undo = keys_in_force(self).hint("; press {changes_undo} to undo them one by one")
+        undo = keys_in_force(self).hint("; press {undo_revert} to undo them one by one")
         return f"{_files(len(paths))} as at {self._folder.since}{undo}"
 
     def action_copy_back(self) -> None:
@@ -341,6 +337,7 @@ class ChangesScreen(ModalScreen[None]):
             said, style = str(error), "$text-error"
         finally:
             self._is_writing = False
+        self._guard.arm()
         self.on_folder_changes_changed()
         if said:
             self._say(said, style)

@@ -17,7 +17,6 @@ from anyio import to_thread
 from rich.segment import Segment
 from rich.style import Style
 from textual import events, on, work
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -36,8 +35,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.commenting import CommentView
-from acp_tui.ui.kit.desktop import copy
-from acp_tui.ui.kit.frame import CLOSING
+from acp_tui.ui.kit.frame import CLOSING, key_lines
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
@@ -47,7 +45,7 @@ from acp_tui.ui.rendering import diff_model as model
 from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, TOO_NARROW, DiffLayout, DiffRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import Lines, wrap
+from acp_tui.ui.rendering.wrapping import Lines, width_cells, wrap
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
@@ -283,7 +281,7 @@ NOT_UNDONE: Final = (
     "The file has changed since the revert, also near its lines, so it wasn't undone. This is its current state."
 )
 NOT_SHOWN: Final = "Ignored: the file was shown only after you pressed the key. Press it again."
-OUTDATED: Final = "The file has changed since it was shown. Press {diff_reload} to see its current state."
+OUTDATED: Final = "The file has changed since it was shown. Press {reload} to see its current state."
 WAY_TO_EARLIER: Final = "Press {diff_earlier} to see what was there before."
 EARLIER: Final = "This is what was there before. Press {diff_earlier} to see the current state."
 
@@ -298,12 +296,9 @@ def put_comments_into(prompt: PromptInput) -> None:
 class ReviewScreen(ModalScreen[None]):
     """Reviews one file at a time."""
 
-    PLACE: ClassVar[Place] = "diff"
+    PLACE: Final = "diff"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *CLOSING,
-        *bindings_of(*MOVING, *READING, place=PLACE),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of(*MOVING, *READING, place=PLACE)]
 
     def __init__(
         self,
@@ -327,6 +322,8 @@ class ReviewScreen(ModalScreen[None]):
         self._lines: Sequence[Strip] = ()
         self._sees_earlier = False
         self._note = ""
+        self._question: str | None = None
+        """The latest one whether to revert. It's open while the note says it."""
         self._version: Version | None = None
         """The file's, when it was shown."""
         self._listed: FileChange | None = None
@@ -407,8 +404,7 @@ class ReviewScreen(ModalScreen[None]):
     def redraw(self) -> None:
         if self._drawing is not None and self._width > 2:
             context = None if self._shows_whole_file else CONTEXT_LINES
-            width = self._width - len(BAR)
-            self._lines = self._drawing.draw(width, self._palette, self._layout, context)
+            self._lines = self._drawing.draw(self._width - len(BAR), self._palette, self._layout, context)
             self.lay_out()
             self._guard.arm()
 
@@ -421,8 +417,7 @@ class ReviewScreen(ModalScreen[None]):
         self._top.show(head, len(head))
         self._bottom.show(keys, len(keys))
         height = self._page.content_size.height - len(head) - len(keys)
-        starts = self._drawing.hunk_starts
-        self._view.show_hunks(self._lines, starts, max(height, 1), self._palette.accent)
+        self._view.show_hunks(self._lines, self._drawing.hunk_starts, max(height, 1), self._palette.accent)
 
     def _head(self, review: Review) -> list[Strip]:
         palette, change = self._palette, review.change
@@ -450,7 +445,9 @@ class ReviewScreen(ModalScreen[None]):
         parts = [f"hunk {self._view.hunk + 1}/{len(review.hunks)}"] * bool(review.hunks)
         if review.path in changes:
             parts.append(f"file {sum(path <= review.path for path in changes):,}/{len(changes):,}")
-        return " · ".join([*parts, f"since {self._folder.since} (any program)"])
+        brief = " · ".join([*parts, f"since {self._folder.since}"])
+        whole = f"{brief} (any program)"
+        return whole if width_cells(whole) <= self._width else brief
 
     def _keys(self) -> list[Strip]:
         is_brief = self._width < BRIEF_CELLS
@@ -458,20 +455,21 @@ class ReviewScreen(ModalScreen[None]):
             *["↑↓ PgUp PgDn: read"] * (not is_brief),
             "{next_change} {previous_change}: hunks",
             "{previous_file} {next_file}: files",
+            "{revert}: revert hunk",
+            "{revert_all}: file" if is_brief else "{revert_all}: revert file",
+            "{undo_revert}: undo",
+            *self._view.keys,
             "{diff_columns}: one column" if self._layout == "columns" else "{diff_columns}: side by side",
             "{diff_context}: changes only" if self._shows_whole_file else "{diff_context}: whole file",
-            *self._view.keys,
-            "{diff_revert_hunk}: revert hunk",
-            "{diff_revert_file}: file" if is_brief else "{diff_revert_file}: revert file",
-            "{diff_undo}: undo",
             *["{diff_earlier}: current state" if self._sees_earlier else "{diff_earlier}: before"]
             * bool(self._earlier),
-            "{diff_reload}: refresh",
+            "{reload}: refresh",
             "{diff_edit}: edit",
             "{dialog_close}: back",
         ]
         keys = [key for key in map(keys_in_force(self).hint, keys) if key]
-        return keys_lines(keys, self._palette.muted, self._width)
+        lines = key_lines(keys, self._width, self.size.height)
+        return keys_lines(lines, self._palette.muted, self._width)
 
     def _say(self, note: str) -> None:
         self._note = make_visible(note)
@@ -543,17 +541,13 @@ class ReviewScreen(ModalScreen[None]):
         self._load(self._path, hunk=self._view.hunk)
 
     def action_copy_text(self) -> None:
-        """Copy the selected lines."""
-        if not self._view.selected_text:
-            raise SkipAction
-        self.run_worker(copy(self, self._view.selected_text))
+        self._view.copy_selected()
 
     def action_edit(self) -> None:
         if self._now is None or self._now.review.after is None:
             self._say("There is no file to open.")
             return
-        problem = self._folder.edit(self._path)
-        self._load(self._path, make_visible(problem), self._view.hunk)
+        self._load(self._path, make_visible(self._folder.edit(self._path)), self._view.hunk)
 
     def action_select(self, step: int) -> None:
         self._view.step(step, extends=True)
@@ -569,13 +563,20 @@ class ReviewScreen(ModalScreen[None]):
     # What the user changes
 
     async def on_key(self, event: events.Key) -> None:
-        """Drop a key that reverts, if it was pressed before the terminal showed the file as it is here."""
-        if not self._guard.was_shown_before(event) and any(
-            binding.action in ("revert_hunk", "revert_file", "undo") for binding in bindings_of_key(self, event.key)
-        ):
+        """Drop a key that reverts, if it was pressed before the terminal showed the file, or the question, as it is."""
+        is_answer = self._guard.takes(event)
+        for binding in bindings_of_key(self, event.key):
+            if binding.action not in ("revert_hunk", "revert_file", "undo"):
+                continue
+            if not self._guard.was_shown_before(event):
+                self._say(NOT_SHOWN)
+            elif self._note == self._question and not is_answer:
+                again = keys_in_force(self).hint(f"press {{{binding.id}}} again")
+                self.notify(self._guard.why_not(again), severity="warning")
+            else:
+                continue
             event.stop()
             event.prevent_default()
-            self._say(NOT_SHOWN)
 
     @property
     def _revertible(self) -> Review | None:
@@ -587,16 +588,26 @@ class ReviewScreen(ModalScreen[None]):
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
-            done = keys_in_force(self).hint("Reverted the hunk. Press {diff_undo} to undo.")
-            self._write(partial(self._folder.revert_hunk, shown, hunk), done)
+            self._revert("hunk", "{revert}", shown, partial(self._folder.revert_hunk, shown, hunk))
         elif shown is not None:
-            self._say(keys_in_force(self).hint("There is no hunk. Press {diff_revert_file} to revert the file."))
+            self._say(keys_in_force(self).hint("There is no hunk. Press {revert_all} to revert the file."))
 
     def action_revert_file(self) -> None:
         shown = self._revertible
         if shown is not None:
-            done = keys_in_force(self).hint("Reverted the file. Press {diff_undo} to undo.")
-            self._write(partial(self._folder.revert_file, shown), done)
+            self._revert("file", "{revert_all}", shown, partial(self._folder.revert_file, shown))
+
+    def _revert(self, what: str, key: str, shown: Review, revert: Callable[[], Awaitable[None]]) -> None:
+        """Revert it. If more than lines of the file have changed, ask first."""
+        hint = keys_in_force(self).hint
+        question = f"{hint(f'Press {key} again to revert')} {make_visible_path(shown.path)}"
+        is_impossible = shown.change is not None and shown.change.before_unknown is not None  # which it says
+        if shown.is_edit or is_impossible or self._note == question:
+            self._write(revert, hint(f"Reverted the {what}. Press {{undo_revert}} to undo."))
+        else:
+            self._question = question
+            self._guard.arm()
+            self._say(question)
 
     def action_undo(self) -> None:
         if self._now is not None and not self._sees_earlier:

@@ -14,43 +14,13 @@ Run: TypeAlias = "Callable[[Actions, str], object]"
 """Gets what follows the slash command; "" if nothing does. A coroutine waits for the user."""
 Condition: TypeAlias = "Callable[[Actions], bool]"
 
-Place: TypeAlias = Literal[
-    "app",
-    "session",
-    "prompt",
-    "queue",
-    "history",
-    "conversation",
-    "plan",
-    "welcome",
-    "card",
-    "question",
-    "choices",
-    "review",
-    "find",
-    "terminal",
-    "sidebar",
-    "sessions",
-    "prompts",
-    "agents",
-    "several",
-    "comparison",
-    "agent",
-    "changes",
-    "diff",
-    "settings",
-    "setting",
-    "dialog",
-    "page",
-    "list",
-    "ask",
-    "inspector",
-    "query",
-    "frames",
-    "replay",
-    "reading",
-    "moving",
-]
+Place: TypeAlias = (
+    Literal["app", "session", "moving", "reading"]
+    | Literal["prompt", "queue", "history", "conversation", "plan", "welcome", "find", "terminal", "sidebar"]
+    | Literal["card", "question", "choices", "review", "changes", "diff", "replay", "inspector", "query", "frames"]
+    | Literal["sessions", "prompts", "agents", "several", "comparison", "agent", "settings", "setting"]
+    | Literal["dialog", "page", "list", "ask"]
+)
 """Where a command's keys work: everywhere, on the session's screen, or in the focused widget."""
 
 PLACES: Final[dict[Place, str]] = {
@@ -98,7 +68,7 @@ class Command:
     """Something the user can do."""
 
     id: str
-    """Its name in `[keys]`. It never changes."""
+    """Its name in `[keys]`. It never changes. A command that other places have, too, has a row for each."""
     keys: str
     """Textual's names, separated by commas. The first key is the one that is shown."""
     run: Run | None
@@ -128,8 +98,6 @@ class Command:
     """Whether it also works while the agent asks something: no form or other question may block it."""
     is_numbered: bool = False
     """Whether its keys end with digits, which tell it a number."""
-    follows: str = ""
-    """The session command it corresponds to in another place. A key that the user sets for that one works here too."""
 
     @property
     def action(self) -> str:
@@ -166,7 +134,6 @@ def own(
     about: str = "",
     *,
     fixed_characters: str = "",
-    follows: str = "",
     has_priority: bool = False,
 ) -> Command:
     """A command of the widget itself, or of its screen. Without an action, the widget handles the key itself.
@@ -183,5 +150,4 @@ def own(
         own_action=widget_action,
         has_priority=has_priority,
         fixed_characters=fixed_characters,
-        follows=follows,
     )

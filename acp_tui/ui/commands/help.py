@@ -16,7 +16,17 @@ from textual.widget import Widget
 
 from acp_tui.docs import for_terminals, topics
 from acp_tui.ui.commands.command import PLACES, Command, Place
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, TERMINALS_OWN, Keymap, needs_kitty, shown_key, shown_keys
+from acp_tui.ui.commands.keymap import (
+    BY_ID,
+    DEFAULT_KEYMAP,
+    SEVERAL,
+    TERMINALS_OWN,
+    Keymap,
+    heading_of,
+    needs_kitty,
+    shown_key,
+    shown_keys,
+)
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import BASIC, COMMANDS
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen, ThemePicker
@@ -32,9 +42,7 @@ NARROW_CELLS: Final = 60
 class HelpScreen(Dialog[str | None]):
     """Returns the action of the command that the user chose; None if they only read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1", "dismiss(None)", "Close", show=False, id="dialog_help"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Close", show=False, id="help")]
 
     KEYS: ClassVar[str] = "↑ ↓ move · {list_choose} run · {dialog_close} close"
 
@@ -48,13 +56,15 @@ class HelpScreen(Dialog[str | None]):
         """A searchable list."""
         is_narrow = self.app.size.width < NARROW_CELLS
         rows = help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)
-        shown: list[PickerRow[Any]] = [row for row in rows if self._is_shown(row.value.where)]
+        shown: list[PickerRow[Any]] = [
+            row for row in rows if row.value.where in self._here or (self._is_all and row.value.where != "replay")
+        ]
         if self._is_all:
             shown += [PickerRow(name, title, group="To read") for name, title in topics().items()]
         yield Frame(Content("Help"), self.KEYS, FilteredList(shown))
 
-    def _is_shown(self, place: Place) -> bool:
-        return place in self._here or (self._is_all and place != "replay")
+    def action_help(self) -> None:
+        self.dismiss(None)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Run the command, if it doesn't need another focus; open a topic above the help."""
@@ -70,19 +80,20 @@ def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = F
     Besides the basic ones, those of the focused widget are common, except in the prompt, which has many. If there is
     little room, only the first key of a command is shown.
     """
-    for place in (*here, *(place for place in PLACES if place not in here)):
-        for command in COMMANDS:
-            if command.where == place and (
-                keymap.keys[command.id] or command.fixed_characters or place in ("session", "app")
-            ):
-                keys = (
-                    (keymap.shown(command.id) or command.fixed_characters)
-                    if is_narrow
-                    else keymap.all_shown(command.id)
-                )
-                about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
-                is_rare = command.id not in BASIC and (place not in here[:1] or place == "prompt")
-                yield PickerRow(command, command.title, about, PLACES[place], aside=keys, is_rare=is_rare)
+    nearest = [row for place in here for row in COMMANDS if row.where == place]
+    others = [row for place in PLACES if place not in here for row in BY_ID.values() if row.where == place]
+    several = [row for row in others if heading_of(row) == SEVERAL]
+    shown: set[str] = set()
+    for command in (*nearest, *several, *others):
+        place, group = command.where, PLACES[command.where] if command in nearest else heading_of(command)
+        has_keys = keymap.keys[command.id] or command.fixed_characters or place in ("session", "app")
+        if has_keys and command.id not in shown:
+            shown.add(command.id)
+            first = keymap.shown(command.id) or command.fixed_characters
+            keys = first if is_narrow else keymap.all_shown(command.id)
+            about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
+            is_rare = command.id not in BASIC and (place not in here[:1] or place == "prompt")
+            yield PickerRow(command, command.title, about, group, aside=keys, is_rare=is_rare)
 
 
 def _slash(command: Command) -> str:
@@ -110,19 +121,6 @@ MAX_SUGGESTED: Final = 5
 class CommandPicker(Picker[Command]):
     """Returns the command that the user chose, or None."""
 
-    def __init__(
-        self,
-        commands: Iterable[Command],
-        keymap: Keymap,
-        *,
-        here: Sequence[Place] = (),
-        suggested: Sequence[str] = (),
-        cells: int,
-    ) -> None:
-        """`here` has the current places, from the focus outwards; `suggested` has commands' IDs, the best first."""
-        rows = palette_rows(commands, keymap, here, suggested, is_narrow=cells < NARROW_CELLS)
-        super().__init__("Commands", list(rows))
-
 
 def palette_rows(
     commands: Iterable[Command],
@@ -132,7 +130,10 @@ def palette_rows(
     *,
     is_narrow: bool = False,
 ) -> Iterator[PickerRow[Command]]:
-    """A row for each command: those suggested first, as far as they are possible; then the current places first."""
+    """A row for each command: those suggested first, as far as they are possible; then the current places first.
+
+    `here` has the current places, from the focus outwards; `suggested` has commands' IDs, the best first.
+    """
     known = {command.id: command for command in commands}
     places = [place for place in here if place != "app"]
     order = [*places, *(place for place in PLACES if place not in places)]
@@ -161,9 +162,9 @@ class Pickers:
     ) -> None:
         """Let the user choose a command, unless a picker is already open."""
         if not isinstance(self._app.screen, CommandPicker):
-            cells = self._app.size.width
-            picker = CommandPicker(commands(), keymap, here=here, suggested=suggested, cells=cells)
-            self._app.push_screen(picker, run)
+            is_narrow = self._app.size.width < NARROW_CELLS
+            rows = palette_rows(commands(), keymap, here, suggested, is_narrow=is_narrow)
+            self._app.push_screen(CommandPicker("Commands", list(rows)), run)
 
     async def choose_theme(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> str | None:
         """The chosen theme, "" for the one that fits the terminal. `show` previews one. Await it in a worker."""
@@ -180,10 +181,13 @@ OURS: Final = "acp_tui."
 class DialogHelp(ReadingScreen):
     """A page with the keys of a dialog."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "dismiss", "Close", show=False, id="dialog_help")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Close", show=False, id="help")]
 
     def __init__(self, dialog: Screen[Any]) -> None:
         super().__init__("Help", keys_told(dialog))
+
+    def action_help(self) -> None:
+        self.dismiss()
 
 
 def keys_told(dialog: Screen[Any]) -> str:
@@ -194,7 +198,7 @@ def keys_told(dialog: Screen[Any]) -> str:
     for node in (dialog.focused or dialog).ancestors_with_self:
         for binding in _bindings(node):
             for key in in_force.get(binding.id or "", (binding.key,)):
-                if key not in known and node is not dialog.app:
+                if key not in known and binding.description and node is not dialog.app:
                     known.add(key)
                     keys.setdefault(binding.description, []).append(key)
     return "\n".join(f"{shown_keys(each):<{KEY_CELLS}}  {what}" for what, each in keys.items())

@@ -7,18 +7,29 @@ that it knows. So it works for every binding. This module doesn't know what comm
 from __future__ import annotations
 
 import re
+import string
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from difflib import get_close_matches
+from itertools import product
 from typing import Final, TypeAlias
 
 from textual.dom import DOMNode
+from textual.keys import KEY_NAME_REPLACEMENTS
 from textual.screen import ModalScreen
 
 from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.values import dataclass
+
+
+def _name_of(sign: str) -> str:
+    """Textual's name of a character that is no letter, digit, or space, such as `exclamation_mark`."""
+    name = unicodedata.name(sign).lower().replace("-", "_").replace(" ", "_")
+    return KEY_NAME_REPLACEMENTS.get(name, name)
+
 
 MODIFIERS: Final = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 """In the order of Textual's names."""
@@ -41,54 +52,14 @@ _NAMED: Final[dict[str, str]] = {
     "right": "→",
     **{f"f{number}": f"F{number}" for number in range(1, 25)},
 }
-_SIGNS: Final[dict[str, str]] = {
-    "exclamation_mark": "!",
-    "quotation_mark": '"',
-    "number_sign": "#",
-    "dollar_sign": "$",
-    "percent_sign": "%",
-    "ampersand": "&",
-    "apostrophe": "'",
-    "left_parenthesis": "(",
-    "right_parenthesis": ")",
-    "asterisk": "*",
-    "plus": "+",
-    "comma": ",",
-    "minus": "-",
-    "full_stop": ".",
-    "slash": "/",
-    "colon": ":",
-    "semicolon": ";",
-    "less_than_sign": "<",
-    "equals_sign": "=",
-    "greater_than_sign": ">",
-    "question_mark": "?",
-    "at": "@",
-    "left_square_bracket": "[",
-    "backslash": "\\",
-    "right_square_bracket": "]",
-    "circumflex_accent": "^",
-    "underscore": "_",
-    "grave_accent": "`",
-    "left_curly_bracket": "{",
-    "vertical_line": "|",
-    "right_curly_bracket": "}",
-    "tilde": "~",
-}
+_SIGNS: Final = {_name_of(sign): sign for sign in string.punctuation}
 _BY_SIGN: Final = {sign: name for name, sign in _SIGNS.items()}
 _ALIASES: Final = {"return": "enter", "esc": "escape", "pgup": "pageup", "pgdn": "pagedown", "del": "delete"}
 _MODIFIER_ALIASES: Final = {"control": "ctrl", "option": "alt", "cmd": "super"}
 
 # Terminals send these as the same bytes as another key; only Kitty's protocol can tell them apart.
 _SAME_BYTES: Final = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left_square_bracket": "escape"}
-_CTRL_BYTES: Final = frozenset("abcdefghijklmnopqrstuvwxyz") | {
-    "at",
-    "backslash",
-    "right_square_bracket",
-    "circumflex_accent",
-    "underscore",
-    "space",
-}
+_CTRL_BYTES: Final = frozenset((*string.ascii_lowercase, *map(_name_of, "@\\]^_"), "space"))
 _MOVING: Final = frozenset({"up", "down", "left", "right", "home", "end", "pageup", "pagedown", "delete", "insert"})
 
 TERMINALS_OWN: Final[dict[str, str]] = {
@@ -120,11 +91,11 @@ PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "move_down": ("down", "j"),
         "to_start": ("home", "ctrl+home", "g"),
         "to_end": ("end", "ctrl+end", "G"),
-        "find_here": ("/",),
+        "find": ("f9", "ctrl+shift+f", "/"),
         "next_match_here": ("n",),
         "previous_match_here": ("N",),
-        "prompt_above_here": ("[",),
-        "prompt_below_here": ("]",),
+        "prompt_above": ("ctrl+up", "["),
+        "prompt_below": ("ctrl+down", "]"),
     },
     "vim-prompt": {},  # its keys are modes of the prompt: `ui/prompt/vim.py`
 }
@@ -201,10 +172,13 @@ def needs_kitty(key: str) -> bool:
 _Chosen: TypeAlias = dict[str, tuple[str, ...]]
 
 BY_ID: Final = {command.id: command for command in COMMANDS}
+"""The last row of each command, that of its most general place."""
+PLACES_OF: Final = {id_: tuple(row.where for row in COMMANDS if row.id == id_) for id_ in BY_ID}
+SEVERAL: Final = "In several places"
 NEEDED: Final = frozenset(
     {
         *("quit", "send", "leave_prompt", "leave_terminal", "dialog_close", "list_choose"),
-        *("leave_card", "leave_question", "leave_review", "question_confirm", "ask_press"),
+        *("leave_question", "leave_review", "confirm", "ask_press"),
     }
 )
 """Without a key for these, there would be no way to leave, to answer, or to reach the agent."""
@@ -213,12 +187,12 @@ _KEPT: Final = frozenset({"enter", "tab", "escape", "up", "down", "left", "right
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
 _OVERLAPPING: Final[tuple[Place, ...]] = (*_ALL_OVER, "moving")
 _TEXT_FIELDS: Final[tuple[Place, ...]] = (
-    *("prompt", "find", "prompts", "agents", "settings", "setting", "app"),
+    *("prompt", "find", "sessions", "prompts", "agents", "settings", "setting", "app"),
     *("dialog", "list", "query"),
 )
 """There, a key that types a character does that."""
 _LISTS: Final[tuple[Place, ...]] = (
-    *("sessions", "several", "comparison", "agent", "changes", "diff", "page", "choices", "ask"),
+    *("several", "comparison", "agent", "changes", "diff", "page", "choices", "ask"),
     *("reading", "moving"),
 )
 """Places in which letters are keys."""
@@ -240,8 +214,7 @@ class Keymap:
     _at: dict[tuple[Place, str], Command] = field(init=False, default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        for id_, keys in self.keys.items():
-            self._at.update({(BY_ID[id_].where, key): BY_ID[id_] for key in keys})
+        self._at.update({(row.where, key): row for row in COMMANDS for key in self.keys.get(row.id, ())})
 
     def shown(self, id_: str) -> str:
         """The first key of a command, such as `Ctrl+F`; "" if it has none."""
@@ -288,18 +261,20 @@ def _is_bound(command: Command, key: str) -> bool:
     return not (command.where in _ALL_OVER and is_typed(key))
 
 
+def heading_of(command: Command) -> str:
+    """Where the command's keys work, in words."""
+    return SEVERAL if len(PLACES_OF[command.id]) > 1 else PLACES[command.where]
+
+
 def places_of(focused: DOMNode) -> tuple[Place, ...]:
     """The current places, from the focus outwards: `PLACE` and `ALSO` of each widget that has keys of its own."""
     nodes = focused.ancestors_with_self
-    found: list[Place] = [place for node in nodes if hasattr(node, "PLACE") for place in (node.PLACE, *_also(node))]
+    found: list[Place] = [
+        place for node in nodes if hasattr(node, "PLACE") for place in (node.PLACE, *getattr(node, "ALSO", ()))
+    ]
     if any(isinstance(node, ModalScreen) for node in nodes):
         found.append("dialog")
     return ("terminal",) if "terminal" in found else (*found, "app", "moving")
-
-
-def _also(node: DOMNode) -> tuple[Place, ...]:
-    """Places that the widget shares with others."""
-    return getattr(node, "ALSO", ())
 
 
 def is_writing(focused: DOMNode | None) -> bool:
@@ -318,14 +293,10 @@ def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
         if keys is not None:
             accepted[choice.command] = keys
     notes += _taken(accepted)
-    taken = {(BY_ID[id_].where, key) for id_, keys in accepted.items() for key in keys}
     kept = {
-        id_: accepted.get(id_, tuple(key for key in keys if not _is_taken(BY_ID[id_].where, key, taken)))
+        id_: accepted.get(id_, tuple(key for key in keys if not any(_takers(id_, key, accepted))))
         for id_, keys in DEFAULT_KEYMAP.keys.items()
     }
-    for command in COMMANDS:
-        if command.follows in accepted and command.id not in accepted:
-            kept[command.id] = _like(command, kept)
     presets = {name for choice in chosen if choice.command == PRESET for name in choice.keys}
     return Keymap(kept, tuple(notes), frozenset(presets & PRESETS.keys()))
 
@@ -341,20 +312,17 @@ def _presets(chosen: Sequence[KeyChoice], notes: list[str]) -> Iterator[KeyChoic
                 yield KeyChoice(command, keys)
 
 
-def _like(command: Command, keys: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The keys of a command that follows another one with changed keys: its own keys, plus the other's."""
-    others = {key for id_, each in keys.items() if BY_ID[id_].where == command.where for key in each}
-    own = [key for key in keys[command.id] if key not in DEFAULT_KEYMAP.keys[command.follows]]
-    return (*own, *(key for key in keys[command.follows] if key not in others))
+def _takers(id_: str, key: str, accepted: _Chosen) -> Iterator[str]:
+    """The other commands that have the key where this one would."""
+    return (other for other, keys in accepted.items() if other != id_ and key in keys and _meet(id_, other))
 
 
-def _is_taken(place: Place, key: str, taken: Iterable[tuple[Place, str]]) -> bool:
-    return any(_is_same(place, other) and key == other_key for other, other_key in taken)
-
-
-def _is_same(place: Place, other: Place) -> bool:
-    """Whether a key can have only one meaning in both places."""
-    return place == other or (place in _OVERLAPPING and other in _OVERLAPPING)
+def _meet(id_: str, other: str) -> bool:
+    """Whether a key can mean only one of these commands somewhere."""
+    return any(
+        place == its or (place in _OVERLAPPING and its in _OVERLAPPING)
+        for place, its in product(PLACES_OF[id_], PLACES_OF[other])
+    )
 
 
 def _validate(choice: KeyChoice, accepted: _Chosen) -> tuple[tuple[str, ...] | None, list[str]]:
@@ -386,20 +354,19 @@ def _unknown(name: str) -> str:
 
 def _why_not(command: Command, key: str, accepted: _Chosen) -> str:
     """Why a command can't have this key; "" if it can."""
-    where = PLACES[command.where].lower()
-    if is_typed(key) and command.where in _TEXT_FIELDS:
-        return f"{where} it types a character"
-    if command.where in ("card", "question", "review", *_LISTS, *_ALL_OVER) and (
+    places = {*PLACES_OF[command.id]}
+    if is_typed(key) and places <= {*_TEXT_FIELDS} and key not in DEFAULT_KEYMAP.keys[command.id]:
+        return f"{heading_of(command).lower()} it types a character"
+    if places & {"card", "question", "review", *_LISTS, *_ALL_OVER} and (
         key.isdigit() or key in BY_ID["answer_by_kind"].fixed_characters.split()
     ):
         return "digits and y, a, n always answer permission requests"
-    if command.where in _ALL_OVER and key in _KEPT:
+    if places & {*_ALL_OVER} and key in _KEPT:
         return "every list and text field needs it"
-    for id_, keys in accepted.items():
-        if key in keys and _is_same(command.where, BY_ID[id_].where):
-            return f"you already gave it to {id_}"
+    if taker := next(_takers(command.id, key, accepted), None):
+        return f"you already gave it to {taker}"
     for id_ in NEEDED - {command.id, *accepted}:
-        if DEFAULT_KEYMAP.keys[id_] == (key,) and _is_same(command.where, BY_ID[id_].where):
+        if DEFAULT_KEYMAP.keys[id_] == (key,) and _meet(command.id, id_):
             return f"{id_} would be left no key"
     return ""
 
@@ -407,15 +374,13 @@ def _why_not(command: Command, key: str, accepted: _Chosen) -> str:
 def _taken(accepted: _Chosen) -> Iterator[str]:
     """Notes about keys that a choice takes from other commands."""
     for id_, keys in accepted.items():
-        command = BY_ID[id_]
-        for other in COMMANDS:
-            if other is not command and other.id not in accepted and _is_same(command.where, other.where):
+        for other in BY_ID.values():
+            if other.id != id_ and other.id not in accepted and _meet(id_, other.id):
                 for key in sorted({*keys} & {*DEFAULT_KEYMAP.keys[other.id]} - {*DEFAULT_KEYMAP.keys[id_]}):
-                    where = PLACES[other.where].lower()
-                    yield f"keys.{id_}: {shown_key(key)} is taken from {other.id} ({where})"
+                    yield f"keys.{id_}: {shown_key(key)} is taken from {other.id} ({heading_of(other).lower()})"
 
 
 DEFAULT_KEYMAP: Final = Keymap(
-    {command.id: tuple(command.keys.split(",")) if command.keys else () for command in COMMANDS}
+    {id_: tuple(command.keys.split(",")) if command.keys else () for id_, command in BY_ID.items()}
 )
 """The keymap if the user has changed nothing."""

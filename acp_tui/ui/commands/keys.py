@@ -18,8 +18,8 @@ from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import REPEAT_S, AnswerGuard, age_of
-from acp_tui.ui.kit.toasts import ASKING
-from acp_tui.ui.textual_gaps.internals import has_priority
+from acp_tui.ui.kit.notice_lines import ASKING
+from acp_tui.ui.textual_gaps.internals import bindings_of_key, has_priority
 
 MAX_GAPS: Final = 20
 """A few words tell how fast somebody types."""
@@ -152,8 +152,9 @@ class Keys:
         command = _keymap_of(self._app).command_at(("session", "app"), key)
         if command is None or not command.works_above_questions:
             return None
-        copies = command.id == "interrupt" and bool(getattr(self._app.focused, "selected_text", ""))
-        return None if copies else command
+        copies = bool(getattr(self._app.focused, "selected_text", ""))
+        closes = any(binding.id == "dialog_close" for binding in bindings_of_key(self._app.screen, key))
+        return None if command.id == "interrupt" and (copies or closes) else command
 
     def _meaning(self, event: events.Key) -> Command | str:
         focused = self._app.focused

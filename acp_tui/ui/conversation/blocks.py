@@ -9,16 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation.content import (
-    FILE_SCHEME,
-    Audio,
-    BlobResource,
-    ContentBlock,
-    Image,
-    ResourceLink,
-    block_words,
-    shown_uri,
-)
+from acp_tui.conversation import content
 from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation.drawing import DrawContext, Drawing, Joined
@@ -31,15 +22,15 @@ MIN_BOX_CELLS: Final = 12
 """If there is less room, a box has no frame."""
 
 
-def block_label(block: ContentBlock, cwd: str = "") -> str:
+def block_label(block: content.ContentBlock, cwd: str = "") -> str:
     """What a block is, in one line. Paths in `cwd` are relative to it."""
-    return make_visible_line(block_words(block, lambda uri: shown_path(shown_uri(uri), cwd)))
+    return make_visible_line(content.block_words(block, lambda uri: shown_path(content.shown_uri(uri), cwd)))
 
 
 class BlockLines:
     """One block of a message or a tool call. Returns the same lines object until something about it changes."""
 
-    def __init__(self, block: ContentBlock, drawing: Drawing) -> None:
+    def __init__(self, block: content.ContentBlock, drawing: Drawing) -> None:
         self._block = block
         self._drawing = drawing
         self._drawn: tuple[DrawContext, int, Found, Sequence[Strip]] | None = None
@@ -52,22 +43,22 @@ class BlockLines:
         return self._drawn[3]
 
     def _find(self, context: DrawContext) -> Found:
-        if context.pictures is None or not isinstance(self._block, Image):
+        if context.pictures is None or not isinstance(self._block, content.Image):
             return None
         return context.pictures.find(self._block.data, self._drawing)
 
 
 def _draw(
-    block: ContentBlock, found: Found, width: int, style: Style, context: DrawContext, rows: int
+    block: content.ContentBlock, found: Found, width: int, style: Style, context: DrawContext, rows: int
 ) -> Sequence[Strip]:
     label = block_label(block, context.cwd)
-    if isinstance(block, ResourceLink):
-        is_file = block.uri.startswith(f"{FILE_SCHEME}/")
-        style += to_file(context.palette.folder, shown_uri(block.uri)) if is_file else to_page(block.uri)
+    if isinstance(block, content.ResourceLink):
+        is_file = block.uri.startswith(f"{content.FILE_SCHEME}/")
+        style += to_file(context.palette.folder, content.shown_uri(block.uri)) if is_file else to_page(block.uri)
     if isinstance(found, Picture):
         caption = f"{_unbracketed(label)}, {found.size[0]} × {found.size[1]}"
         return Joined(found.lines(width, rows), wrap([(caption, style)], width))
-    if not isinstance(block, Image | Audio | BlobResource):
+    if not isinstance(block, content.Image | content.Audio | content.BlobResource):
         return wrap([(label, style)], width)
     words = [_unbracketed(label)] + ([] if found is None else [f"not shown: {found}"])
     return _boxed(words, width, style)

@@ -172,17 +172,9 @@ class Column:
     def mark(self, entries: Iterable[EntryId]) -> None:
         self.dirty.update(entries)
 
-    def mark_drawing(self, drawing: object) -> EntryId | None:
-        """Mark an entry whose drawing looks different although the entry hasn't changed.
-
-        Returns None if another conversation is shown now.
-        """
-        index = next((at for at, each in enumerate(self.drawings) if each is drawing), None)
-        if index is None:
-            return None
-        entry_id = EntryId(index)
-        self.dirty.add(entry_id)
-        return entry_id
+    def mark_drawing(self, drawing: object) -> None:
+        """Mark the entry of a drawing that looks different although the entry hasn't changed."""
+        self.dirty.update(EntryId(at) for at, each in enumerate(self.drawings) if each is drawing)
 
     def mark_context(self) -> bool:
         """Mark everything for drawing if the context has changed. Returns whether it has."""
@@ -253,7 +245,8 @@ class Column:
     def _read(self, index: int, is_time_up: Callable[[], bool]) -> bool:
         while not self.is_read(index):
             if not self._refresh(index) and not is_time_up():
-                self._settle(index)
+                # Draw the part of the entry that stays the same when the next piece is read.
+                self._drawn(index, lambda drawing, context: drawing.settle(context))
                 continue
             self.measure(index)
             if not self.is_read(index):
@@ -302,15 +295,6 @@ class Column:
                 self.drawings[index] = None
                 self._contexts.pop(index, None)
 
-    def _settle(self, index: int) -> None:
-        """Draw the part of an entry that stays the same when the next piece is read."""
-
-        def draw(drawing: Drawing, context: DrawContext) -> Sequence[Strip]:
-            drawing.settle(context)
-            return ()
-
-        self._drawn(index, draw)
-
     def measure(self, index: int) -> None:
         self._guesses.discard(index)
         self.heights.set(index, len(self.lines(index)))
@@ -339,14 +323,13 @@ class Column:
         return has_changed
 
     def _measure_lines(self, index: int, rows: range | None) -> None:
-        def draw(drawing: Drawing, _: DrawContext) -> Sequence[Strip]:
+        def measure(drawing: Drawing, _: DrawContext) -> None:
             place = self.anchor[1] if self.anchor is not None and self.anchor[0] == index else 0
             place = drawing.measure(rows, place)
             if self.anchor is not None and self.anchor[0] == index:
                 self.anchor = (index, place)
-            return ()
 
-        self._drawn(index, draw)
+        self._drawn(index, measure)
         self.measure(index)
 
     def lines(self, index: int) -> Sequence[Strip]:
@@ -361,10 +344,11 @@ class Column:
         """The entry's lines when it's unfolded; the same as `lines` if nothing is hidden."""
         return self._drawn(index, lambda drawing, context: drawing.whole(context))
 
-    def _drawn(self, index: int, draw: Callable[[Drawing, DrawContext], Sequence[Strip]]) -> Sequence[Strip]:
+    def _drawn(self, index: int, draw: Callable[[Drawing, DrawContext], Sequence[Strip] | None]) -> Sequence[Strip]:
         self._let_go()
         try:
-            return draw(self._drawing(index), self.context_of(index))
+            drawn = draw(self._drawing(index), self.context_of(index))
+            return () if drawn is None else drawn
         except Exception:
             # Nothing an agent sends may crash the screen; the rest of the conversation stays readable.
             log.exception("entry %d can't be drawn", index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Final, Protocol
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -63,56 +63,61 @@ class DrawContext:
         return mine == others and self.pictures is other.pictures and self.terminals is other.terminals
 
 
-class Drawing(Protocol):
-    """One entry as lines. It keeps what it has drawn, and redraws only what changed."""
+class Drawing(ABC):
+    """One entry as lines. It keeps what it has drawn, and redraws only what changed. This one doesn't fold."""
+
+    cut_text = ""
+    """The full text of the line that was cut off in the last drawing; "" if none was."""
 
     @property
     def is_open(self) -> bool:
         """Whether the entry is unfolded, or has nothing to fold."""
-
-    @property
-    def cut_text(self) -> str:
-        """The full text of the line that was cut off in the last drawing; "" if none was."""
+        return True
 
     def refresh(self) -> bool:
         """Read what changed in the entry, or part of it. Returns False if there is more to read."""
+        return True
 
-    def settle(self, context: DrawContext) -> None:
+    def settle(self, context: DrawContext) -> None:  # noqa: B027 - not every drawing is made in pieces
         """Draw what was read and can't change anymore. The next part is read before `lines` is called."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - not every drawing has something to close
         """Nothing more will be added to the entry, but it may still change."""
 
     @property
     def is_measured(self) -> bool:
         """Whether the number of lines is exact. What scrolls by unseen is only counted roughly."""
+        return True
 
     def measure(self, rows: range | None, place: int) -> int:
         """Draw the lines in `rows` that aren't measured, or without `rows` measure some, from the end.
 
         Returns where the row `place` is now.
         """
+        return place
 
+    @abstractmethod
     def lines(self, context: DrawContext) -> Sequence[Strip]:
         """The lines, at their natural length and at most as wide as the context."""
 
     def whole(self, context: DrawContext) -> Sequence[Strip]:
         """The lines when the entry is unfolded; the same as `lines` if it is, or if it doesn't fold."""
+        return self.lines(context)
 
     def toggle(self) -> bool:
         """Fold or unfold the entry. Returns False if it doesn't fold."""
+        return False
 
-    def set_open(self, is_open: bool) -> None:
+    def set_open(self, is_open: bool) -> None:  # noqa: B027 - not every drawing folds
         """Unfold or fold the entry."""
 
 
-class KeptDrawing(ABC):
+class KeptDrawing(Drawing):
     """A drawing that is redrawn as a whole when its entry, context, or fold changes, and cached until then."""
 
     def __init__(self) -> None:
         self._is_open = False
         self._drawn: tuple[DrawContext, Sequence[Strip]] | None = None
-        self.cut_text = ""
 
     @property
     def is_open(self) -> bool:
@@ -123,21 +128,8 @@ class KeptDrawing(ABC):
         """Draw the lines as they are now."""
 
     def refresh(self) -> bool:
-        """Draw again on the next call of `lines`."""
         self._drawn = None
         return True
-
-    def settle(self, context: DrawContext) -> None:  # noqa: B027 - not every drawing is made in pieces
-        """Do nothing: it is drawn as a whole."""
-
-    def close(self) -> None:  # noqa: B027 - not every drawing has something to close
-        """Do nothing: nothing is kept open."""
-
-    is_measured = True
-
-    def measure(self, rows: range | None, place: int) -> int:
-        """Do nothing: it is drawn as a whole."""
-        return place
 
     def lines(self, context: DrawContext) -> Sequence[Strip]:
         if self._drawn is None or self._drawn[0] is not context:
@@ -228,3 +220,17 @@ class Joined(Lines):
                 return run[at]
             at -= len(run)
         raise IndexError(at)
+
+    def _some(self, indexes: range) -> list[Strip]:
+        if indexes.step != 1:
+            return super()._some(indexes)
+        found: list[Strip] = []
+        top = 0
+        for run in self._runs:
+            size = len(run)
+            if top + size > indexes.start:
+                found += run[max(indexes.start - top, 0) : max(indexes.stop - top, 0)]
+            top += size
+            if top >= indexes.stop:
+                break
+        return found

@@ -18,7 +18,6 @@ from textual.css.styles import RenderStyles
 from textual.geometry import Region
 from textual.message import Message as TextualMessage
 from textual.strip import Strip
-from textual.theme import Theme
 from textual.widget import Widget
 
 from acp_tui.conversation import tool_calls
@@ -289,7 +288,10 @@ class EntryContexts:
             self._by_styles.clear()
             if self._base is None or self._base.palette is not base.palette:
                 self._rules.clear()
-                self._legible = _legible_colors(self._parent.app.current_theme, base.palette)
+                generated = self._parent.app.current_theme.to_color_system().generate()
+                self._legible = {
+                    Color.parse(generated[name]): getattr(base.palette, field) for name, field in THEME_COLORS.items()
+                }
             self._base = base
         context = self._scenes.get(kind)
         if context is None:
@@ -332,8 +334,3 @@ class EntryContexts:
         if rules.has_rule("text_style"):
             style += rules.text_style
         return style
-
-
-def _legible_colors(theme: Theme, palette: Palette) -> dict[Color, Style]:
-    generated = theme.to_color_system().generate()
-    return {Color.parse(generated[name]): getattr(palette, field) for name, field in THEME_COLORS.items()}

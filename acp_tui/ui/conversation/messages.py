@@ -13,7 +13,7 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Image, Text, TextResource, is_for_user
 from acp_tui.conversation.entries import Message
 from acp_tui.ui.conversation.blocks import BlockLines, block_label
-from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
+from acp_tui.ui.conversation.drawing import DrawContext, Drawing, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.pictures import MAX_ROWS
 from acp_tui.ui.rendering.plain import PlainStream, plain_lines
@@ -29,17 +29,16 @@ MAX_TOLD: Final = 400
 MAX_SHOWN_CHARACTERS: Final = 1_000_000
 """Longer texts are cut: drawing this much takes seconds and ten times the text's memory. An export has all."""
 CUT_NOTE: Final = f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown. An export has all of them."
+SHOWN_LINES: Final = 20
+"""Of a prompt of the user's, until it is unfolded."""
 PICTURE_ROWS: Final = 6
 """Rows of half blocks that a picture of the user's takes until it is unfolded."""
 GAP: Final = (BLANK,)
 """Between text and other content."""
 
 
-class AgentMessage:
+class AgentMessage(Drawing):
     """A message of the agent, as Markdown. Its text is read in pieces."""
-
-    is_open = True
-    cut_text = ""
 
     def __init__(self, message: Message, *, skips: bool = False) -> None:
         """With `skips`, what comes faster than it can be read isn't measured until it's seen, or at rest."""
@@ -118,10 +117,6 @@ class AgentMessage:
             return parts[0]
         return Joined(*[run for part in parts if part for run in (GAP, part)][1:])
 
-    def whole(self, context: DrawContext) -> Sequence[Strip]:
-        """The message, which doesn't fold."""
-        return self.lines(context)
-
     def _with_margin(self, index: int, width: int, context: DrawContext) -> Indented:
         lines = self._part(index, self._message.parts[index], width, context)
         kept = self._indented.get(index)
@@ -136,8 +131,7 @@ class AgentMessage:
             return lines if part.length <= MAX_SHOWN_CHARACTERS else self._cut(index, lines, width, context)
         if not is_for_user(part):
             return ()
-        block = self._blocks.setdefault(index, BlockLines(part, self))
-        return block.lines(context, width, context.palette.muted)
+        return self._blocks.setdefault(index, BlockLines(part, self)).lines(context, width, context.palette.muted)
 
     def _cut(self, index: int, lines: Sequence[Strip], width: int, context: DrawContext) -> Sequence[Strip]:
         kept = self._too_long.get(index)
@@ -145,13 +139,6 @@ class AgentMessage:
             note = plain_lines(CUT_NOTE, width, context.palette.warning)
             kept = self._too_long[index] = (lines, Joined(lines, GAP, note))
         return kept[1]
-
-    def toggle(self) -> bool:
-        """Do nothing: a message doesn't fold."""
-        return False
-
-    def set_open(self, is_open: bool) -> None:
-        """Do nothing: a message doesn't fold."""
 
 
 def _text_width(context: DrawContext) -> int:
@@ -180,8 +167,8 @@ class UserMessage(KeptDrawing):
                 runs += self._text(plain_lines(text, width, style), context) if text else []
             elif is_for_user(part):
                 runs += self._block(part, width, style, context)
-        for note in self._message.notes:
-            runs.append(plain_lines(f"! {note}", width, style + context.palette.warning))
+        warning = style + context.palette.warning
+        runs += [plain_lines(f"! {note}", width, warning) for note in self._message.notes]
         bar = Gutter("▌ ", context.palette.accent + style.background_style)
         return Indented(Joined(*runs), bar, ground=style, width=context.width)
 
@@ -199,7 +186,7 @@ class UserMessage(KeptDrawing):
             yield plain_lines(block.text[:MAX_SHOWN_CHARACTERS].rstrip("\n"), width, muted)
 
     def _text(self, lines: Sequence[Strip], context: DrawContext) -> list[Sequence[Strip]]:
-        runs = folded(lines, context.folds.prompt_lines, context.palette)
+        runs = folded(lines, SHOWN_LINES, context.palette)
         if len(runs) == 1:
             return runs
         self._is_long = True
@@ -251,28 +238,24 @@ class Thought(KeptDrawing):
 
     def _draw(self, context: DrawContext) -> Sequence[Strip]:
         self._is_whole = self._is_open or (context.folds.thoughts == "open" and not self._is_shut)
-        if self._is_whole:
-            self.cut_text = ""
-            return self._all(context)
-        self._whole = None
-        return self._first_line(context)
-
-    def whole(self, context: DrawContext) -> Sequence[Strip]:
-        lines = self.lines(context)
-        return lines if self._is_whole else WholeThought(self._message, context).lines(is_closed=True)
-
-    def _all(self, context: DrawContext) -> Sequence[Strip]:
+        self.cut_text = ""
+        if not self._is_whole:
+            self._whole = None
+            return self._first_line(context)
         whole = self._whole
         if whole is None or whole.context is not context or whole.parts is not self._message.parts:
             whole = self._whole = WholeThought(self._message, context)
         return whole.lines(is_closed=self._is_closed)
+
+    def whole(self, context: DrawContext) -> Sequence[Strip]:
+        lines = self.lines(context)
+        return lines if self._is_whole else WholeThought(self._message, context).lines(is_closed=True)
 
     def _first_line(self, context: DrawContext) -> list[Strip]:
         width, style = thought_width(context), context.palette.thought
         text = self._message.text.strip()
         # Wrap only the beginning when only the first line is shown: thoughts can be long.
         lines = plain_lines(text[: width * 4], width, style)
-        self.cut_text = ""
         if len(lines) > 1 or len(text) > width * 4:
             self.cut_text = text[:MAX_TOLD]
             lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]

@@ -17,7 +17,7 @@ from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.conversation.web_address import host_of
 from acp_tui.conversation.wording import answer_words, facts_words, forked, stop_words
 from acp_tui.ui.conversation.blocks import block_label
-from acp_tui.ui.conversation.drawing import DrawContext, Indented, Joined, KeptDrawing, folded
+from acp_tui.ui.conversation.drawing import DrawContext, Drawing, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.conversation.messages import MAX_TEXT_CELLS
 from acp_tui.ui.conversation.tool_calls import RAIL, when
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
@@ -42,7 +42,8 @@ class QuestionDrawing(KeptDrawing):
         message = plain_lines(cut_shown(question.message.strip()), width, palette.text)
         below = [line for span in self._told(palette) for line in wrap(span, width)]
         runs = [below] if self._is_open else folded(below, context.folds.text_lines, palette)
-        outcome = wrap([_outcome(question, palette)], width)
+        styles = {"accept": palette.success, "decline": palette.error, "cancel": palette.muted}
+        outcome = wrap([(answer_words(question) + when(question.at), styles[question.action])], width)
         return Joined(
             Indented(message, Gutter(" " * len(SIGN)), first=Gutter(SIGN, palette.muted)),
             *(Indented(run, Gutter(RAIL, palette.quote_bar)) for run in runs),
@@ -58,11 +59,6 @@ class QuestionDrawing(KeptDrawing):
             [(f"{make_visible_line(each.name)}: ", palette.muted), (make_visible_line(each.value), palette.text)]
             for each in self._question.values
         ]
-
-
-def _outcome(question: Question, palette: Palette) -> tuple[str, Style]:
-    styles = {"accept": palette.success, "decline": palette.error, "cancel": palette.muted}
-    return answer_words(question) + when(question.at), styles[question.action]
 
 
 Note: TypeAlias = Compaction | Failure | ClientRemark | Reconnected | TurnEnd | UnknownUpdate
@@ -177,13 +173,8 @@ def _part(text: str, style: Style, context: DrawContext, *, level: int) -> Seque
     return Indented(plain_lines(cut_shown(text), width, style), Gutter(level * INDENT))
 
 
-class Undrawable(KeptDrawing):
+class Undrawable(Drawing):
     """Stands for an entry whose drawing failed. Such a bug of ours must not hide the rest."""
 
-    is_open = True
-
-    def _draw(self, context: DrawContext) -> Sequence[Strip]:
+    def lines(self, context: DrawContext) -> Sequence[Strip]:
         return wrap([("  ✗ acp-tui failed to draw this entry", context.palette.error)], context.width)[:1]
-
-    def toggle(self) -> bool:
-        return False

@@ -66,8 +66,7 @@ def find_in(lines: Sequence[Strip], pattern: re.Pattern[str]) -> Iterator[Match]
         starts.append(length)
         parts.append(text)
         length += len(text)
-    whole = "".join(parts)
-    for found in pattern.finditer(whole):
+    for found in pattern.finditer("".join(parts)):
         yield tuple(_spans(lines, starts, *found.span()))
 
 

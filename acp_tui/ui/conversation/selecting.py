@@ -177,7 +177,8 @@ class Selecting:
         place = self._place(line, cell)
         if place is None:
             return
-        strip = self._strip(place)
+        lines = self._column.lines(place.entry)
+        strip = lines[place.row] if place.row < len(lines) else Strip([])
         text = "".join(segment.text for segment in strip)
         starts = [0]
         for character in text:
@@ -203,8 +204,7 @@ class Selecting:
         last = len(self._column.drawings) - 1
         if last >= 0:
             self._column.read(last)
-            height = self._column.heights.height(last)
-            self._selection = Selection(CellPosition(0, 0, 0), CellPosition(last, height, 0))
+            self._selection = Selection(CellPosition(0, 0, 0), CellPosition(last, self._column.heights.height(last), 0))
 
     def cells(self, entry: int, row: int, length: int) -> range:
         return range(0) if self._selection is None else self._selection.cells(entry, row, length)
@@ -236,10 +236,6 @@ class Selecting:
         total = self._column.heights.total
         found = self._column.heights.at(max(0, min(line, total - 1)))
         return None if found is None else CellPosition(*found, max(0, cell))
-
-    def _strip(self, place: CellPosition) -> Strip:
-        lines = self._column.lines(place.entry)
-        return lines[place.row] if place.row < len(lines) else Strip([])
 
 
 def _goes_on(line: Strip) -> bool:

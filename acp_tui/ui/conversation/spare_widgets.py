@@ -55,7 +55,8 @@ class SpareWidgets:
         self.views: dict[Hashable, LiveView] = {}
         self.idle: list[LiveView] = []
         self._slots: Sequence[Slot] = ()
-        self._wanting: type[LiveView] | None = None
+        self.wanting: type[LiveView] | None = None
+        """The kind that had no free widget in the last call of `show`."""
         self._styles_seen = 0
         self._styled: dict[LiveView, int] = {}
         """For each idle widget, the stylesheet's version when it left the DOM."""
@@ -82,29 +83,28 @@ class SpareWidgets:
                 made.append(view)
             else:
                 free.remove(view)
-                self._wake(view)
+                if view in self.idle:
+                    self.idle.remove(view)
+                    attach(self._parent, view)
+                    if self._styled.pop(view) != self._styles_seen:
+                        restyle(view)
             self.views[slot.key] = view
         for slot in slots:
             self.views[slot.key].take(slot)
         self._put_aside(free)
         if made:
             add(self._parent, made)
-            self._wanting = made[-1].__class__
+            self.wanting = made[-1].__class__
         self.place()
         return True
 
     def prepare(self) -> None:
         """Make a few spare widgets of the kind that was missing, at an idle moment."""
-        kind, self._wanting = self._wanting, None
+        kind, self.wanting = self.wanting, None
         if kind is not None and len(self.idle) < MAX_IDLE - SPARE:
             spare = [kind() for _ in range(SPARE)]
             add(self._parent, spare)
             self._put_aside(spare)
-
-    @property
-    def is_lacking(self) -> bool:
-        """Whether some kind had no free widget in the last call of `show`."""
-        return self._wanting is not None
 
     def place(self) -> None:
         """Move the widgets to their places. Widgets that aren't mounted yet have none."""
@@ -113,19 +113,9 @@ class SpareWidgets:
         }
         place(self._parent, self.layout, regions)
 
-    def clear(self) -> None:
-        self.show(())
-
     def note_styles(self) -> None:
         """The stylesheet was applied again. Idle widgets missed it."""
         self._styles_seen += 1
-
-    def _wake(self, view: LiveView) -> None:
-        if view in self.idle:
-            self.idle.remove(view)
-            attach(self._parent, view)
-            if self._styled.pop(view) != self._styles_seen:
-                restyle(view)
 
     def _put_aside(self, views: Iterable[LiveView]) -> None:
         for view in views:

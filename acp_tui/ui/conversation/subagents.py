@@ -45,22 +45,26 @@ def state_style(state: str, palette: Palette) -> Style:
 
 
 def last_line(conversation: Conversation, width: int, palette: Palette) -> str:
-    """The last thing said or done, in one line; "" if there is nothing. Messages are read as Markdown."""
+    """The last thing said or done, in one line; "" if there is nothing."""
     entry = conversation.entries[-1] if conversation.entries else None
     match entry:
-        case Message(parts=parts):
-            texts = [part for part in parts if isinstance(part, TextBuffer)]
-            tail = texts[-1].since(max(texts[-1].length - MAX_TAIL, 0)) if texts else ""
-            message = MarkdownRenderer(tail)
-            message.finish()
-            rows = message.lines(width, palette)
-            return next(filter(None, (rows[at].text.strip() for at in reversed(range(len(rows))))), "")
+        case Message():
+            return last_line_of(entry, width, palette)
         case ToolCallEntry(call=call):
             return make_visible_line(call.shown_title)
         case Subagent(session_id):
             return name_of(conversation.subagents[SessionId(session_id)])
         case _:
             return ""
+
+
+def last_line_of(message: Message, width: int, palette: Palette) -> str:
+    """The last line of a message, which is read as Markdown."""
+    texts = [part for part in message.parts if isinstance(part, TextBuffer)]
+    read = MarkdownRenderer(texts[-1].since(max(texts[-1].length - MAX_TAIL, 0)) if texts else "")
+    read.finish()
+    rows = read.lines(width, palette)
+    return next(filter(None, (rows[at].text.strip() for at in reversed(range(len(rows))))), "")
 
 
 class SubagentDrawing(KeptDrawing):

@@ -94,11 +94,14 @@ class TerminalScreens:
     def screen(self, state: TerminalState) -> TerminalScreen | None:
         """The screen of a terminal; None while the emulator is loading. `on_loaded` is called when it is loaded."""
         if self._make is None:
-            self._load()
+            if not self._is_loading:
+                self._is_loading = True
+                self._feeder.run(load_emulator, self._on_emulator_loaded)  # up to half a second
             return None
         screen = self._screens.pop(state.terminal_id, None)
         if screen is None or screen.state is not state:  # another conversation may be shown now
-            screen = self._open(state)
+            on_change = partial(self._on_change, state.terminal_id)
+            screen = TerminalScreen(state, self._make_emulator, self._feeder, on_change)
         self._screens[state.terminal_id] = screen
         return screen
 
@@ -120,10 +123,6 @@ class TerminalScreens:
         """End the thread that feeds the emulators; nothing shows the terminals anymore."""
         self._feeder.close()
 
-    def _open(self, state: TerminalState) -> TerminalScreen:
-        on_change = partial(self._on_change, state.terminal_id)
-        return TerminalScreen(state, self._make_emulator, self._feeder, on_change)
-
     def _make_emulator(self, columns: int, rows: int, scrollback: int) -> Emulator:
         """Create an emulator, and put the least recently used ones to rest to make room."""
         assert self._make is not None
@@ -132,15 +131,6 @@ class TerminalScreens:
             screen.rest()
         return self._make(columns, rows, scrollback)
 
-    def _load(self) -> None:
-        if not self._is_loading:
-            self._is_loading = True
-            self._feeder.run(_load_emulator, self._on_emulator_loaded)  # up to half a second
-
     def _on_emulator_loaded(self) -> None:
         self._make = make_emulator
         self._on_loaded()
-
-
-def _load_emulator() -> None:
-    load_emulator()

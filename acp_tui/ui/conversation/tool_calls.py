@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
+from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls, tool_text
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS
@@ -23,16 +23,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCall,
     ToolCallContent,
     changed_paths,
-)
-from acp_tui.conversation.tool_text import (
-    HERE,
-    Markdown,
-    ToolSubject,
-    described,
-    parts_of,
-    shown_location,
-    shown_path,
-    subject_of,
 )
 from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
@@ -53,8 +43,8 @@ class ToolText:
     """One text. Its lines are cached for the last width and colors."""
 
     def __init__(self, text: str) -> None:
-        parts = parts_of(cut_shown(text))
-        self._parts = [_finished(part.text) if isinstance(part, Markdown) else part.text for part in parts]
+        parts = tool_text.parts_of(cut_shown(text))
+        self._parts = [_finished(part.text) if isinstance(part, tool_text.Markdown) else part.text for part in parts]
         self._drawn: tuple[int, Palette, Sequence[Strip]] | None = None
 
     def lines(self, width: int, palette: Palette) -> Sequence[Strip]:
@@ -121,7 +111,8 @@ def run_lines(entries: Sequence[ToolCallEntry], context: DrawContext) -> list[St
     ]
     width = context.width - len(RAIL) - 2
     words = run_words(entries)
-    worked_on = make_visible_path(", ".join(dict.fromkeys(filter(None, map(_file_of, entries)))))
+    files = (PurePath(_place_of(entry)).name for entry in entries if entry.call.kind == "read")
+    worked_on = make_visible_path(", ".join(dict.fromkeys(filter(None, files))))
     room = width - width_cells(words) - 2
     aside = f"  {cut(worked_on, room)}" if worked_on and room >= MIN_SUBJECT_CELLS else ""
     lines = wrap([(words, context.palette.text), (aside, context.palette.muted)], width)
@@ -155,10 +146,6 @@ _COUNTED: Final[dict[str, Callable[[int], str]]] = {
 def _place_of(entry: ToolCallEntry) -> str:
     """The file that a call works on; "" if the call doesn't say."""
     return entry.call.locations[0].path if entry.call.locations else ""
-
-
-def _file_of(entry: ToolCallEntry) -> str:
-    return PurePath(_place_of(entry)).name if entry.call.kind == "read" else ""
 
 
 class ToolCallDrawing(KeptDrawing):
@@ -205,7 +192,8 @@ class ToolCallDrawing(KeptDrawing):
         ]
         width = context.width - len(RAIL) - 2
         ends = [(f"  {word}", palette.status_word)] if word else []
-        title = make_visible_line(call.shown_title if self._is_open else call.shown_title[: 2 * MAX_TOLD])
+        named = tool_text.shown_path(call.shown_title, context.cwd)
+        title = make_visible_line(named if self._is_open else named[: 2 * MAX_TOLD])
         subject, link = self._subject(context, width - width_cells(title) - sum(len(text) for text, _ in ends))
         asides = [("  ", palette.muted), (subject, palette.muted + link)] if subject else []
         between = "  "
@@ -224,13 +212,13 @@ class ToolCallDrawing(KeptDrawing):
     def _subject(self, context: DrawContext, room: int) -> tuple[str, Style]:
         """What the call works on or runs, cut to one line, and its link; "" if the title or a diff below says it."""
         self._is_cut = False
-        subject = subject_of(self._entry.call, context.terminals)
+        subject = tool_text.subject_of(self._entry.call, context.terminals)
         if subject is None:
             return "", NO_LINK
         link = NO_LINK
         if not subject.is_command:
             link = to_page(subject.text)
-            subject = ToolSubject(shown_path(subject.text, context.cwd))
+            subject = tool_text.ToolSubject(tool_text.shown_path(subject.text, context.cwd))
             named = (*self._diffed(context), *self._places(context))
             if subject.text in named or subject.text in self._entry.call.shown_title:
                 return "", NO_LINK
@@ -242,21 +230,22 @@ class ToolCallDrawing(KeptDrawing):
 
     def _told(self, title: str, context: DrawContext) -> str:
         """The full text of the header, without cuts."""
-        subject = subject_of(self._entry.call, context.terminals)
+        subject = tool_text.subject_of(self._entry.call, context.terminals)
         words = title if subject is None else f"{title}\n{subject.visible}"
         return words[:MAX_TOLD]
 
     def _diffed(self, context: DrawContext) -> list[str]:
-        return [shown_path(path, context.cwd) for path in changed_paths(self._entry.call.content)]
+        return [tool_text.shown_path(path, context.cwd) for path in changed_paths(self._entry.call.content)]
 
     def _places(self, context: DrawContext) -> dict[str, Style]:
         """The first places that the call works on, without those that diffs below name, and their links."""
         call, folder = self._entry.call, context.palette.folder
         places = {
-            shown_location(each, context.cwd): to_file(folder, each.path, each.line) for each in call.locations[:3]
+            tool_text.shown_location(each, context.cwd): to_file(folder, each.path, each.line)
+            for each in call.locations[:3]
         }
         if call.kind == "execute":  # that's where commands run anyway
-            places.pop(HERE, None)
+            places.pop(tool_text.HERE, None)
         diffed = self._diffed(context)
         if self._shown(context.folds.diff_lines, context) == 0:
             return places or {path: to_file(folder, path) for path in diffed[:3]}
@@ -276,7 +265,7 @@ class ToolCallDrawing(KeptDrawing):
             case BlockContent(block) if not self._is_quiet(context):
                 return [BlockLines(block, self).lines(context, width, context.palette.muted)]
             case _:
-                return [wrap([(described(item).label, context.palette.muted)], width)]
+                return [wrap([(tool_text.described(item).label, context.palette.muted)], width)]
 
     def _diff(self, diff: TextDiff, context: DrawContext, width: int) -> Sequence[Strip]:
         renderer = self._diffs.renderer(diff, context.cwd)

@@ -125,7 +125,6 @@ class ConversationView(DetachedOwner, can_focus=True):
         self._cwd = ""
         self.images = images
         self.folds = folds
-        """How many lines are shown of folded content."""
         self._pictures: Pictures | None = None
         self._draw_context: DrawContext | None = None
         self._colors: Palette | None = None
@@ -261,8 +260,8 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     def _mark_drawing(self, drawing: object) -> None:
         """Draw an entry again: one of its pictures is decoded."""
-        if self.column.mark_drawing(drawing) is not None:
-            self.frames.schedule()
+        self.column.mark_drawing(drawing)
+        self.frames.schedule()
 
     # Frames
 
@@ -457,7 +456,7 @@ class ConversationView(DetachedOwner, can_focus=True):
             successor = self._spare.views.get(self._cursor)
             if focused is not None and successor is not focused:
                 self.screen.set_focus(successor, scroll_visible=False)  # the entry is of another kind now
-            if self._spare.is_lacking:
+            if self._spare.wanting is not None:
                 self.set_timer(PREPARING_S, self._spare.prepare)
         if self._focus_due is not None:
             self._give_focus()
@@ -484,7 +483,8 @@ class ConversationView(DetachedOwner, can_focus=True):
                 strips.append(self._finisher.blank(context.width, context.palette.rule if y in thumb_rows else None))
                 y += 1
                 continue
-            marker, ground = self._marker(index, context), self._ground(index)
+            has_cursor = index == self._cursor and self.has_focus_within
+            marker, ground = context.palette.accent if has_cursor else None, self._ground(index)
             for at, line in enumerate(shown):
                 thumb = context.palette.rule if y + at in thumb_rows else None
                 strip = self._finisher.finish(line, context.width, thumb, marker, ground)
@@ -532,9 +532,6 @@ class ConversationView(DetachedOwner, can_focus=True):
             self._spare.note_styles()
             self._entry_contexts.forget()
             self.column.forget_looks()
-
-    def _marker(self, index: int, context: DrawContext) -> Style | None:
-        return context.palette.accent if index == self._cursor and self.has_focus_within else None
 
     def _marked(self, strip: Strip, index: int, row: int, length: int, context: DrawContext) -> Strip:
         """The strip with the matches and the selection highlighted."""
@@ -713,7 +710,11 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     def go_to(self, index: int) -> None:
         """Put the cursor on an entry, and bring it into view."""
-        self._scroll_to_entry(index)
+        top, height = self.column.heights.top(index), self.column.heights.height(index)
+        if top < self.top_line:
+            self.scroll_to_row(index, 0)
+        elif top + height > self.top_line + self.outer_size.height:
+            self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
         self._choose(index)
 
     def go_to_end(self) -> None:
@@ -765,13 +766,6 @@ class ConversationView(DetachedOwner, can_focus=True):
         self.column.read(index, lambda: True)  # a piece of it is enough to know
         return self.column.heights.height(index) > 0
 
-    def _scroll_to_entry(self, index: int) -> None:
-        top, height = self.column.heights.top(index), self.column.heights.height(index)
-        if top < self.top_line:
-            self.scroll_to_row(index, 0)
-        elif top + height > self.top_line + self.outer_size.height:
-            self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
-
     def action_toggle_entry(self) -> None:
         if self._cursor is not None:
             self.toggle(self._cursor)
@@ -804,12 +798,10 @@ class ConversationView(DetachedOwner, can_focus=True):
         index, row = place
         above = range(index if row else index - 1, -1, -1)
         below = range(index + 1, len(self.column.drawings))
-        prompt = next(filter(self._is_prompt, below if direction > 0 else above), None)
-        if prompt is not None:
-            self.scroll_to_row(prompt, 0)
-
-    def _is_prompt(self, index: int) -> bool:
-        return self.column.is_prompt(index) and self._has_lines(index)
+        for at in below if direction > 0 else above:
+            if self.column.is_prompt(at) and self._has_lines(at):
+                self.scroll_to_row(at, 0)
+                return
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on an entry; a click on its first line folds it. Two clicks select a word, three a line.

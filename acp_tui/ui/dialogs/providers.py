@@ -29,7 +29,7 @@ DISABLED: Final = ""
 """The choice that stands for no route."""
 HEADERS: Final = "Headers, one on each line, as in Authorization: Bearer ${API_KEY}"
 REPLACES: Final = (
-    "They replace those it has, which it doesn't show. All of it holds until the agent ends: acp-tui keeps nothing."
+    "They replace the agent's own, which it doesn't show. Nothing is kept: all of it holds until the agent ends."
 )
 
 Change: TypeAlias = Callable[[ProviderRoute | None, Mapping[str, str]], Awaitable[None]]
@@ -63,7 +63,7 @@ class ProviderDialog(Dialog[bool | None]):
         route = provider.route
         rows = [PickerRow(kind, kind) for kind in dict.fromkeys(provider.supported)]
         if not provider.is_required:
-            rows.append(PickerRow(DISABLED, "Disabled", "the agent goes its own way, if it has one"))
+            rows.append(PickerRow(DISABLED, "Disabled", "the agent uses its own, if it has one"))
         self._kind = ChoiceRows(rows, [DISABLED if route is None else route.api_type], is_multi=False)
         self._url = Input(compact=True, select_on_focus=False)
         self._headers = TextArea(compact=True, highlight_cursor_line=False)

@@ -134,6 +134,7 @@ def session_rows(
             row.group,
             row.is_current,
             aside=GAP.join(aside),
+            is_rare=row.can_be_hidden,
             below=row.last if not is_low else "",
         )
         for row, time, aside in zip(rows, times, asides, strict=True)

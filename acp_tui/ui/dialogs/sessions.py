@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -28,15 +28,12 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.session_rows import EARLIER, NEEDS_YOU, OpenMode, SessionRow, in_order, row_of, session_rows
-from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.textual_gaps.internals import bindings_of_key
-from acp_tui.values import dataclass
 
 EMPTY_PAGES_IN_A_ROW: Final = 20
 """Empty pages with a cursor aren't the end of the list (R-SESS-9), but after this many in a row loading stops."""
@@ -192,7 +189,7 @@ class SessionList(FilteredList):
         """Posted when the width of the rows changes."""
 
     def __init__(self, rows: Sequence[PickerRow[str]], *, empty: str) -> None:
-        super().__init__(rows, has_search=False, empty=empty)
+        super().__init__(rows, empty=empty)
         self._found: Sequence[PickerRow[str]] = ()
         self._lines: Mapping[str, str] = {}
 
@@ -221,7 +218,8 @@ class SessionList(FilteredList):
     def _narrow(self, cursor: int) -> None:
         by_title = matching(self._all, self._search.value)
         shown = {row.value for row in by_title}
-        self._show([*by_title, *(row for row in self._found if row.value not in shown)], cursor)
+        found = (replace(row, group=FOUND) for row in self._found if row.value not in shown)
+        self._show([*by_title, *found], cursor)
 
     def _show_about(self) -> None:
         super()._show_about()
@@ -231,32 +229,22 @@ class SessionList(FilteredList):
 
 
 KEYS: Final = (
-    "{list_choose} open · {sessions_search} search · {sessions_new} new · {sessions_close} close tab"
+    "{list_choose} open · {begin_session} new · {sessions_close} close tab"
     " · {sessions_rename} rename · {sessions_pin} pin · {sessions_archive} archive · {sessions_delete} delete"
     " · {sessions_up} {sessions_down} move tab"
 )
 HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
-ARCHIVED: Final = {False: "with archived", True: "without archived"}
-"""What the key does that shows and hides archived sessions, by whether they are shown."""
 MARK_CELLS: Final = 2
 NOWHERE: Final = Content()
 MOST_LINES: Final = 40
 """Of the dialog with a question; the stylesheet says it, too."""
 LIST_SHARE: Final = 4
 """Above a question, one in so many lines of the dialog is the list's, but not fewer than three."""
-LINES_AROUND: Final = 5
-"""Around the list and the question: the frame, the title, and what is said."""
+LINES_AROUND: Final = 6
+"""Around the list and the question: the frame, the title, the search line, and what is said."""
 NO_TAB: Final = "It has no tab."
 NO_SESSION: Final = "There is no session yet in this tab."
-
-
-@dataclass(frozen=True, slots=True)
-class Confirmation:
-    """An action that needs an explicit yes."""
-
-    words: Content
-    do: Callable[[PastSession], Awaitable[None]]
 
 
 class QuestionBelow(PermissionCard):
@@ -301,14 +289,7 @@ class SessionsDialog(Dialog[Act | None]):
         self._troubles: dict[str, ClientError] = {}
         """What couldn't be listed, and why."""
         self._is_everywhere = False
-        self._shows_archived = False
         self._loading: Worker[None] | None = None
-        self._doomed: PastSession | None = None
-        """The session that the questions are about."""
-        self._questions: list[Confirmation] = []
-        self._guard = AnswerGuard(QuestionScreen.clock, self)
-        self._is_answer = False
-        """Whether the key being handled can be an answer."""
         self._waiting: set[str] = set()
         """What is still loading."""
         self._looking: Worker[None] | None = None
@@ -413,13 +394,7 @@ class SessionsDialog(Dialog[Act | None]):
     @property
     def _keys(self) -> str:
         other = HERE if self._is_everywhere else EVERYWHERE
-        archived = ARCHIVED[self._shows_archived]
-        return f"{KEYS} · {{sessions_folders}} {other} · {{sessions_archived}} {archived} · {{dialog_close}} close"
-
-    def action_switch_archived(self) -> None:
-        self._shows_archived = not self._shows_archived
-        self._frame.show_keys(self._keys)
-        self._show()
+        return f"{KEYS} · {{sessions_folders}} {other} · {{dialog_close}} close"
 
     # What is shown
 
@@ -437,13 +412,14 @@ class SessionsDialog(Dialog[Act | None]):
                 placed[key] = _with_past(placed[key], one)
             else:
                 rows.append(row_of(one, *self._source.judge(one)))
-        shown = [one for one in in_order((*placed.values(), *rows)) if self._shows_archived or not one.can_be_hidden]
+        shown = in_order((*placed.values(), *rows))
         self._rows = {row.key: row for row in shown}
         drawn = self._draw(shown)
         self._drawn = {row.value: row for row in drawn}
         self.set_class(any(row.is_tab and row.group == NEEDS_YOU for row in shown), "-needed")
         height = min(self.size.height, MOST_LINES)
-        self._card.fit(height - LINES_AROUND - self._frame.key_lines - max(height // LIST_SHARE, 3))
+        around = LINES_AROUND - self.has_class("-low")  # it has no title
+        self._card.fit(height - around - self._frame.key_lines - max(height // LIST_SHARE, 3))
         self._list.show_rows(drawn, empty=self._nothing(), stays=self.focused is self._card)
         self._show_found()
         self._say_how_it_stands()
@@ -465,14 +441,11 @@ class SessionsDialog(Dialog[Act | None]):
         return "No sessions yet"
 
     def _say_how_it_stands(self) -> None:
-        if self._questions:
-            self._said.update(self._questions[0].words)
-            return
         troubles = [shown(_told(error), "$text-error") for error in self._troubles.values()]
         self._said.update(Content("\n").join([*troubles, Content(self._summary())]))
 
     def _summary(self) -> str:
-        number = sum(row.group == EARLIER for row in self._rows.values())
+        number = sum(row.group == EARLIER and not row.can_be_hidden for row in self._rows.values())
         found = f"{number or 'none'} earlier in {EVERYWHERE if self._is_everywhere else HERE}".capitalize()
         if self._waiting:
             return "Loading …"
@@ -483,9 +456,6 @@ class SessionsDialog(Dialog[Act | None]):
         return f"{found} so far · ↓ at the end loads more"
 
     # Searching conversations
-
-    def action_search(self) -> None:
-        self._list.search()
 
     def on_session_list_sought(self, message: SessionList.Sought) -> None:
         """Search the conversations, which takes a moment. Titles are filtered at once."""
@@ -519,12 +489,11 @@ class SessionsDialog(Dialog[Act | None]):
         for one in self._source.marked(self._found):
             key = self._source.key_in_tabs(one) or one.key
             row = self._rows.get(key) or row_of(one, *self._source.judge(one))
-            if self._shows_archived or not row.can_be_hidden:
-                found[key] = row
+            found[key] = row
         # Most are in the list already: a search is shown with each letter.
         drawn = {row.value: row for row in self._draw(row for key, row in found.items() if key not in self._drawn)}
         self._rows |= found
-        self._list.show_found([replace(self._drawn.get(key) or drawn[key], group=FOUND) for key in found])
+        self._list.show_found([self._drawn.get(key) or drawn[key] for key in found])
 
     @work(exclusive=True, group="line")
     async def _show_line(self) -> None:
@@ -565,18 +534,16 @@ class SessionsDialog(Dialog[Act | None]):
             self._card.put_up(panel.card.asked)
 
     def action_answer(self) -> None:
-        """Go to the question, or leave the search."""
+        """Go to the question."""
         self._show_question()  # the key may have overtaken the message that the cursor has moved
         if self._card.display:
             self._card.enter()
-        elif self._list.is_searching:
-            self._list.end_search()
         elif (row := self._row) is not None and row.group == NEEDS_YOU:
             self._say(Content(keys_in_force(self).hint("{list_choose} opens it; answer there")))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         """On the question, no key acts on the list."""
-        return self.focused is not self._card
+        return self.focused is not self._card or action == "close"
 
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         if self._asking is not None:
@@ -605,7 +572,7 @@ class SessionsDialog(Dialog[Act | None]):
             self._open()
 
     def leave(self) -> None:
-        self.set_focus(self._list)
+        self._list.search()
 
     # The user's actions
 
@@ -624,11 +591,8 @@ class SessionsDialog(Dialog[Act | None]):
         return row.past if row is not None else None
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Open the session. If a question is open, only cancel that."""
         row = self._rows[message.row.value]
-        if self._questions:
-            self._spare()
-        elif row.state == OpenMode.NONE.value:
+        if row.state == OpenMode.NONE.value:
             self._say(shown(row.why, "$text-warning"))
         else:
             self._open()
@@ -658,82 +622,35 @@ class SessionsDialog(Dialog[Act | None]):
         if key := self._tab:
             self._source.move(key, direction)
 
-    def action_refuse(self) -> None:
-        if self._questions:
-            self._next_question()
-
-    def action_delete(self) -> None:
-        """Ask before deleting. Deleting in the agent and deleting the recording are separate questions."""
+    @work(exclusive=True, group="deleting")
+    async def action_delete(self) -> None:
+        """Delete the session in its agent, and acp-tui's recording of it: two questions."""
         session = self._session
         if session is None:
             return
-        self._doomed = session
         no_delete = self._source.no_delete(session)
+        ways = []
         if not no_delete:
             where = Content.assemble(" in ", shown_line(session.shown_agent))
-            self._questions.append(Confirmation(_question("Delete ", session, where), self._source.delete))
+            ways.append((_question("Delete ", session, where), self._source.delete))
         if session.recorded is not None:
-            self._questions.append(
-                Confirmation(_question("Delete acp-tui's recording of ", session), self._source.forget)
-            )
-        if self._questions:
-            self._guard.arm()
-            self._say_how_it_stands()
-        else:
+            ways.append((_question("Delete acp-tui's recording of ", session), self._source.forget))
+        if not ways:
             self._say(shown(no_delete, "$text-warning"))
-
-    async def on_key(self, event: events.Key) -> None:
-        """Handle the answer to a question at once: when Textual gets to it, the next question may be shown.
-
-        A key that would act on a session only cancels the question.
-        """
-        if self.focused is self._card:
-            return  # it has a guard of its own
-        self._is_answer = self._guard.takes(event)
-        binding = next(iter(bindings_of_key(self, event.key)), None)
-        if self._questions and binding is not None:
-            event.stop()
-            if binding.action in ("confirm", "refuse", "retry", "search"):
-                await self.run_action(binding.action)
+        for question, delete in ways:
+            if not await self.app.push_screen_wait(QuestionScreen(question, (), yes="Delete it")):
+                continue
+            try:
+                await delete(session)
+            except ClientError as error:
+                self._say(shown(_told(error), "$text-error"))
+                return
+            if delete == self._source.delete:
+                self._listing.sessions.pop(session.session_id, None)
             else:
-                self._spare()
-        self._is_answer = False
-
-    def action_confirm(self) -> None:
-        """Answer with yes, after a pause, because deleting can't be undone."""
-        if not self._questions or self._doomed is None:
-            return
-        if not self._is_answer:
-            why = Content.styled(self._guard.why_not("answer again"), "$text-warning")
-            self._say(Content.assemble(why, "\n", self._questions[0].words))
-            return
-        question, *self._questions = self._questions
-        self._guard.arm()
-        self._do(question, self._doomed)
-
-    @work(exclusive=True, group="deleting")
-    async def _do(self, question: Confirmation, doomed: PastSession) -> None:
-        try:
-            await question.do(doomed)
-        except ClientError as error:
-            self._spare()
-            self._say(shown(_told(error), "$text-error"))
-            return
-        if question.do == self._source.delete:
-            self._listing.sessions.pop(doomed.session_id, None)
-        else:
-            self._recorded = [one for one in self._recorded if one.key != doomed.key]
-            self._found = [one for one in self._found if one.key != doomed.key]
-        self._show()
-
-    def _next_question(self) -> None:
-        self._questions = self._questions[1:]
-        self._guard.arm()
-        self._say_how_it_stands()
-
-    def _spare(self) -> None:
-        self._questions = []
-        self._say_how_it_stands()
+                self._recorded = [one for one in self._recorded if one.key != session.key]
+                self._found = [one for one in self._found if one.key != session.key]
+            self._show()
 
     @work(exclusive=True, group="changing")
     async def action_change(self, how: str) -> None:
@@ -748,12 +665,6 @@ class SessionsDialog(Dialog[Act | None]):
             self._say(shown(_told(error), "$text-error"))
         else:
             self._show()
-
-    def action_close(self) -> None:
-        if self._list.is_searching:
-            self._list.end_search()
-        else:
-            self.dismiss(None)
 
     def _say(self, what: Content) -> None:
         self._said.update(what)
@@ -770,7 +681,7 @@ def _with_past(row: SessionRow, found: PastSession) -> SessionRow:
 def _question(what: str, session: PastSession, where: Content = NOWHERE) -> Content:
     name = shown_line(session.title or session.session_id)
     start, end = (Content.styled(text, "$text-warning") for text in (f"{what}“", "”"))
-    return Content.assemble(start, name, end, where, ("? y deletes it for good, n keeps it", "$text-warning"))
+    return Content.assemble(start, name, end, where, ("? This can't be undone.", "$text-warning"))
 
 
 def _told(error: ClientError) -> str:

@@ -81,21 +81,6 @@ def _masked(name: str, value: str) -> str:
     )
 
 
-class RunQuestion(QuestionScreen):
-    """Returns True if the user agrees to run the command."""
-
-    def __init__(self, command: tuple[str, ...], cwd: Path) -> None:
-        lines = [
-            Content("The session's recording says it was started with this command:"),
-            Content(),
-            shown_line(shlex.join(command), "bold"),
-            Content(),
-            Content.assemble("It would run as you, with all your permissions, in ", shown_line(str(cwd)), "."),
-            Content("No: you only read the session's recording, and nothing runs."),
-        ]
-        super().__init__("Run this command?", lines, yes="Yes, run it")
-
-
 class OpenTwiceQuestion(QuestionScreen):
     """Returns True if the user wants to open a session that is open elsewhere, as `told`."""
 
@@ -140,17 +125,18 @@ async def agreed_command(app: App[Any], command: AgentCommand) -> AgentCommand |
             await to_thread.run_sync(agree, command, consent_file())
         except SettingsError as error:
             app.notify(f"{error}; {error.hint}", severity="warning", markup=False)
-    return replace(command, package=None)
+    return replace(command, package=None, recorded_in=None)
 
 
 class FirstRunDialog(QuestionScreen):
     """Returns True if the user agrees to the first run."""
 
     def __init__(self, command: AgentCommand) -> None:
-        """`command` has a package. Shows everything that would run."""
-        about, line, *env = what_runs(command)
+        """`command` needs consent. Shows everything that would run."""
+        question, about, line, *env = what_runs(command)
         told = [shown_line(about), Content(), shown_line(line, "bold")]
         told += [shown_line(each, "$foreground-muted") for each in env]
-        told += [Content(), Content("You will be asked again if the version or command changes.")]
-        question = Content.assemble("Run ", shown_line(command.name), " for the first time?")
-        super().__init__(question, told, yes="Yes, run it")
+        told += [Content(), Content("You will be asked again if any of this changes.")]
+        if command.recorded_in is not None:
+            told += [Content("No: you only read the session's recording, and nothing runs.")]
+        super().__init__(shown_line(question), told, yes="Yes, run it")

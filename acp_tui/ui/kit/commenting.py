@@ -9,6 +9,7 @@ from typing import Final
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.strip import Strip
@@ -16,6 +17,7 @@ from textual.widgets import Input
 
 from acp_tui.client.line_comments import Comment, Version, comment_on, write_comment
 from acp_tui.client.line_comparison import PlacedLine
+from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.frame import Dialog, Frame, shown_line
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.rendering.diff import LineSign
@@ -90,6 +92,11 @@ class CommentView(StripView):
         """The selected lines without their signs."""
         lines = (line for row in self._selection for line in self._placed(row))
         return "\n".join(line.text for line in dict.fromkeys(lines))  # a long line has several rows
+
+    def copy_selected(self) -> None:
+        if not self.selected_text:
+            raise SkipAction
+        self.run_worker(copy(self.screen, self.selected_text))
 
     def select(self, row: int | None, *, extends: bool = False) -> None:
         """Select this row alone, or all from where the selection began to it; None selects nothing."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -17,18 +16,8 @@ from textual.widgets import Input, Static, TextArea
 
 from acp_tui.client.form_answers import Raw, pattern_note, shortened
 from acp_tui.client.secrets.questions import field_asks_for_secret
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Field,
-    FieldChoice,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-    UnknownField,
-)
+from acp_tui.conversation import elicitation
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import STEPS, bindings_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import GAP, MAX_NUMBERED, NO_ROW, PickerRow, RowList
@@ -40,8 +29,8 @@ MAX_ROWS: Final = 8
 class ChoiceRows(RowList, can_focus=True):
     """Rows to choose from. There is no cursor until the user moves it."""
 
-    PLACE: ClassVar[Place] = "choices"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, place=PLACE)
+    PLACE: Final = "choices"
+    BINDINGS = bindings_of(*STEPS, place=PLACE)
     mark_cells = 4
 
     class Moved(Message):
@@ -165,7 +154,7 @@ class FieldEditor(Vertical):
             super().__init__()
             self.sender = sender
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: elicitation.Field) -> None:
         super().__init__()
         self.field = field
         self.control = _control_for(field)
@@ -201,9 +190,9 @@ class FieldEditor(Vertical):
         return None
 
     def _choice(self, chosen: list[str]) -> Raw:
-        if isinstance(self.field, MultiChoiceField):
+        if isinstance(self.field, elicitation.MultiChoiceField):
             return chosen
-        if isinstance(self.field, BooleanField):
+        if isinstance(self.field, elicitation.BooleanField):
             return chosen == ["true"] if chosen else None
         return chosen[0] if chosen else None
 
@@ -244,18 +233,18 @@ class FieldEditor(Vertical):
         self.post_message(self.Finished(self))
 
 
-def name_of(field: Field) -> str:
-    title = None if isinstance(field, UnknownField) else field.title
+def name_of(field: elicitation.Field) -> str:
+    title = None if isinstance(field, elicitation.UnknownField) else field.title
     return title or field.name
 
 
-def _title(field: Field) -> Content:
+def _title(field: elicitation.Field) -> Content:
     required = ("  required", "$text-warning") if field.is_required else ("  optional", "$foreground-muted")
     return Content.assemble(shown_line(name_of(field), "bold"), required)
 
 
-def _about(field: Field, hint: str) -> Content | None:
-    if isinstance(field, UnknownField):
+def _about(field: elicitation.Field, hint: str) -> Content | None:
+    if isinstance(field, elicitation.UnknownField):
         raw = json.dumps(field.raw, ensure_ascii=False, default=str)
         cut = raw if len(raw) <= MAX_SHOWN_RAW else raw[:MAX_SHOWN_RAW] + " …"
         return shown(f"Can't be answered here ({field.kind}): {cut}")
@@ -263,23 +252,21 @@ def _about(field: Field, hint: str) -> Content | None:
     return shown("\n".join(lines)) if lines else None
 
 
-def _hint(field: Field) -> str:
+def _hint(field: elicitation.Field) -> str:
     match field:
-        case TextField():
+        case elicitation.TextField():
             fits = f"fits {shortened(field.pattern)}" if field.pattern else ""
             parts = [
                 _FORMAT_HINTS.get(field.format or "", ""),
                 _span(field.min_length, field.max_length, "characters"),
                 pattern_note(field) or fits,
             ]
-        case NumberField():
+        case elicitation.NumberField():
             kind = "a whole number" if field.is_integer else "a number"
             parts = [kind, _span(_shortest(field.minimum), _shortest(field.maximum), "")]
-        case MultiChoiceField():
-            parts = ["type numbers, or use ↑ ↓ and Space", _span(field.min_items, field.max_items, "of them")]
-        case ChoiceField() | BooleanField():
-            parts = ["type a number, or use ↑ ↓ and Space"]
-        case UnknownField():
+        case elicitation.MultiChoiceField():
+            parts = [_span(field.min_items, field.max_items, "of them")]
+        case elicitation.ChoiceField() | elicitation.BooleanField() | elicitation.UnknownField():
             parts = []
     return " · ".join(filter(None, parts))
 
@@ -301,8 +288,8 @@ def _shortest(number: float | None) -> float | None:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-def _hidden_default(field: Field) -> str:
-    if isinstance(field, TextField) and not _is_plain(field.default or ""):
+def _hidden_default(field: elicitation.Field) -> str:
+    if isinstance(field, elicitation.TextField) and not _is_plain(field.default or ""):
         return f"The agent's default contains invisible characters, so it isn't filled in: {field.default}"
     return ""
 
@@ -311,25 +298,25 @@ def _is_plain(text: str) -> bool:
     return make_visible(text) == text
 
 
-def _control_for(field: Field) -> Widget:
+def _control_for(field: elicitation.Field) -> Widget:
     match field:
-        case TextField():
+        case elicitation.TextField():
             return _text_control(field)
-        case NumberField():
+        case elicitation.NumberField():
             return _line(_number_text(field))
-        case BooleanField():
+        case elicitation.BooleanField():
             chosen = () if field.default is None else ("true" if field.default else "false",)
             return ChoiceRows(YES_NO, chosen, is_multi=False)
-        case ChoiceField():
+        case elicitation.ChoiceField():
             chosen = () if field.default is None else (field.default,)
             return ChoiceRows(_rows(field.choices), chosen, is_multi=False)
-        case MultiChoiceField():
+        case elicitation.MultiChoiceField():
             return ChoiceRows(_rows(field.choices), field.default, is_multi=True)
-        case UnknownField():
+        case elicitation.UnknownField():
             return Static()
 
 
-def _text_control(field: TextField) -> Widget:
+def _text_control(field: elicitation.TextField) -> Widget:
     text = field.default or ""
     if not _is_plain(text):
         text = ""
@@ -346,12 +333,12 @@ def _line(text: str) -> Input:
     return line
 
 
-def _number_text(field: NumberField) -> str:
+def _number_text(field: elicitation.NumberField) -> str:
     if field.default is None:
         return ""
     is_whole = field.is_integer and float(field.default).is_integer()
     return str(int(field.default) if is_whole else field.default)
 
 
-def _rows(choices: tuple[FieldChoice, ...]) -> list[PickerRow[str]]:
+def _rows(choices: tuple[elicitation.FieldChoice, ...]) -> list[PickerRow[str]]:
     return [PickerRow(choice.value, choice.title, choice.description or "") for choice in choices]

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.events import Resize
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
@@ -24,8 +22,8 @@ class FilteredList(Vertical, can_focus=True):
 
     DEFAULT_CSS = "FilteredList { height: auto; } FilteredList > * { height: auto; }"
 
-    PLACE: ClassVar[Place] = "list"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
+    PLACE: Final = "list"
+    BINDINGS = bindings_of(*MOVING, place=PLACE)
 
     make_search: ClassVar[type[Input]] = Input
     """The widget class of the search line. Subclasses may override it."""
@@ -44,11 +42,7 @@ class FilteredList(Vertical, can_focus=True):
         """The user wants to move past the last row."""
 
     def __init__(
-        self,
-        rows: Sequence[PickerRow[Any]] = (),
-        *,
-        has_search: bool = True,
-        empty: str = "Nothing to choose from",
+        self, rows: Sequence[PickerRow[Any]] = (), *, has_search: bool = True, empty: str = "Nothing to choose from"
     ) -> None:
         """With `has_search`, the search line is always shown; otherwise `search` shows it."""
         super().__init__()
@@ -210,8 +204,6 @@ def _has_in_order(text: str, letters: str) -> bool:
     return all((at := text.find(letter, at + 1)) >= 0 for letter in letters)
 
 
-__all__ = ["Picker", "PickerRow"]
-
 V = TypeVar("V")
 
 PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"
@@ -256,8 +248,8 @@ class ThemePicker(Picker[str]):
 class ReadingScreen(Dialog[None]):
     """A dialog with text, which scrolls if it doesn't fit."""
 
-    PLACE: ClassVar[Place] = "page"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "page"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, title: str, text: str | Widget) -> None:
         super().__init__()

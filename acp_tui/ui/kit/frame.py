@@ -41,6 +41,16 @@ MAX_KEYS_SHARE: Final = 6
 """On a higher screen, one in so many of its lines may tell keys."""
 
 
+def key_lines(keys: Sequence[str], width: int, height: int) -> list[str]:
+    """As many keys as fit, and always the first and the last, on a screen of this height."""
+    keys = [*keys]
+    lines = pack(keys, width)
+    while len(lines) > max(MAX_KEY_LINES, height // MAX_KEYS_SHARE) and len(keys) > 2:
+        del keys[-2]
+        lines = pack(keys, width)
+    return lines
+
+
 class FrameKeys(Widget):
     """What keys do, such as `{dialog_close} close`.
 
@@ -59,13 +69,7 @@ class FrameKeys(Widget):
         return Content("\n".join(self._lines(self.content_size.width)))
 
     def _lines(self, width: int) -> list[str]:
-        keys = keys_in_force(self).hint(self.keys).split(SEPARATOR)
-        lines = pack(keys, width)
-        most = max(MAX_KEY_LINES, self.app.size.height // MAX_KEYS_SHARE)
-        while len(lines) > most and len(keys) > 2:
-            del keys[-2]
-            lines = pack(keys, width)
-        return lines
+        return key_lines(keys_in_force(self).hint(self.keys).split(SEPARATOR), width, self.app.size.height)
 
 
 CLOSING: Final[Sequence[BindingType]] = (

@@ -10,12 +10,10 @@ from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static, TextArea
 
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.kit.frame import Dialog, Frame
@@ -35,8 +33,8 @@ class QuestionScreen(Dialog[bool]):
     """
 
     clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
-    PLACE: ClassVar[Place] = "ask"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, *PAGES, place=PLACE)
+    PLACE: Final = "ask"
+    BINDINGS = bindings_of(*STEPS, *PAGES, place=PLACE)
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
         """`lines` describe everything that would be used. There are none if the question says it all."""

@@ -5,6 +5,7 @@ Doesn't import Textual, so that it can ask while that loads.
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import os
 import re
@@ -12,8 +13,9 @@ import sys
 import termios
 import time
 import tty
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from select import select
 from typing import Final, Literal, TypeAlias
 
@@ -22,10 +24,10 @@ Shade: TypeAlias = Literal["light", "dark"]
 QUERY: Final = b"\x1b]11;?\x1b\\\x1b[c"
 """Asks for the background (OSC 11) and the terminal type (DA1). Every terminal answers the second, in this order."""
 FENCE: Final = re.compile(rb"\x1b\[\?[\d;]*c")
-"""The answer to DA1. Nothing follows it."""
+"""The answer to DA1. No other answer follows it."""
 BACKGROUND: Final = re.compile(rb"\x1b\]11;rgba?:([\da-fA-F]{1,4})/([\da-fA-F]{1,4})/([\da-fA-F]{1,4})")
-LIMIT_S: Final = 0.1
-"""An answer that comes later would count as typed text. Loading the screen takes longer than this."""
+LIMIT_S: Final = 0.05
+"""Loading the screen takes longer than this. The driver drops an answer that comes later."""
 REMOTE_LIMIT_S: Final = 1.0
 """Over SSH."""
 MUTE: Final = frozenset({"", "dumb", "linux", "unknown"})
@@ -52,24 +54,43 @@ def shade_of(answer: bytes) -> Shade | None:
     return "light" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "dark"
 
 
-def ask_terminal() -> bytes:
-    """The terminal's answer to `QUERY`, as far as it comes in time. Leaves none of it unread."""
+def ask_terminal(meanwhile: Callable[[], object]) -> bytes:
+    """What has come from the terminal when `meanwhile` returns, or soon after: its answer to `QUERY`, and keys."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return b""
     is_remote = not {"SSH_CONNECTION", "SSH_TTY"}.isdisjoint(os.environ)
-    return exchange(sys.stdin.fileno(), sys.stderr.fileno(), REMOTE_LIMIT_S if is_remote else LIMIT_S)
+    return exchange(sys.stdin.fileno(), sys.stderr.fileno(), REMOTE_LIMIT_S if is_remote else LIMIT_S, meanwhile)
 
 
-def exchange(read_fd: int, write_fd: int, limit_s: float) -> bytes:
-    """Query the terminal, and read until its last answer or for `limit_s`."""
+def exchange(read_fd: int, write_fd: int, limit_s: float, meanwhile: Callable[[], object]) -> bytes:
+    """Query the terminal, call `meanwhile`, and read until the last answer, or until `limit_s` after the query.
+
+    Returns what the user typed, too. Without the last answer, the terminal echoes nothing until acp-tui ends.
+    """
     try:
-        with _unechoed(read_fd):
-            if _is_readable(read_fd, 0):
-                return b""  # the user is typing ahead, which is for the prompt
+        before = termios.tcgetattr(read_fd)
+        tty.setcbreak(read_fd, termios.TCSANOW)  # keeps what was typed before
+        restore = partial(termios.tcsetattr, read_fd, termios.TCSANOW, before)
+        try:
             os.write(write_fd, QUERY)
-            return _answer(read_fd, time.monotonic() + limit_s)
+            deadline = time.monotonic() + limit_s
+            meanwhile()
+            answer = _answer(read_fd, deadline)
+        except BaseException:
+            restore()
+            raise
+        if FENCE.search(answer):
+            restore()
+        else:
+            atexit.register(_try, restore)
+        return answer
     except (OSError, termios.error):
         return b""
+
+
+def _try(restore: Callable[[], object]) -> None:
+    with suppress(OSError, termios.error):
+        restore()
 
 
 def _answer(fd: int, deadline: float) -> bytes:
@@ -84,17 +105,6 @@ def _answer(fd: int, deadline: float) -> bytes:
 
 def _is_readable(fd: int, wait_s: float) -> bool:
     return bool(select([fd], [], [], max(wait_s, 0))[0])
-
-
-@contextmanager
-def _unechoed(fd: int) -> Iterator[None]:
-    """Turn off echo and line buffering. Keeps what was typed before."""
-    before = termios.tcgetattr(fd)
-    tty.setcbreak(fd, termios.TCSANOW)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(fd, termios.TCSANOW, before)
 
 
 def has_unicode(environ: Mapping[str, str]) -> bool:

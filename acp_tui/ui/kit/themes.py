@@ -273,7 +273,7 @@ def _rich(color: Color) -> RichColor:
 
 _PACKAGE = Path(__file__).parents[2]
 _PLACES = (_PACKAGE / "styles", _PACKAGE.parent / "styles")
-_FIRST_FRAME: Final = {"app", "conversation", "prompt", "sidebar"}
+_FIRST_FRAME: Final = {"app", "prompt"}
 """The ones for the first frame. The others take longer to parse, so an app may read them afterwards."""
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
@@ -21,28 +21,18 @@ from textual.widgets import Button, Input, Static, TextArea
 
 from acp_tui.client.form_answers import check_all
 from acp_tui.client.secrets.questions import form_asks_for_secret
-from acp_tui.conversation import GUARD_S
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Elicitation,
-    Form,
-    FormValues,
-    UnknownField,
-    UrlVisit,
-)
+from acp_tui.conversation import GUARD_S, elicitation
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
+from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 from acp_tui.ui.kit.row_list import MAX_NUMBERED
-from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_waiting_keys
 
@@ -74,14 +64,14 @@ class FormCard(VerticalScroll, can_focus=True):
 
     DEFAULT_CSS = "FormCard { height: auto; }"
 
-    PLACE: ClassVar[Place] = "question"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, *PAGES, "read_on", place=PLACE)
+    PLACE: Final = "question"
+    BINDINGS = bindings_of(*STEPS, *PAGES, "read_on", place=PLACE)
 
     def __init__(
         self,
-        asked: Elicitation,
+        asked: elicitation.Elicitation,
         agent_title: str,
-        answer: Callable[[ElicitationAction, FormValues | None], None],
+        answer: Callable[[ElicitationAction, elicitation.FormValues | None], None],
         below: TakesText,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -94,7 +84,7 @@ class FormCard(VerticalScroll, can_focus=True):
         self._answer = answer
         self._below = below
         self._count = 1
-        self._editors = [FieldEditor(field) for field in asked.fields] if isinstance(asked, Form) else []
+        self._editors = [FieldEditor(field) for field in asked.fields] if isinstance(asked, elicitation.Form) else []
         self._rows = self._rows_that_answer()
         self._parts = Parts()
         self._said = Static(classes="dialog-warning", markup=False)
@@ -107,7 +97,9 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def _rows_that_answer(self) -> ChoiceRows | None:
         """The rows of a form with a single choice. They belong to the card, where a number is an answer."""
-        if len(self._editors) != 1 or not isinstance(self._editors[0].field, ChoiceField | BooleanField):
+        if len(self._editors) != 1 or not isinstance(
+            self._editors[0].field, elicitation.ChoiceField | elicitation.BooleanField
+        ):
             return None
         rows = self._editors[0].control
         assert isinstance(rows, ChoiceRows)
@@ -125,12 +117,12 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def _head(self) -> Iterator[Content]:
         match self.asked:
-            case Form():
+            case elicitation.Form():
                 texts = (self.asked.title, self.asked.message, self.asked.description)
                 yield from (shown(text) for text in texts if text)
                 if form_asks_for_secret(self.asked):
                     yield shown_line(f"⚠ {SECRET_WARNING}", "$text-warning")
-            case UrlVisit(message=message, url=url):
+            case elicitation.UrlVisit(message=message, url=url):
                 yield shown(message)
                 host = shown_line(host_of(url) or "none", "bold")
                 yield Content.assemble(("Host  ", "$foreground-muted"), host)
@@ -138,7 +130,7 @@ class FormCard(VerticalScroll, can_focus=True):
                 yield from (Content.styled(f"⚠ {warning}", "$text-warning") for warning in warnings_of(url))
 
     def _buttons(self) -> Iterator[Button]:
-        if isinstance(self.asked, UrlVisit):
+        if isinstance(self.asked, elicitation.UrlVisit):
             accept = Button("1 Open in the browser", id="accept", compact=True)
             accept.disabled = not is_openable(self.asked.url)
         else:
@@ -151,7 +143,7 @@ class FormCard(VerticalScroll, can_focus=True):
     @property
     def _unanswerable(self) -> list[str]:
         fields = [editor.field for editor in self._editors]
-        return [name_of(field) for field in fields if isinstance(field, UnknownField) and field.is_required]
+        return [name_of(field) for field in fields if isinstance(field, elicitation.UnknownField) and field.is_required]
 
     def on_mount(self) -> None:
         """Report at once what can never be sent (R-ELIC-7), and move other things off the question."""
@@ -167,7 +159,7 @@ class FormCard(VerticalScroll, can_focus=True):
     def show_count(self, count: int) -> None:
         """Show how many questions are waiting, including this one."""
         self._count = count
-        what = " asks you to visit a page" if isinstance(self.asked, UrlVisit) else " asks"
+        what = " asks you to visit a page" if isinstance(self.asked, elicitation.UrlVisit) else " asks"
         more = f"{BETWEEN_KEYS}1 of {count:,}" if count > 1 else ""
         title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold")
         self.border_title = Content.assemble(" ", title, what, more, " ")
@@ -191,7 +183,7 @@ class FormCard(VerticalScroll, can_focus=True):
         back, send, decline = hint("{leave_question}: back"), hint("{send_form}: send"), "0: decline"
         if self.screen.focused is not self:
             return [*self._keys_in_part(), back]
-        if isinstance(self.asked, UrlVisit):
+        if isinstance(self.asked, elicitation.UrlVisit):
             return ["1: open", decline, back, hint("{copy_address}: copy the address")]
         if self._rows is not None:
             last = min(len(self._rows.rows), MAX_NUMBERED)
@@ -206,13 +198,17 @@ class FormCard(VerticalScroll, can_focus=True):
             return ["Enter: answer"]
         if isinstance(focused, TextArea):  # Enter starts a new line
             return [next_field, send]
+        choose = []
+        if isinstance(focused, ChoiceRows):
+            last = min(len(focused.rows), MAX_NUMBERED)
+            choose = [f"{f'1-{last}' if last > 1 else '1'}, Space: choose"]
         if focused is self._answerable[-1].control:
-            return ["Enter: send", next_field]
-        return [hint("Enter, {next_field}: next"), send]
+            return [*choose, "Enter: send", next_field]
+        return [*choose, hint("Enter, {next_field}: next"), send]
 
     @property
     def _answerable(self) -> list[FieldEditor]:
-        return [editor for editor in self._editors if not isinstance(editor.field, UnknownField)]
+        return [editor for editor in self._editors if not isinstance(editor.field, elicitation.UnknownField)]
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""
@@ -275,7 +271,7 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def _own_binding(self, event: events.Key) -> Binding | None:
         """The key's binding when no field has the focus. A number that answers nothing is text."""
-        if event.key == "c" and not isinstance(self.asked, UrlVisit):
+        if event.key == "c" and not isinstance(self.asked, elicitation.UrlVisit):
             return None
         if event.key.isdecimal() and event.key != "0" and not self._has_number(int(event.key)):
             return None
@@ -285,7 +281,7 @@ class FormCard(VerticalScroll, can_focus=True):
         return next(iter(bindings_of_key(self, key)), None)
 
     def _has_number(self, number: int) -> bool:
-        if isinstance(self.asked, UrlVisit):
+        if isinstance(self.asked, elicitation.UrlVisit):
             return number == 1
         return self._rows is not None and number <= len(self._rows.rows)
 
@@ -344,7 +340,7 @@ class FormCard(VerticalScroll, can_focus=True):
             self._answer_with(self._rows.cursor, "press Enter again")
 
     def action_number(self, number: int) -> None:
-        if isinstance(self.asked, UrlVisit):
+        if isinstance(self.asked, elicitation.UrlVisit):
             self._accept_page(f"press {number} again")
         else:
             self._answer_with(number - 1, f"press {number} again")
@@ -373,7 +369,11 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def action_send(self) -> None:
         """Send a form if all fields are valid. A page is opened by its own key."""
-        if isinstance(self.asked, Form) and not self._unanswerable and self.guard.may_answer("press it again"):
+        if (
+            isinstance(self.asked, elicitation.Form)
+            and not self._unanswerable
+            and self.guard.may_answer("press it again")
+        ):
             self._send()
 
     def _send(self) -> None:
@@ -395,11 +395,15 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def action_copy(self) -> None:
         """Copy the address, for a browser on another machine."""
-        if isinstance(self.asked, UrlVisit):
+        if isinstance(self.asked, elicitation.UrlVisit):
             self.run_worker(copy(self.screen, make_visible_line(self.asked.url)))
 
     def _accept_page(self, again: str) -> None:
-        if isinstance(self.asked, UrlVisit) and is_openable(self.asked.url) and self.guard.may_answer(again):
+        if (
+            isinstance(self.asked, elicitation.UrlVisit)
+            and is_openable(self.asked.url)
+            and self.guard.may_answer(again)
+        ):
             self._give("accept", None)
 
     def _answer_by(self, button: Button) -> None:
@@ -410,7 +414,7 @@ class FormCard(VerticalScroll, can_focus=True):
         elif self.guard.may_answer("press it again"):
             self._give("decline" if button.id == "decline" else "cancel", None)
 
-    def _give(self, action: ElicitationAction, values: FormValues | None) -> None:
+    def _give(self, action: ElicitationAction, values: elicitation.FormValues | None) -> None:
         if not self.is_answered:
             self.is_answered = True
             self._answer(action, values)

@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.screen import ModalScreen
 
 from acp_tui.client.line_comments import take_comments, version_of
@@ -68,7 +67,7 @@ class FullRequest(AnswerableRequest):
     PLACE: ClassVar[KeyPlace] = "review"
     ALSO: ClassVar[tuple[KeyPlace, ...]] = ("reading", "card")
     RAW_HINT = "press {raw} to see what else is reported: _meta"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, *READING)
+    BINDINGS = bindings_of(*MOVING, *READING)
 
     def __init__(self, card: AnswerableRequest) -> None:
         super().__init__(WholeScreen, card._user, card.clock, card._drawing)
@@ -139,6 +138,13 @@ class FullRequest(AnswerableRequest):
         if not self._subject.step(lines):
             self._go_to(max(self._at_row + lines, 0))
 
+    @property
+    def selected_text(self) -> str:
+        return self._subject.selected_text
+
+    def action_copy_text(self) -> None:
+        self._subject.copy_selected()
+
     def action_select(self, step: int) -> None:
         self._subject.step(step, extends=True)
 
@@ -194,7 +200,7 @@ class FullRequest(AnswerableRequest):
 class RequestScreen(ModalScreen[None]):
     """Shows one request until it's answered or withdrawn, or the user returns to the card with Esc."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
+    BINDINGS = bindings_of("leave_review")
     # With fewer columns or rows, the request has no frame.
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (40, "-wide")]  # noqa: RUF012 - Textual has no ClassVar here either
     VERTICAL_BREAKPOINTS = [(0, "-low"), (14, "-high")]  # noqa: RUF012
@@ -218,6 +224,9 @@ class RequestScreen(ModalScreen[None]):
             return
         self.asked = asked
         self._request.show_request(asked)
+
+    def action_copy_text(self) -> None:
+        self._request.action_copy_text()
 
     def close(self) -> None:
         """Close, now or once no other screen covers it. Until then, it takes no answer."""

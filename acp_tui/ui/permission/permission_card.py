@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual.binding import BindingType
 from textual.message import Message
 
 from acp_tui.conversation.request_outline import ShownRequest
@@ -104,9 +103,9 @@ LONG_KEYS: Final = (
     "{review}: full screen",
     "{reject_and_say_why}: reject and say why",
     "{raw}: raw",
-    "{leave_card}: back",
+    "{leave_question}: back",
 )
-BRIEF_KEYS: Final = ("{review}: full", "{reject_and_say_why}: no + why", "{raw}: raw", "{leave_card}: back")
+BRIEF_KEYS: Final = ("{review}: full", "{reject_and_say_why}: no + why", "{raw}: raw", "{leave_question}: back")
 
 
 class PermissionCard(AnswerableRequest):
@@ -116,9 +115,7 @@ class PermissionCard(AnswerableRequest):
     RAW_HINT = "press {raw} to see what else is reported: _meta"
     WAY_IN: ClassVar = "{leave_prompt}"
     """The key that leads to it."""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("review", "leave_card"),
-    ]
+    BINDINGS = bindings_of("review", "leave_question", at="card")
 
     _place: Docked
 
@@ -162,7 +159,7 @@ class PermissionCard(AnswerableRequest):
     def action_move(self, step: int) -> None:
         self.action_choose(step)
 
-    def warn_too_small(self) -> None:
+    def _warn_too_small(self) -> None:
         """Show a notice if the card itself has no room; otherwise the card says it."""
         if self._rows is None and self._place.room < 2:  # one row is counted even if there is none
             self.notify(keys_in_force(self).hint("{review} shows all of it"), severity="warning", markup=False)
@@ -172,7 +169,7 @@ class PermissionCard(AnswerableRequest):
         super().watch_has_focus(has_focus)
         self.guard.had_keyboard |= has_focus
         if has_focus and self.asked is not None:
-            self.warn_too_small()
+            self.call_after_refresh(self._warn_too_small)  # its tab may just have come to the front
 
     def enter(self) -> None:
         """Take the focus because the user wants to answer."""

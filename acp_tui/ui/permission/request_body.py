@@ -21,8 +21,8 @@ from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.line_view import StripView
+from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.permission import request_drawing as drawings
 from acp_tui.ui.permission.request_drawing import DrawnSubject, FileRow, SubjectDrawing, SubjectStyle, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
@@ -322,8 +322,7 @@ class RequestBody(Vertical):
         """The rows for each part, including the keys that are shown then."""
         subject = len(self._drawn.lines)
         for is_cut in (False, True):
-            wanted = RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers)
-            rows = self._place.rows_for(wanted)
+            rows = self._place.rows_for(RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers))
             if rows is None or rows.subject >= subject:
                 break
         return rows
@@ -404,8 +403,7 @@ class RequestBody(Vertical):
         if self.chosen is None:
             return
         rows, top = self._option_rows[self.chosen], self._options.scroll_offset.y
-        y = min(max(top, rows.stop - height), rows.start)
-        self._options.go_to_line(y)
+        self._options.go_to_line(min(max(top, rows.stop - height), rows.start))
 
     # What was in view
 

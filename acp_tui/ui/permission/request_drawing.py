@@ -14,19 +14,9 @@ from textual.strip import Strip
 
 from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.loading_variables import call_warnings
-from acp_tui.conversation import UNSET
+from acp_tui.conversation import UNSET, request_outline
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.permission_requests import kind_word, letters_of, quoted_name
-from acp_tui.conversation.request_outline import (
-    CommandToRun,
-    Heading,
-    Passage,
-    Remark,
-    RequestOutline,
-    RequestPart,
-    Row,
-    ShownRequest,
-)
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, shown_path
 from acp_tui.conversation.visible import make_visible_line
@@ -136,14 +126,14 @@ class SubjectDrawing:
         self.seen = SeenRows()
         """Shared by the card and the full screen, for the request drawn last."""
 
-    def draw(self, asked: ShownRequest, look: SubjectStyle) -> DrawnSubject:
+    def draw(self, asked: request_outline.ShownRequest, look: SubjectStyle) -> DrawnSubject:
         """Draw everything the request would do, except diffs not compared yet and text marked as cut."""
         self.seen.begin(asked.state[1:])
         diffs = [item for item in asked.call.shown_content if isinstance(item, TextDiff)]
         self._diffs.keep(diffs)
         is_whole = self._diffs.advance()
         changed = _ChangedFiles([self._diffs.renderer(diff, asked.cwd) for diff in diffs], look.palette)
-        outline = RequestOutline(asked, call_warnings(asked.call))
+        outline = request_outline.RequestOutline(asked, call_warnings(asked.call))
         runs: list[Sequence[Strip]] = []
         hunks: list[int] = []
         files: list[FileRow] = []
@@ -171,7 +161,7 @@ class SubjectDrawing:
         return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, outline.left_out)
 
     def _diff(
-        self, diff: TextDiff, cwd: str, outline: RequestOutline, look: SubjectStyle
+        self, diff: TextDiff, cwd: str, outline: request_outline.RequestOutline, look: SubjectStyle
     ) -> tuple[Sequence[Strip], tuple[int, ...]]:
         """The lines of a diff, and where its changes begin."""
         renderer = self._diffs.renderer(diff, cwd)
@@ -247,26 +237,26 @@ def _length(spans: Sequence[tuple[str, Style]]) -> int:
     return sum(len(text) for text, _ in spans)
 
 
-def _drawn(part: RequestPart, look: SubjectStyle) -> list[Strip]:
+def _drawn(part: request_outline.RequestPart, look: SubjectStyle) -> list[Strip]:
     """The lines of a part that isn't a diff."""
     palette, width = look.palette, look.width
     match part:
-        case Heading():
+        case request_outline.Heading():
             return []  # it has rows of its own, above the subject
-        case Remark(text, tone):
+        case request_outline.Remark(text, tone):
             styles = {"plain": palette.text, "strong": palette.strong, "muted": palette.muted}
             return plain_lines(text, width, styles.get(tone, palette.warning))
-        case CommandToRun(lines, cwd):
+        case request_outline.CommandToRun(lines, cwd):
             where = wrap([(f"in {cwd}", palette.muted)], width) if cwd is not None else []
             return [*_command_rows(lines, look), *where]
-        case Passage(text, ""):
+        case request_outline.Passage(text, ""):
             return plain_lines(text, width, palette.text)
-        case Passage(text, label):
+        case request_outline.Passage(text, label):
             # A line of the text must not look like another field.
             bar = Segment("│ ", palette.muted)
             rows = plain_lines(text, width - 2, palette.code)
             return [*plain_lines(label, width, palette.muted), *(Strip([bar, *row]) for row in rows)]
-        case Row(label, text):
+        case request_outline.Row(label, text):
             return wrap([(label, palette.muted), (text.expandtabs(TAB_CELLS), palette.code)], width)
         case TextDiff():
             raise AssertionError("compared above")
@@ -296,7 +286,7 @@ def _is_changed(line: Strip) -> bool:
     return False
 
 
-def changed_file(asked: ShownRequest) -> str:
+def changed_file(asked: request_outline.ShownRequest) -> str:
     """The path of the first diff; "" if there isn't one."""
     paths = [item.path for item in asked.call.content if isinstance(item, TextDiff)]
     return make_visible_path(shown_path(paths[0], asked.cwd)) if paths else ""
@@ -327,7 +317,7 @@ ENOUGH_NAME_CELLS: Final = 16
 ROOMY_CELLS: Final = 50
 
 
-def title_lines(asked: ShownRequest, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
+def title_lines(asked: request_outline.ShownRequest, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
     """The subject, the number of waiting requests, and first the file if the title doesn't name it."""
     queue = f"1 of {asked.waiting}  " if asked.waiting > 1 else ""
     title = asked.title

@@ -47,9 +47,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
 
     guard: QuestionGuard
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(
-            "answer", "answer_by_kind", "confirm", "raw", "reject_and_say_why", "option_before", "option_next"
-        ),
+        *bindings_of("answer", "answer_by_kind", "confirm", "raw", "reject_and_say_why", "field_before", "next_field"),
         *bindings_of(*STEPS, *PAGES, "read_on", "previous_file", "next_file"),
     ]
 

@@ -17,22 +17,16 @@ from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widget import Widget
 
+from acp_tui.client.completion import workspace_files
 from acp_tui.client.completion.matching import Match, PartialMention, being_written, fit, mention_of
-from acp_tui.client.completion.workspace_files import (
-    FileExcerpt,
-    WorkspaceFiles,
-    command_named_in,
-    is_written_out,
-    peek,
-)
 from acp_tui.client.prompts.templates import Template, templates
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import COMMANDS, OURS
+from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
-from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import cut, cut_at_word, width_cells
@@ -165,8 +159,7 @@ class SuggestionList(RowList):
 
 
 def _picker_row(value: Suggestion | InfoRow) -> PickerRow[Any]:
-    group = value.group if isinstance(value, Suggestion) else ""
-    return PickerRow(value, _text(value), group=group)
+    return PickerRow(value, _text(value), group=value.group if isinstance(value, Suggestion) else "")
 
 
 def _text(value: Suggestion | InfoRow) -> str:
@@ -220,7 +213,7 @@ Row: TypeAlias = Suggestion | InfoRow
 
 
 async def rows_for(
-    writing: PartialMention, files: WorkspaceFiles, recent: Sequence[str], is_stale: Callable[[], bool]
+    writing: PartialMention, files: workspace_files.WorkspaceFiles, recent: Sequence[str], is_stale: Callable[[], bool]
 ) -> list[Row]:
     """What to suggest for a mention being written. May take a while; it gives up when `is_stale()`."""
 
@@ -230,7 +223,7 @@ async def rows_for(
         return list(_suggestions(files.find(writing.path, recent, is_stale)))
 
     rows = await to_thread.run_sync(look, abandon_on_cancel=True)
-    if rows or writing.lines is not None or is_written_out(writing.path):
+    if rows or writing.lines is not None or workspace_files.is_written_out(writing.path):
         return rows
     return [NONE_FOUND if files.is_read else READING]
 
@@ -241,8 +234,7 @@ def _suggestions(found: Iterable[Match]) -> Iterator[Suggestion]:
         written = mention_of(match.text)
         if written is None:
             continue
-        is_folder = match.text.endswith("/")
-        further = mention_of(match.text, is_open=True) if is_folder else None
+        further = mention_of(match.text, is_open=True) if match.text.endswith("/") else None
         name_at = match.text.rfind("/", 0, -1) + 1
         yield Suggestion(match.text, f"{written} ", further or "", places=match.places, name_at=name_at)
 
@@ -253,15 +245,15 @@ def _lines_of(root: Path, writing: PartialMention, lines: str) -> list[Row]:
         path = Path(writing.path).expanduser() if writing.path.startswith("~/") else root / writing.path
     except RuntimeError:  # there is no home folder
         return []
-    seen = peek(path, lines, PEEKED_LINES)
+    seen = workspace_files.peek(path, lines, PEEKED_LINES)
     return [] if seen is None else [InfoRow(writing.path, _count(seen)), *_numbered(seen)]
 
 
-def _count(seen: FileExcerpt) -> str:
+def _count(seen: workspace_files.FileExcerpt) -> str:
     return f"{seen.count:,}{' or more' if seen.is_cut else ''} line{'' if seen.count == 1 else 's'}"
 
 
-def _numbered(seen: FileExcerpt) -> Iterator[InfoRow]:
+def _numbered(seen: workspace_files.FileExcerpt) -> Iterator[InfoRow]:
     width = len(str(seen.lines[-1][0])) if seen.lines else 0
     for number, text in seen.lines:
         yield InfoRow(f"{number:>{width}} │ {text.expandtabs(4)}")
@@ -362,8 +354,7 @@ def _is_writable(command: OfferedCommand) -> bool:
 
 
 def _theirs(command: OfferedCommand, group: str) -> _Known:
-    name = command.name.removeprefix("/")
-    return _known(name, command.description, group, (command.hint or "").strip())
+    return _known(command.name.removeprefix("/"), command.description, group, (command.hint or "").strip())
 
 
 def _ours(taken: set[str] | None) -> Iterator[_Known]:
@@ -419,7 +410,7 @@ class Completion:
         self._prompt = prompt
         self._context = context
         self._list = SuggestionList(self._choose_clicked)
-        self._files: WorkspaceFiles | None = None
+        self._files: workspace_files.WorkspaceFiles | None = None
         self._is_reading = False
         self._commands: tuple[object, object, Commands] | None = None
         """Those for the agent's commands and the templates."""
@@ -555,7 +546,9 @@ class Completion:
             if not place.command:
                 self._run(partial(self.read_templates, place), "completion-templates")
             return
-        files = self._files_of(context.cwd)
+        if self._files is None or self._files.root != context.cwd:
+            self._files = workspace_files.WorkspaceFiles(context.cwd)
+        files = self._files
         if files.is_old and not self._is_reading:
             self._run(partial(self._read, files), "completion-reading")
         self._run(partial(self._look_for_files, place, place.mention, files, context), "completion")
@@ -565,7 +558,7 @@ class Completion:
         self._prompt.run_worker(work, group=group, exclusive=True)
 
     async def _look_for_files(
-        self, place: _Place, mention: PartialMention, files: WorkspaceFiles, context: CompletionContext
+        self, place: _Place, mention: PartialMention, files: workspace_files.WorkspaceFiles, context: CompletionContext
     ) -> None:
         conversation = context.conversation
         recent = recent_paths(conversation, files.root) if conversation is not None and not mention.path else ()
@@ -573,7 +566,7 @@ class Completion:
         if self._place is place:
             self._show(place, rows)
 
-    async def _read(self, files: WorkspaceFiles) -> None:
+    async def _read(self, files: workspace_files.WorkspaceFiles) -> None:
         """Read the files. If they or the workspace changed, search again for an open list."""
         self._is_reading = True
         try:
@@ -592,14 +585,9 @@ class Completion:
             if place is not None and self._place is not None and self._place.mention is None:
                 self._suggest_at(self._place)
 
-    def _files_of(self, cwd: Path) -> WorkspaceFiles:
-        if self._files is None or self._files.root != cwd:
-            self._files = WorkspaceFiles(cwd)
-        return self._files
-
     def unknown(self, prompt: str) -> str:
         """What to say of a prompt that begins with a command that neither the agent nor acp-tui has; "" for others."""
-        name = command_named_in(prompt)
+        name = workspace_files.command_named_in(prompt)
         return self._known_commands(self._context()).unknown(name) if name else ""
 
     def _known_commands(self, context: CompletionContext) -> Commands:

@@ -388,8 +388,7 @@ class DraftArea(TextArea):
         start, end = (at, self.clamp_visitable(target)) if self.selection.is_empty else self.selection
         killed = self.delete(start, end, maintain_selection_offset=False).replaced_text
         if killed:
-            text = self._pastes.expand(killed)
-            self._killed.add(text, is_before=end < at, state=state, state_after=self._state)
+            self._killed.add(self._pastes.expand(killed), is_before=end < at, state=state, state_after=self._state)
 
     @property
     def _state(self) -> object:

@@ -6,14 +6,13 @@ import shlex
 from collections.abc import Container, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
 from anyio import to_thread
 from rich.cells import cell_len
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -23,7 +22,6 @@ from textual.widgets import Static
 from textual.widgets.text_area import EditResult
 
 from acp_tui.conversation.wording import reason_prompt
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import PAGES, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
@@ -139,8 +137,8 @@ class PromptInput(DraftArea):
 
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
-    PLACE: ClassVar[Place] = "prompt"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*PAGES, place=PLACE)
+    PLACE: Final = "prompt"
+    BINDINGS = bindings_of(*PAGES, place=PLACE)
 
     class Submitted(Message):
         """The user wants to send this text from the draft. If it isn't sent after all, pass it to `take_back`."""
@@ -235,7 +233,7 @@ class PromptInput(DraftArea):
         if any(helper.takes_key(event) for helper in self.key_helpers):
             return True
         if event.character == "?" and not self.text and not self.images and self._rejection is None:
-            self.call_next(self.run_action, "screen.do('help')")
+            self.call_next(self.run_action, "app.help")
             return True
         return event.key == "escape" and self.editing_mode is not None and self.editing_mode.leave_insert()
 
@@ -277,7 +275,7 @@ class PromptInput(DraftArea):
             rejected = self._rejection
             message = self.Submitted(
                 self.draft if rejected is None else reason_prompt(rejected.title, self.draft),
-                is_command=self._is_command,
+                is_command=self._rejection is None and len(self.text.strip()) > 1 and self.text.startswith("!"),
                 is_reason=rejected is not None,
                 is_other_way=is_other_way,
                 images=self.images,
@@ -382,10 +380,6 @@ class PromptInput(DraftArea):
 
     # What the draft is for
 
-    @property
-    def _is_command(self) -> bool:
-        return self._rejection is None and len(self.text.strip()) > 1 and self.text.startswith("!")
-
     def clear_draft(self) -> None:
         """Clear the draft after it was sent or dropped.
 
@@ -456,8 +450,7 @@ class PromptInput(DraftArea):
         if self.is_free:
             question.come_unasked()
             return
-        wait_s = max(IDLE_S - idle_s(self), LOOK_AGAIN_S)
-        self._giving_way = self.set_timer(wait_s, partial(self.give_way_to, question))
+        self._giving_way = self.set_timer(max(IDLE_S - idle_s(self), LOOK_AGAIN_S), partial(self.give_way_to, question))
 
     def note_why_not(self, why_not: str) -> None:
         """Say this instead of the keys: why nothing can be sent. "" if it can."""
@@ -511,15 +504,18 @@ class PromptInput(DraftArea):
 
     def on_resize(self) -> None:
         self._name_keys()
-        self._fit()
+        self.fit()
 
     def watch_virtual_size(self) -> None:
-        self._fit()
+        self.fit()
 
-    def _fit(self) -> None:
-        """Fit the height to the number of lines. Between changes of it, a key costs no layout."""
-        lines = min(max(self.wrapped_document.height, 1), MAX_LINES)
-        height = lines + self.gutter.height
+    def fit(self) -> None:
+        """Fit the height to the number of lines, but take at most half of the screen.
+
+        Between changes of it, a key costs no layout.
+        """
+        most = min(MAX_LINES, self.app.size.height // 2 - self.gutter.height)
+        height = max(min(self.wrapped_document.height, most), 1) + self.gutter.height
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
 

@@ -25,7 +25,6 @@ from acp_tui.client.prompts import DraftKey, PastPrompt, PromptHistory, PromptMe
 from acp_tui.client.sessions.prompt_queue import Prompt
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, short_folder, short_time
@@ -62,8 +61,7 @@ class PastRows(RowList):
         self._now = datetime.now().astimezone()
         rows = [PickerRow(prompt, prompt.text) for prompt in reversed(found)]
         texts = [prompt.text for prompt in reversed(found)]
-        cursor = texts.index(chosen) if chosen in texts else len(rows) - 1
-        self.show(rows, cursor)
+        self.show(rows, texts.index(chosen) if chosen in texts else len(rows) - 1)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         prompt: PastPrompt = self.rows[index].value
@@ -149,7 +147,7 @@ class HistorySearch(Vertical):
     HistorySearch Horizontal > Static { width: auto; }
     """
 
-    PLACE: ClassVar[Place] = "history"
+    PLACE: Final = "history"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(place=PLACE),
         *bindings_of(*STEPS, *PAGES, has_priority=True),  # before the field
@@ -198,7 +196,7 @@ class HistorySearch(Vertical):
         here, there = "this project", "all projects"
         where, other = (there, here) if self._is_everywhere else (here, there)
         heads = [
-            f"{found} in {where} · {{history_projects}} {other} · {{history_choose}} uses it · {{history_close}} back",
+            f"{found} in {where} · {{history_projects}} {other} · {{history_choose}} uses it · {{end_search}} back",
             f"{found} in {where} · {{history_projects}} {other}",
             f"{found} · {{history_projects}} {other}",
         ]
@@ -357,7 +355,7 @@ class Recall:
     async def keep(self) -> None:
         """Save the draft with its images, and the queued prompts before it."""
         place, queued = self._place, self._queued()
-        draft = "\n\n".join(filter(None, (*(prompt.text for prompt in queued), self._prompt.draft)))
+        draft = "\n\n".join(filter(None, (*(prompt.written for prompt in queued), self._prompt.draft)))
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         kept = await self._memory.with_pictures(draft, [(image.name, image.data) for image in images])
         self._memory.drafts.put(place, kept)

@@ -289,10 +289,6 @@ class VimKeys:
         self._prompt.put(text, self._place(start), self._place(stop))
         self._prompt.history.checkpoint()
 
-    def _keep(self, span: VimSpan) -> None:
-        self._register = self._prompt.written_between(self._place(span.start), self._place(span.stop))
-        self._is_register_linewise = span.is_linewise
-
     # Commands
 
     def _run(self, operator: str, rest: str, count: int, *, has_count: bool) -> None:
@@ -355,7 +351,8 @@ class VimKeys:
             if operator == "c":
                 self.insert()
             return
-        self._keep(span)
+        self._register = self._prompt.written_between(self._place(span.start), self._place(span.stop))
+        self._is_register_linewise = span.is_linewise
         if operator == "y":
             self._go(span.start if span.cursor is None else span.cursor)
             return

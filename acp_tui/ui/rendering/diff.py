@@ -23,38 +23,8 @@ from acp_tui.conversation.tool_calls import NOWHERE, HunkStart, TextDiff
 from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
-from acp_tui.ui.rendering.diff_blocks import (
-    BlockRows,
-    Columns,
-    DiffBlock,
-    DiffPiece,
-    DiffRows,
-    LineSizes,
-    Sizes,
-    line_blocks,
-    make_sizes,
-    measure,
-    new_sizes,
-    old_sizes,
-    pair_blocks,
-    sizes_in_one,
-)
-from acp_tui.ui.rendering.diff_model import Diff, DiffHunk, DiffLine, TextComparison
-from acp_tui.ui.rendering.diff_text import (
-    MAX_CHARACTERS,
-    MAX_CHARACTERS_OF_WHOLE,
-    SIGNS,
-    DiffSyntax,
-    ShownLine,
-    Spelling,
-    has_colors,
-    hunk_header,
-    language_of,
-    line_styles,
-    note_style,
-    number_cells,
-    skipped_lines,
-)
+from acp_tui.ui.rendering import diff_blocks, diff_text
+from acp_tui.ui.rendering.diff_model import Diff, DiffHunk, DiffLine, LineRun, TextComparison
 from acp_tui.ui.rendering.highlight import load_language
 from acp_tui.ui.rendering.links import to_file
 from acp_tui.ui.rendering.palette import PLAIN, Palette
@@ -62,7 +32,6 @@ from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import CUT, Gutter, Row, TextRange, wrap
 
 DiffLayout: TypeAlias = Literal["unified", "columns"]
-"""Old and new lines below each other, or side by side."""
 
 NOTED_STEPS: Final = 24
 """Number of steps after which the diff says that it's being compared: about a frame."""
@@ -74,8 +43,6 @@ TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 
 
 class _DiffStyle(NamedTuple):
-    """Everything that decides how a diff is drawn."""
-
     path: str
     width: int
     palette: Palette
@@ -87,7 +54,7 @@ class _Comparison:
     """What differs between two texts, found step by step, once for everything that shows it."""
 
     def __init__(self, old_text: str | None, new_text: str | None, parts: tuple[HunkStart, ...]) -> None:
-        self.found: tuple[Diff, Sizes] | None = None
+        self.found: tuple[Diff, diff_blocks.Sizes] | None = None
         """Set when there are no more steps."""
         self._steps = self._compare(old_text or "", new_text or "", parts)
 
@@ -102,9 +69,9 @@ class _Comparison:
         comparison = TextComparison(old_text, new_text)
         yield from comparison.steps()
         diff = replace(comparison.diff, parts=parts) if parts else comparison.diff
-        old = yield from measure(diff.old, crlf=diff.crlf)
-        new = yield from measure(diff.new, crlf=diff.crlf)
-        self.found = diff, make_sizes(old, new)
+        old = yield from diff_blocks.measure(diff.old, crlf=diff.crlf)
+        new = yield from diff_blocks.measure(diff.new, crlf=diff.crlf)
+        self.found = diff, diff_blocks.make_sizes(old, new)
 
 
 _shown_now: WeakValueDictionary[tuple[object, ...], _Comparison] = WeakValueDictionary()
@@ -119,25 +86,22 @@ def _comparison(*texts_and_parts: Any) -> _Comparison:
 
 
 class DiffRenderer:
-    """The changes of one file."""
-
     def __init__(
         self, path: str, old_text: str | None, new_text: str | None, parts: tuple[HunkStart, ...] = ()
     ) -> None:
         """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.parts`."""
         self.path = path
-        """The name shown for the file."""
         self.steps_made = 0
-        self._language = language_of(path)
+        self._language = diff_text.language_of(path)
         self._old_text = old_text
         self._new_text = new_text
         self._comparison = _comparison(old_text, new_text, parts)
         self._steps = self._prepare()
-        self._compared: tuple[Diff, Sizes] | None = None
-        self._syntax: DiffSyntax | None = None
+        self._compared: tuple[Diff, diff_blocks.Sizes] | None = None
+        self._syntax: diff_text.DiffSyntax | None = None
         self._drawn_style = _DiffStyle(path, 0, PLAIN, "unified", CONTEXT_LINES)
-        self._drawn: tuple[DiffRows, tuple[int, ...]] | None = None
-        self._hunks: dict[tuple[DiffLayout, int | None], list[tuple[DiffHunk, list[DiffBlock]]]] = {}
+        self._drawn: tuple[diff_blocks.DiffRows, tuple[int, ...]] | None = None
+        self._hunks: dict[tuple[DiffLayout, int | None], list[tuple[DiffHunk, list[diff_blocks.DiffBlock]]]] = {}
 
     # What differs
 
@@ -161,7 +125,7 @@ class DiffRenderer:
 
     def cut_characters(self, context: int | None) -> int:
         """An upper bound for the characters in changed lines that no row shows, because longer lines are cut."""
-        most = MAX_CHARACTERS_OF_WHOLE if context is None else MAX_CHARACTERS
+        most = diff_text.MAX_CHARACTERS_OF_WHOLE if context is None else diff_text.MAX_CHARACTERS
         diff, sizes = self._finish()
         cut = 0
         for change in diff.changes if sizes.long_old or sizes.long_new else ():
@@ -191,7 +155,7 @@ class DiffRenderer:
     def removed(self) -> int:
         return self.diff.removed
 
-    def _finish(self) -> tuple[Diff, Sizes]:
+    def _finish(self) -> tuple[Diff, diff_blocks.Sizes]:
         for _ in self._steps:
             pass
         assert self._compared is not None
@@ -207,14 +171,14 @@ class DiffRenderer:
             yield
         self._hunks = {("unified", CONTEXT_LINES): _cut(diff, "unified", CONTEXT_LINES)}
         yield from load_language(self._language)
-        self._syntax = DiffSyntax(diff, self._language)
+        self._syntax = diff_text.DiffSyntax(diff, self._language)
         self._compared = self._comparison.found
 
     # How it looks
 
     def lines(
         self, width: int, palette: Palette, layout: DiffLayout = "unified", context: int | None = CONTEXT_LINES
-    ) -> DiffRows:
+    ) -> diff_blocks.DiffRows:
         """Return the diff as lines of at most `width` cells. Lines of either text fill the width.
 
         `context` is the number of unchanged lines around each change; None means all. Two columns need both an old and
@@ -241,7 +205,7 @@ class DiffRenderer:
         self._drawn = None
         self._hunks.clear()
 
-    def _draw(self, diff_style: _DiffStyle) -> tuple[DiffRows, tuple[int, ...]]:
+    def _draw(self, diff_style: _DiffStyle) -> tuple[diff_blocks.DiffRows, tuple[int, ...]]:
         """The rows, and the indexes of the rows where hunks begin."""
         wants_columns = diff_style.layout == "columns" and self.diff.has_both and bool(self.diff.changes)
         has_room = diff_style.width >= MIN_COLUMNS_CELLS
@@ -249,32 +213,34 @@ class DiffRenderer:
         if wants_columns and not has_room:
             above += plain_lines(TOO_NARROW, diff_style.width, diff_style.palette.warning)
         is_wide = wants_columns and has_room
-        syntax = self._syntax if has_colors(diff_style.palette) else None
-        most = MAX_CHARACTERS_OF_WHOLE if diff_style.context is None else MAX_CHARACTERS
-        spelling = Spelling(syntax, self.diff.crlf, most)
+        syntax = self._syntax if diff_text.has_colors(diff_style.palette) else None
+        most = diff_text.MAX_CHARACTERS_OF_WHOLE if diff_style.context is None else diff_text.MAX_CHARACTERS
+        spelling = diff_text.Spelling(syntax, self.diff.crlf, most)
         columns = (TwoColumns if is_wide else OneColumn)(
             *self._finish(), spelling, diff_style.width, diff_style.palette, diff_style.path
         )
         hunks = self._blocks("columns" if is_wide else "unified", diff_style.context)
         skipped = self.diff.skipped_after([hunk for hunk, _ in hunks]) if hunks else 0
-        below = plain_lines(skipped_lines(skipped) if skipped else "", diff_style.width, diff_style.palette.diff_hunk)
+        below = plain_lines(
+            diff_text.skipped_lines(skipped) if skipped else "", diff_style.width, diff_style.palette.diff_hunk
+        )
         drawn = [(self._hunk(hunk, cut, columns, diff_style), hunk.has_changes) for hunk, cut in hunks]
         return _below_each_other(above, drawn, below)
 
-    def _blocks(self, layout: DiffLayout, context: int | None) -> list[tuple[DiffHunk, list[DiffBlock]]]:
+    def _blocks(self, layout: DiffLayout, context: int | None) -> list[tuple[DiffHunk, list[diff_blocks.DiffBlock]]]:
         """The hunks, cut into blocks. They are the same at every width."""
         if (layout, context) not in self._hunks:
             self._hunks = {(layout, context): _cut(self.diff, layout, context)}
         return self._hunks[layout, context]
 
     def _hunk(
-        self, hunk: DiffHunk, blocks: list[DiffBlock], columns: Columns, diff_style: _DiffStyle
+        self, hunk: DiffHunk, blocks: list[diff_blocks.DiffBlock], columns: diff_blocks.Columns, diff_style: _DiffStyle
     ) -> list[Sequence[Strip]]:
         # When the whole file is shown, a hunk needs no header.
-        header = hunk_header(self.diff, hunk) if self.diff.has_both and diff_style.context is not None else ""
+        header = diff_text.hunk_header(self.diff, hunk) if self.diff.has_both and diff_style.context is not None else ""
         return [
             plain_lines(header, diff_style.width, diff_style.palette.diff_hunk),
-            *[BlockRows(block, columns) for block in blocks],
+            *[diff_blocks.BlockRows(block, columns) for block in blocks],
         ]
 
     def _title(self, diff_style: _DiffStyle) -> list[Strip]:
@@ -302,21 +268,21 @@ class DiffRenderer:
         return "" if self.diff.changes else "no change"
 
 
-def _cut(diff: Diff, layout: DiffLayout, context: int | None) -> list[tuple[DiffHunk, list[DiffBlock]]]:
-    blocks = pair_blocks if layout == "columns" else line_blocks
+def _cut(diff: Diff, layout: DiffLayout, context: int | None) -> list[tuple[DiffHunk, list[diff_blocks.DiffBlock]]]:
+    blocks = diff_blocks.pair_blocks if layout == "columns" else diff_blocks.line_blocks
     return [(hunk, blocks(hunk)) for hunk in diff.hunks(context)]
 
 
 def _below_each_other(
     above: Sequence[Strip], hunks: Iterable[tuple[Sequence[Sequence[Strip]], bool]], below: Sequence[Strip]
-) -> tuple[DiffRows, tuple[int, ...]]:
+) -> tuple[diff_blocks.DiffRows, tuple[int, ...]]:
     """Return all rows, and the indexes of the rows where hunks with changes begin."""
     runs, starts, at = [above], [], len(above)
     for hunk, has_changes in hunks:
         starts += [at] * has_changes
         runs += hunk
         at += sum(map(len, hunk))
-    return DiffRows([*runs, below]), tuple(starts)
+    return diff_blocks.DiffRows([*runs, below]), tuple(starts)
 
 
 STEPS_AT_ONCE: Final = 3
@@ -398,128 +364,96 @@ class LineSign(Segment):
 def _sign(line: DiffLine, diff: Diff, path: str, style: Style) -> LineSign:
     told = ((line.old_number, True), (line.new_number, False))
     old, new = (diff.number_in_file(at, is_old=is_old) if at and diff.is_placed else None for at, is_old in told)
-    sign = LineSign(f"{SIGNS[line.kind]} ", style)
-    sign.placed = PlacedLine(path, SIGNS[line.kind], line.text, old, new)
+    sign = LineSign(f"{diff_text.SIGNS[line.kind]} ", style)
+    sign.placed = PlacedLine(path, diff_text.SIGNS[line.kind], line.text, old, new)
     return sign
 
 
-class OneColumn:
+class OneColumn(diff_blocks.Columns):
     """The rows of a diff at one width: old and new line numbers, sign, and line. A line is drawn when first viewed."""
 
-    def __init__(self, diff: Diff, sizes: Sizes, spelling: Spelling, width: int, palette: Palette, path: str) -> None:
-        self._diff = diff
-        self._path = path
-        self.sizes = sizes
-        self._spelling = spelling
-        self._width = width
-        self._palette = palette
-        self._digits = number_cells(diff)
-        gutter = 2 * self._digits + 3
-        self._numbered = diff.is_placed and width - gutter - 2 >= MIN_CODE_CELLS
-        self._gutter_cells = (gutter if self._numbered else 0) + 2
-        self._room = max(width - self._gutter_cells, 1)
-        self.rooms: tuple[int, ...] = (self._room,)
+    def lay_out(self) -> None:
+        gutter = 2 * self.digits + 3
+        self._numbered = self.diff.is_placed and self.width - gutter - 2 >= MIN_CODE_CELLS
+        self.gutter_cells = (gutter if self._numbered else 0) + 2
+        self._room = max(self.width - self.gutter_cells, 1)
+        self.rooms = (self._room,)
 
-    def line_sizes(self, pieces: Iterable[DiffPiece]) -> tuple[LineSizes, ...]:
-        return (sizes_in_one(pieces, self.sizes),)
+    def line_sizes(self, pieces: Iterable[diff_blocks.DiffPiece]) -> tuple[diff_blocks.LineSizes, ...]:
+        return (diff_blocks.sizes_in_one(pieces, self.sizes),)
 
-    def rows(self, pieces: Iterable[DiffPiece]) -> Iterator[Row]:
-        for run, start, stop in pieces:
-            for index in range(start, stop):
-                yield from self._line(self._diff.line(run, index))
-
-    def _line(self, line: DiffLine) -> Iterator[Row]:
-        shown = self._spelling.shown(line, folds_evenly=self.sizes.folds_evenly(line))
-        for index, part in enumerate(shown.parts(self._room)):
-            yield partial(self._strip, shown, part, index > 0)
+    def rows_at(self, run: LineRun, index: int) -> Iterator[Row]:
+        line = self.diff.line(run, index)
+        shown = self.spelling.shown(line, folds_evenly=self.sizes.folds_evenly(line))
+        for at, part in enumerate(shown.parts(self._room)):
+            yield partial(self._strip, shown, part, at > 0)
         for note in shown.notes:
-            said = Segment(note[: self._room].ljust(self._room), note_style(note, self._palette))
-            yield Strip([Gutter(" " * self._gutter_cells), said], self._width)
+            yield Strip(self.note(note, self._room), self.width)
 
-    def _strip(self, shown: ShownLine, part: TextRange, continues: bool) -> Strip:
-        style, _ = line_styles(shown.line.kind, self._palette)
-        segments = [*self._gutter(shown.line, style, continues), *shown.segments(part, self._room, self._palette)]
-        return Strip(segments, self._gutter_cells + max(self._room, part.cells))
+    def _strip(self, shown: diff_text.ShownLine, part: TextRange, continues: bool) -> Strip:
+        style, _ = diff_text.line_styles(shown.line.kind, self.palette)
+        segments = [*self._gutter(shown.line, style, continues), *shown.segments(part, self._room, self.palette)]
+        return Strip(segments, self.gutter_cells + max(self._room, part.cells))
 
     def _gutter(self, line: DiffLine, style: Style, continues: bool) -> list[Segment]:
-        sign = Gutter("  ", style) if continues else _sign(line, self._diff, self._path, style)
+        sign = Gutter("  ", style) if continues else _sign(line, self.diff, self.path, style)
         if not self._numbered:
             return [sign]
         told = ((line.old_number, True), (line.new_number, False))
         numbers = [
-            "" if continues or at is None else str(self._diff.number_in_file(at, is_old=is_old)) for at, is_old in told
+            "" if continues or at is None else str(self.diff.number_in_file(at, is_old=is_old)) for at, is_old in told
         ]
-        text = " ".join([number.rjust(self._digits) for number in numbers])
+        text = " ".join([number.rjust(self.digits) for number in numbers])
         joint = [CUT] if continues else []
-        return [*joint, Gutter(f"{text}  ", style + self._palette.diff_number), sign]
+        return [*joint, Gutter(f"{text}  ", style + self.palette.diff_number), sign]
 
 
-class TwoColumns:
-    """The rows of a diff at one width, with old lines next to new ones. A line is drawn when first viewed."""
+class TwoColumns(diff_blocks.Columns):
+    """The rows of a diff at one width, with old lines next to new ones. A line is drawn when first viewed.
 
-    def __init__(self, diff: Diff, sizes: Sizes, spelling: Spelling, width: int, palette: Palette, path: str) -> None:
-        """`width` is at least `MIN_COLUMNS_CELLS`."""
-        self._diff = diff
-        self._path = path
-        self.sizes = sizes
-        self._spelling = spelling
-        self._width = width
-        self._palette = palette
-        self._digits = number_cells(diff)
-        self._gutter_cells = self._digits + len("  - ")
-        self._left_cells = (width - len(RULE)) // 2
-        self._right_cells = width - len(RULE) - self._left_cells
-        self.rooms: tuple[int, ...] = (self._left_cells - self._gutter_cells, self._right_cells - self._gutter_cells)
+    The width is at least `MIN_COLUMNS_CELLS`.
+    """
 
-    def line_sizes(self, pieces: Iterable[DiffPiece]) -> tuple[LineSizes, ...]:
-        return old_sizes(pieces, self.sizes.old), new_sizes(pieces, self.sizes.new)
+    def lay_out(self) -> None:
+        self.gutter_cells = self.digits + len("  - ")
+        self._left_cells = (self.width - len(RULE)) // 2
+        self._right_cells = self.width - len(RULE) - self._left_cells
+        self.rooms = (self._left_cells - self.gutter_cells, self._right_cells - self.gutter_cells)
 
-    def rows(self, pieces: Iterable[DiffPiece]) -> Iterator[Row]:
-        for run, start, stop in pieces:
-            for index in range(start, stop):
-                yield from self._pair(*self._diff.pair(run, index))
+    def line_sizes(self, pieces: Iterable[diff_blocks.DiffPiece]) -> tuple[diff_blocks.LineSizes, ...]:
+        side_sizes, sizes = diff_blocks.side_sizes, self.sizes
+        return side_sizes(pieces, sizes.old, is_old=True), side_sizes(pieces, sizes.new, is_old=False)
 
-    def _pair(self, old: DiffLine | None, new: DiffLine | None) -> Iterator[Row]:
-        left = self._halves(old, self._number(old, is_old=True), self.rooms[0])
-        right = self._halves(new, self._number(new, is_old=False), self.rooms[1])
+    def rows_at(self, run: LineRun, index: int) -> Iterator[Row]:
+        old, new = self.diff.pair(run, index)
+        left, right = self._halves(old, self.rooms[0], is_old=True), self._halves(new, self.rooms[1], is_old=False)
         for left_half, right_half in zip_longest(left, right):
             yield partial(self._strip, left_half, right_half)
 
-    def _number(self, line: DiffLine | None, *, is_old: bool) -> int | None:
-        number = None if line is None else line.old_number if is_old else line.new_number
-        return None if number is None else self._diff.number_in_file(number, is_old=is_old)
-
-    def _halves(self, line: DiffLine | None, number: int | None, room: int) -> list[Half]:
+    def _halves(self, line: DiffLine | None, room: int, *, is_old: bool) -> list[Half]:
         """One side of a pair, row by row."""
         if line is None:
             return []
-        shown = self._spelling.shown(line, folds_evenly=self.sizes.folds_evenly(line))
+        number = line.old_number if is_old else line.new_number
+        placed = None if number is None else self.diff.number_in_file(number, is_old=is_old)
+        shown = self.spelling.shown(line, folds_evenly=self.sizes.folds_evenly(line))
         halves: list[Half] = [
-            partial(self._half, shown, number if index == 0 else None, part, room)
-            for index, part in enumerate(shown.parts(room))
+            partial(self._half, shown, placed if at == 0 else None, part, room)
+            for at, part in enumerate(shown.parts(room))
         ]
-        return halves + [partial(self._note, note, room) for note in shown.notes]
+        return halves + [partial(self.note, note, room) for note in shown.notes]
 
-    def _note(self, note: str, room: int) -> list[Segment]:
-        said = Segment(note[:room].ljust(room), note_style(note, self._palette))
-        return [Gutter(" " * self._gutter_cells), said]
-
-    def _half(self, shown: ShownLine, number: int | None, part: TextRange, room: int) -> list[Segment]:
-        style, _ = line_styles(shown.line.kind, self._palette)
-        digits = "" if number is None or not self._diff.is_placed else str(number)
+    def _half(self, shown: diff_text.ShownLine, number: int | None, part: TextRange, room: int) -> list[Segment]:
+        style, _ = diff_text.line_styles(shown.line.kind, self.palette)
+        digits = "" if number is None or not self.diff.is_placed else str(number)
         return [
-            Gutter(f"{digits:>{self._digits}}  ", style + self._palette.diff_number),
-            Segment("  ", style) if number is None else _sign(shown.line, self._diff, self._path, style),
-            *shown.segments(part, room, self._palette),
+            Gutter(f"{digits:>{self.digits}}  ", style + self.palette.diff_number),
+            Segment("  ", style) if number is None else _sign(shown.line, self.diff, self.path, style),
+            *shown.segments(part, room, self.palette),
         ]
 
     def _strip(self, left: Half | None, right: Half | None) -> Strip:
-        rule = Segment(RULE, self._palette.table_border)
-        return Strip(
-            [
-                *(left() if left else [Segment(" " * self._left_cells)]),
-                rule,
-                *(right() if right else [Segment(" " * self._right_cells)]),
-            ],
-            self._width,
-        )
+        rule = Segment(RULE, self.palette.table_border)
+        left_side = left() if left else [Segment(" " * self._left_cells)]
+        right_side = right() if right else [Segment(" " * self._right_cells)]
+        return Strip([*left_side, rule, *right_side], self.width)

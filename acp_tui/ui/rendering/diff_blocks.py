@@ -6,17 +6,20 @@ Drawing 20,000 lines takes 0.2 s, and a page next to nothing; but the view needs
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.diff_model import DiffHunk, DiffLine, LineRun
-from acp_tui.ui.rendering.diff_text import MAX_CHARACTERS, TAB, even_step, show
-from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Lines, Row, Rows, has_one_cell_each
+from acp_tui.ui.rendering.diff_model import Diff, DiffHunk, DiffLine, LineRun
+from acp_tui.ui.rendering.diff_text import MAX_CHARACTERS, TAB, Spelling, even_step, note_style, number_cells, show
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Gutter, Lines, Row, Rows, has_one_cell_each
 
 BLOCK_LINES: Final = 48
 """About a page: rows that are viewed next are mostly in the same block."""
@@ -86,18 +89,46 @@ DiffBlock: TypeAlias = tuple[DiffPiece, ...]
 """Pieces that are drawn together."""
 
 
-class Columns(Protocol):
+class Columns(ABC):
     """Draws the lines of a diff at one width."""
 
     rooms: tuple[int, ...]
     """The cells for a line in each column."""
-    sizes: Sizes
+    gutter_cells: int
+    """The cells before each line, for its numbers and sign."""
 
+    def __init__(self, diff: Diff, sizes: Sizes, spelling: Spelling, width: int, palette: Palette, path: str) -> None:
+        self.diff = diff
+        self.sizes = sizes
+        self.spelling = spelling
+        self.width = width
+        self.palette = palette
+        self.path = path
+        self.digits = number_cells(diff)
+        self.lay_out()
+
+    @abstractmethod
+    def lay_out(self) -> None:
+        """Divide the width."""
+
+    @abstractmethod
     def line_sizes(self, pieces: Iterable[DiffPiece]) -> tuple[LineSizes, ...]:
         """The sizes of these lines in each column, one per line or pair."""
 
     def rows(self, pieces: Iterable[DiffPiece]) -> Iterator[Row]:
         """The rows of these lines, drawn when first viewed."""
+        for run, start, stop in pieces:
+            for index in range(start, stop):
+                yield from self.rows_at(run, index)
+
+    @abstractmethod
+    def rows_at(self, run: LineRun, index: int) -> Iterator[Row]:
+        """The rows of one line, or of a pair."""
+
+    def note(self, note: str, room: int) -> list[Segment]:
+        """What is said below a line."""
+        said = Segment(note[:room].ljust(room), note_style(note, self.palette))
+        return [Gutter(" " * self.gutter_cells), said]
 
 
 class Measured(NamedTuple):
@@ -190,22 +221,13 @@ def sizes_in_one(pieces: Iterable[DiffPiece], sizes: Sizes) -> LineSizes:
     return found
 
 
-def old_sizes(pieces: Iterable[DiffPiece], sizes: LineSizes) -> LineSizes:
+def side_sizes(pieces: Iterable[DiffPiece], sizes: LineSizes, *, is_old: bool) -> LineSizes:
     found = array(SIZE)
     for run, start, stop in pieces:
-        found += _padded(sizes[run.old_from + start : run.old_from + min(stop, run.old_count)], stop - start)
+        begin, count = (run.old_from, run.old_count) if is_old else (run.new_from, run.new_count)
+        found += sizes[begin + start : begin + min(stop, count)]
+        found += array(SIZE, [0] * (stop - max(start, min(stop, count))))
     return found
-
-
-def new_sizes(pieces: Iterable[DiffPiece], sizes: LineSizes) -> LineSizes:
-    found = array(SIZE)
-    for run, start, stop in pieces:
-        found += _padded(sizes[run.new_from + start : run.new_from + min(stop, run.new_count)], stop - start)
-    return found
-
-
-def _padded(sizes: LineSizes, count: int) -> LineSizes:
-    return sizes + array(SIZE, [0] * (count - len(sizes)))
 
 
 def _row_count(columns: Sequence[LineSizes], rooms: Sequence[int], sizes: Sizes) -> int | None:

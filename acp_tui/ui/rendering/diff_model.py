@@ -331,8 +331,7 @@ def _hunk(group: Sequence[LineChange], start: int, stop: int, skipped_before: in
     """The hunk of `group`, with the unchanged lines from `start` to `stop` of the old text."""
     new_start = group[0].new_from - (group[0].old_from - start)
     new_count = group[-1].new_to + (stop - group[-1].old_to) - new_start
-    runs = tuple(_runs(group, start, stop))
-    return DiffHunk(runs, skipped_before, start + 1, stop - start, new_start + 1, new_count)
+    return DiffHunk(tuple(_runs(group, start, stop)), skipped_before, start + 1, stop - start, new_start + 1, new_count)
 
 
 def _runs(group: Sequence[LineChange], start: int, stop: int) -> Iterator[LineRun]:

@@ -92,16 +92,14 @@ class ShownLine(NamedTuple):
     def segments(self, part: TextRange, room: int, palette: Palette) -> list[Segment]:
         style, _ = line_styles(self.line.kind, palette)
         cells = width_cells(self.text[part.start : part.stop]) if self.folds_evenly else part.cells
-        fill = Segment(" " * (room - cells), style)
-        return [*slice_spans(self._spans(part, palette), part.start, part.stop), fill]
+        return [*slice_spans(self._spans(part, palette), part.start, part.stop), Segment(" " * (room - cells), style)]
 
     def parts(self, room: int) -> list[TextRange]:
         """Where to fold the line so that each part fits."""
         if not self.folds_evenly:
             return fold(self.text, room)
         step = even_step(room)
-        starts = range(0, len(self.text) or 1, step)
-        return [TextRange(at, min(at + step, len(self.text)), 0) for at in starts]
+        return [TextRange(at, min(at + step, len(self.text)), 0) for at in range(0, len(self.text) or 1, step)]
 
     def _spans(self, part: TextRange, palette: Palette) -> list[Span]:
         """The text up to the end of `part`: each piece in its style, with the changed words marked."""
@@ -149,8 +147,7 @@ class Spelling:
             changed = tuple((len(show(part[:begin])), len(show(part[:end]))) for begin, end in changed)
         hidden = len(raw) - len(part)
         notes = [f"… {hidden:,} more characters, not shown"] * bool(hidden) + [NO_NEWLINE] * (not line.end)
-        syntax = None if hidden else self.syntax
-        return ShownLine(line, text, changed, tuple(notes), folds_evenly, syntax)
+        return ShownLine(line, text, changed, tuple(notes), folds_evenly, None if hidden else self.syntax)
 
 
 def _window(text: str, changed: Ranges, most: int) -> tuple[int, int]:

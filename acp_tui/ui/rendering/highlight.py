@@ -383,8 +383,7 @@ class CodePanel:
         if not self._info:
             return []
         label_style = self._palette.code_block + self._palette.code_label
-        label = fold(self._info, self._inner)[0]
-        return [self._row([(self._info, label_style)], label, False, self._take_indent())]
+        return [self._row([(self._info, label_style)], fold(self._info, self._inner)[0], False, self._take_indent())]
 
     def append(self, line: str) -> list[Row]:
         text = line.expandtabs(TAB_CELLS)

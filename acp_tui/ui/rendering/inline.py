@@ -82,7 +82,10 @@ class _Flattener:
                 case "link_open":
                     self._open_link(str(token.attrs.get("href", "")))
                 case "link_close":
-                    self._close_link()
+                    self._styles.pop()
+                    target, shown = self._targets.pop(), "".join(self._link_text).strip()
+                    if target and not _says_the_same(shown, target):
+                        self._add(f" ({target})" if shown else target, self._styles[-1] + self._palette.muted)
                 case "image":
                     self._add_image(token)
                 case _ if token.nesting > 0:
@@ -108,12 +111,6 @@ class _Flattener:
         self._targets.append(target)
         self._link_text.clear()
         self._styles.append(self._styles[-1] + self._palette.link + to_target(self._palette.folder, target))
-
-    def _close_link(self) -> None:
-        self._styles.pop()
-        target, shown = self._targets.pop(), "".join(self._link_text).strip()
-        if target and not _says_the_same(shown, target):
-            self._add(f" ({target})" if shown else target, self._styles[-1] + self._palette.muted)
 
     def _add_image(self, token: Token) -> None:
         label = " ".join(["image:", *words]) if (words := _alternative(token).split()) else "image"

@@ -304,8 +304,7 @@ def markdown_parser() -> MarkdownIt:
 
     table: Any = import_module("markdown_it.rules_block.table")  # the package has a function of this name
     table.MAX_AUTOCOMPLETED_CELLS = MAX_MISSING_CELLS
-    options = {"maxNesting": MAX_NESTING}
-    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
 
 
 class MarkdownRenderer:

@@ -201,12 +201,16 @@ class BlockPainter:
 
     def _paint_token(self, token: Token, following: Iterator[Token]) -> None:
         if token.type in _BLOCK_BEGINNINGS:
-            self._begin(token)
+            # Begin a block. Inside a quote or list, an empty line goes before it if the source has one.
+            follows = self._margin.begin_block()
+            if follows and token.map and is_blank(self._lines[token.map[0] - 1]):
+                self._put(BLANK)
         match token.type:
             case "inline":
                 self._paint_text(token)
             case "heading_open":
-                self._heading = self._heading_style(token.tag)
+                styles = {"h1": self._palette.heading_1, "h2": self._palette.heading_2}
+                self._heading = styles.get(token.tag, self._palette.heading)
             case "heading_close":
                 self._heading = None
             case "fence" | "code_block":
@@ -214,7 +218,9 @@ class BlockPainter:
             case "table_open":
                 self._paint_table(token, following)
             case "html_block":
-                self._paint_html(token)
+                for line in token.content.rstrip("\n").split("\n"):
+                    for strip in wrap([(line.expandtabs(TAB_CELLS), self._base)], self._margin.room):
+                        self._put(strip)
             case "hr" if self._context.covers(token):
                 self._margin.take()
             case "hr":
@@ -239,12 +245,6 @@ class BlockPainter:
                     self._put(BLANK)
                 self._margin.close()
 
-    def _begin(self, token: Token) -> None:
-        """Begin a block. Inside a quote or list, an empty line goes before it if the source has one."""
-        follows = self._margin.begin_block()
-        if follows and token.map and is_blank(self._lines[token.map[0] - 1]):
-            self._put(BLANK)
-
     def _put(self, strip: Strip) -> None:
         indent = self._margin.take()
         self._rows.append(Strip([*indent, *strip], self._margin.cells + strip.cell_length) if indent else strip)
@@ -252,9 +252,6 @@ class BlockPainter:
     @property
     def _base(self) -> Style:
         return self._palette.text + self._palette.quote if self._margin.in_quote else self._palette.text
-
-    def _heading_style(self, tag: str) -> Style:
-        return {"h1": self._palette.heading_1, "h2": self._palette.heading_2}.get(tag, self._palette.heading)
 
     def _paint_text(self, token: Token) -> None:
         source = token.content
@@ -295,11 +292,6 @@ class BlockPainter:
         draw = panel.append if self._is_finished or not self._context.covers(token) else panel.preview
         for line in lines:
             self._rows += draw(line)
-
-    def _paint_html(self, token: Token) -> None:
-        for line in token.content.rstrip("\n").split("\n"):
-            for strip in wrap([(line.expandtabs(TAB_CELLS), self._base)], self._margin.room):
-                self._put(strip)
 
     def _paint_table(self, token: Token, following: Iterator[Token]) -> None:
         table = self._read_table(following)

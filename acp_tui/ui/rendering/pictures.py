@@ -144,8 +144,7 @@ def _half_blocks(image: Image) -> Rows:
 
 
 def row_of(upper: list[Pixel], lower: list[Pixel]) -> Strip:
-    cells = groupby(zip(upper, lower, strict=True))
-    return Strip([_segment(*cell, len(list(run))) for cell, run in cells], len(upper))
+    return Strip([_segment(*cell, len(list(run))) for cell, run in groupby(zip(upper, lower, strict=True))], len(upper))
 
 
 def _segment(upper: Pixel, lower: Pixel, count: int) -> Segment:

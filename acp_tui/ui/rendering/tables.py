@@ -68,8 +68,7 @@ def _column_widths(rows: Sequence[Sequence[Lines]], width: int) -> list[int] | N
 def _share(natural: Sequence[int], room: int) -> list[int]:
     """Distribute `room` cells: a column below the average gets all it needs, and the others share the rest."""
     shares = [0] * len(natural)
-    by_width = sorted(range(len(natural)), key=natural.__getitem__)
-    for done, at in enumerate(by_width):
+    for done, at in enumerate(sorted(range(len(natural)), key=natural.__getitem__)):
         shares[at] = min(natural[at], max(room // (len(natural) - done), 1))
         room -= shares[at]
     return shares

@@ -56,15 +56,18 @@ class Player:
     def restart(self) -> None:
         """Return to the beginning. This creates new conversations."""
         self.moment = 0
+        self.is_ahead = False
+        """Whether it's at the end before all is read."""
         self._front = Front()
         self._replay = Replay(self.timeline.events)
 
     def jump(self) -> bool:
-        """Go to the end at once, if what the timeline has read is that."""
-        at_end = self.timeline.at_end
-        if at_end is not None:
-            self.moment, self._front, self._replay = self.timeline.length, self.timeline.front, at_end
-        return at_end is not None
+        """Go to the end at once, if the timeline knows it."""
+        is_ahead, ending = self.timeline.is_being_read, self.timeline.ending
+        if ending is not None:
+            self.moment, self.is_ahead = self.timeline.length, is_ahead
+            self._replay, self._front = ending
+        return ending is not None
 
     @property
     def front(self) -> SessionId | None:
@@ -73,7 +76,7 @@ class Player:
 
     @property
     def is_at_end(self) -> bool:
-        return self.moment >= self.timeline.length
+        return self.is_ahead or self.moment >= self.timeline.length
 
     @property
     def at_s(self) -> float:
@@ -140,7 +143,7 @@ class Projector:
         if self.goal is None:
             return
         player, turn = self.player, _Turn()
-        is_back = self.goal < player.moment
+        is_back = self.goal < player.moment or player.is_ahead
         if is_back:
             player.restart()
         is_far = self.goal - player.moment > FAR

@@ -28,14 +28,14 @@ from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.help import HelpScreen
-from acp_tui.ui.commands.keymap import BY_ID, Keymap
+from acp_tui.ui.commands.keymap import PLACES_OF, Keymap
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.replay.bar import Position, ReplayBar
 from acp_tui.ui.replay.panel import ReplayPanel
-from acp_tui.ui.replay.player import Pace, Player, Projector, Spot, moment_of
+from acp_tui.ui.replay.player import READING_PAUSE_S, Pace, Player, Projector, Spot, moment_of
 from acp_tui.ui.replay.recorded_reply import RecordedReply
 from acp_tui.ui.replay.timeline import RecordedAnswer, Timeline
 from acp_tui.ui.session.find_bar import FindBar
@@ -48,7 +48,6 @@ NEEDS_A_SESSION: Final = {
     "f4": "the agent",
     "f5": "changed files",
     "f6": "a running command",
-    "f7": "a running command",
     "f8": "a running command",
 }
 """Keys of a session that do nothing in a replay, and what they would need."""
@@ -57,20 +56,18 @@ READING: Final = "reading the recording"
 ENOUGH_S: Final = 0.5
 """What is read by then is enough to begin playing."""
 
-_ALIVE: Final = frozenset(command.follows for command in REPLAY_COMMANDS) - {"interrupt"}
-_PLACES: Final = ("app", "dialog", "find", "list", "page", "replay")
+_PLACES: Final = frozenset({"app", "dialog", "find", "list", "moving", "page", "replay"})
 
 
 def replay_keymap(chosen: Keymap) -> Keymap:
     """Remove the keys that do nothing here from the user's keymap, so that widgets don't show them."""
-    return Keymap(
-        {id_: keys if id_ in _ALIVE or BY_ID[id_].where in _PLACES else () for id_, keys in chosen.keys.items()}
-    )
+    return Keymap({id_: () if _PLACES.isdisjoint(PLACES_OF[id_]) else keys for id_, keys in chosen.keys.items()})
 
 
 def bindings() -> list[Binding]:
     return [
         *(Binding(each.keys, each.action, each.title, show=False, id=each.id) for each in REPLAY_COMMANDS),
+        Binding("slash", "find", "Find in the conversation", show=False, id="find"),  # as in every pager
         *(
             Binding(key, f"refuse({what!r})", "Not available in a replay", show=False)
             for key, what in NEEDS_A_SESSION.items()
@@ -185,11 +182,11 @@ class ReplayScreen(Screen[None]):
             with move_on_after(math.inf if needs_all else ENOUGH_S):
                 await self._is_read.wait()
             self._note = ""
-            if is_long := not self._is_read.is_set():
+            if (is_long := not self._is_read.is_set()) and not self.timeline.is_end_wanted:
                 self._move()  # its beginning plays meanwhile
         self._tell_problems()
         self._tell()
-        if is_long:
+        if is_long or self.timeline.is_end_wanted:
             return
         if self._until is not None:
             self.projector.stop_at = await to_thread.run_sync(moment_of, self.timeline, self._until)
@@ -232,6 +229,8 @@ class ReplayScreen(Screen[None]):
 
     def _go_to(self, moment: int) -> None:
         """Go to a moment, and keep playing if it was playing."""
+        if self._player.is_ahead and self.timeline.is_being_read and moment > 0:
+            return  # what is around the end isn't read yet
         self.projector.goal = moment
         self._note = ""
         self._move()
@@ -284,8 +283,8 @@ class ReplayScreen(Screen[None]):
         timeline, player = self.timeline, self._player
         position = Position(
             at_s=player.at_s,
-            length_s=timeline.length_s,
-            share=player.moment / timeline.length if timeline.length else 0.0,
+            length_s=max(timeline.length_s, player.at_s),
+            share=1.0 if player.is_ahead else player.moment / timeline.length if timeline.length else 0.0,
             is_playing=self.projector.plays,
             speed=self.projector.pace.speed,
             prompts=timeline.prompts_until(player.moment),
@@ -306,7 +305,7 @@ class ReplayScreen(Screen[None]):
         """Play or pause. At the end, play from the beginning."""
         projector = self.projector
         projector.plays = not projector.plays
-        if projector.plays and projector.moment >= self.timeline.length:
+        if projector.plays and (self._player.is_ahead or projector.moment >= self.timeline.length):
             projector.goal = 0
         self._move()
 
@@ -325,7 +324,16 @@ class ReplayScreen(Screen[None]):
 
     @work(group="moving", exclusive=True)
     async def action_to_end(self) -> None:
-        await self._is_read.wait()
+        """Go to the end. While the recording is being read, show what the end needs first."""
+        player, view = self._player, self._panel.view
+        self.timeline.is_end_wanted = True
+        if player.is_ahead:
+            view.action_follow()
+        while not self._is_read.is_set() or (player.is_ahead and not view.scrolling.is_following):
+            if not player.is_ahead and player.jump():
+                self.projector.goal, self.projector.plays = None, False
+                self._show_session(is_news=True)
+            await asyncio.sleep(READING_PAUSE_S)
         self._go_to(self.timeline.length)
 
     def action_change_speed(self, step: int) -> None:
@@ -344,9 +352,6 @@ class ReplayScreen(Screen[None]):
 
     def action_follow(self) -> None:
         self._panel.view.action_follow()
-
-    def action_page(self, direction: int) -> None:
-        self._panel.view.action_page(direction)
 
     def action_toggle_all(self) -> None:
         self._panel.view.toggle_all()

@@ -6,12 +6,14 @@ import json
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, Final, overload
+from typing import Any, Final, NamedTuple, overload
 
 import watchfiles
 
+from acp_tui.client.transcript.ending import events_for_end, is_enough
 from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import VERSION, Recording, RecordingUnreadable, SkippedLine, open_recording
 from acp_tui.client.transcript.replay import Replay, Step, is_prompt
@@ -84,6 +86,13 @@ class Front:
             self._known.add(touch.session_id)
 
 
+class Ending(NamedTuple):
+    """A recording at its end. Earlier entries may be missing."""
+
+    replay: Replay
+    front: Front
+
+
 @dataclass(eq=False)
 class Timeline:
     """The recording as far as it's read. A moment is the number of events before it."""
@@ -92,7 +101,7 @@ class Timeline:
     edit: Callable[[Event], Event] | None = None
     """Replaces an event with another, at the same time."""
     front: Front = field(default_factory=Front)
-    """At the end."""
+    """Where it's read to."""
     events: RecordedEvents = field(init=False)
     agent: str = ""
     """The agent's title or name, or its command's name."""
@@ -100,6 +109,9 @@ class Timeline:
     replies: dict[Question, RecordedReply] = field(default_factory=dict)
     """The user's answers to forms and pages."""
     is_being_read: bool = False
+    is_end_wanted: bool = False
+    """Whether to read what the end shows before the rest."""
+    _ending: Ending | None = None
     _changes: list[int] = field(default_factory=list)
     _prompts: list[int] = field(default_factory=list)
     _asked: dict[Question, tuple[PermissionRequest, float]] = field(default_factory=dict)
@@ -128,10 +140,11 @@ class Timeline:
         return self._scan.auth_status
 
     @property
-    def at_end(self) -> Replay | None:
-        """The recording played to its end; None if that isn't what is shown, or will change."""
-        is_final = not self.is_being_read and self.edit is None
-        return self._scan if is_final else None
+    def ending(self) -> Ending | None:
+        """The end; None if it isn't known yet, or isn't what is shown."""
+        if self.edit is not None or not self.length:
+            return None
+        return self._ending if self.is_being_read else Ending(self._scan, self.front)
 
     @property
     def length(self) -> int:
@@ -145,12 +158,26 @@ class Timeline:
     def read_on(self) -> None:
         """Read the events recorded so far. Blocks. What is read can be played meanwhile."""
         self.is_being_read = True
+        has_ending = False
         try:
             for step in self._scan.events:
                 self.events.note(step.event)
                 self._note(step)
+                if self.is_end_wanted and not has_ending:
+                    has_ending = True
+                    self._read_ending()
         finally:
             self.is_being_read = False
+
+    def _read_ending(self) -> None:
+        front = Front()
+        with suppress(OSError, RecordingUnreadable), open_recording(self.recording.path) as recording:
+            replay = Replay(events_for_end(recording))
+            for step in replay.events:
+                front.note(step, is_prompt=is_prompt(step.event))
+            shown = replay.conversations.get(front.session_id) if front.session_id is not None else None
+            if shown is not None and is_enough(shown):
+                self._ending = Ending(replay, front)
 
     # Where something happens
 

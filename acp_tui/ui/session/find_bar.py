@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.rendering.wrapping import SEPARATOR, width_cells
@@ -35,8 +33,8 @@ class FindBar(Horizontal):
     FindBar Static { width: auto; height: 1; }
     """
 
-    PLACE: ClassVar[Place] = "find"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "find"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, view: ConversationView, query: str = "") -> None:
         """It takes the focus once it is mounted, and searches for `query`, if it isn't empty."""

@@ -31,6 +31,7 @@ from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.commenting import counted
 from acp_tui.ui.kit.frames import FRAME_S
+from acp_tui.ui.kit.notice_lines import MAX_NOTICES
 from acp_tui.ui.permission.permission_card import Docked, PermissionCard
 from acp_tui.ui.permission.request_body import RequestBody
 from acp_tui.ui.prompt import PromptInput
@@ -38,7 +39,6 @@ from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.status import Work, attendance_words, facts_of, state_of
 from acp_tui.ui.session.status_command import StatusCommand
 from acp_tui.ui.session.welcome import Welcome
-from acp_tui.ui.textual_gaps.internals import forget_toasts
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -50,12 +50,10 @@ if TYPE_CHECKING:
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
 """How much narrower than the panel a command's output is, in cells: its rail, a margin, the scroll bar."""
-MAX_TOAST_CHARACTERS: Final = 300
-"""Of a notice's title, and of its text. Longer ones would cover the prompt."""
-MAX_NOTICES_SHOWN: Final = 3
-"""At a time: the latest ones, with the number of those before them."""
+MAX_NOTICE_CHARACTERS: Final = 300
+"""Of a notice's title, and of its text."""
 NOTICES_EVERY_S: Final = 1.0
-"""No one reads faster, and each notice that is shown lays out the screen."""
+"""For as many as are shown: no one reads faster, and each lays out the screen."""
 SEVERITIES: Final[dict[str, SeverityLevel]] = {"warning": "warning", "error": "error"}
 
 
@@ -75,8 +73,7 @@ class SubagentLine(Static):
     def show(self, path: Sequence[SubagentState]) -> None:
         """Show the last of these subagents, each of which was started by the one before."""
         shown = path[-1]
-        names = " › ".join(map(name_of, path))
-        words = filter(None, (names, subagent_state(shown), spent_words(shown.conversation)))
+        words = filter(None, (" › ".join(map(name_of, path)), subagent_state(shown), spent_words(shown.conversation)))
         back = keys_in_force(self).hint("{leave_subagent} back")
         self.update(f"↳ {' · '.join(words)} · {back}")
 
@@ -143,9 +140,7 @@ class SessionPanel(Vertical):
             )
         self._follower: EditorFollower | None = None
         self._follow_command = follow
-        self._noticed_at = -NOTICES_EVERY_S
-        self._toasts: deque[tuple[str, str]] = deque()
-        """Titles and texts of the notices that may be on the screen."""
+        self._noticed_at = deque([-NOTICES_EVERY_S] * MAX_NOTICES, MAX_NOTICES)
         self._facts_shown_at = -FRAME_S
         self._facts_handle: asyncio.TimerHandle | None = None
         self._notice_handle: asyncio.TimerHandle | None = None
@@ -203,8 +198,7 @@ class SessionPanel(Vertical):
 
     def on_mount(self) -> None:
         self._here = contextvars.copy_context()  # changes come from tasks outside of the app
-        terminals = self.conversation.terminals
-        self._at_work = {name for name, state in terminals.items() if not state.has_exited}
+        self._at_work = {name for name, state in self.conversation.terminals.items() if not state.has_exited}
         self._main.show(self.conversation, self._cwd)
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._note_change)
@@ -376,8 +370,7 @@ class SessionPanel(Vertical):
             self._facts_handle.cancel()
             self._facts_handle = None
         begin = time.monotonic()
-        is_settled = self.conversation.turn is Turn.IDLE
-        self.plan.show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
+        self.plan.show_plans(tuple(self.conversation.plans.values()), is_settled=self.conversation.turn is Turn.IDLE)
         self._show_requests()
         self._show_notices()
         if self._is_empty:
@@ -437,19 +430,22 @@ class SessionPanel(Vertical):
         new = self.conversation.notice_count - self._shown_notices
         if new <= 0 or self._notice_handle is not None:
             return
-        wait_s = self._noticed_at + NOTICES_EVERY_S - time.monotonic()
-        if wait_s > 0 and len(self._toasts) >= MAX_NOTICES_SHOWN:
+        wait_s = self._noticed_at[0] + NOTICES_EVERY_S - time.monotonic()
+        if wait_s > 0:
             self._notice_handle = self._later(wait_s, self._show_waiting_notices)
             return
-        self._noticed_at = time.monotonic()
+        self._noticed_at.append(time.monotonic())
         self._shown_notices = self.conversation.notice_count
-        if new > MAX_NOTICES_SHOWN:
-            before = new - MAX_NOTICES_SHOWN
-            self._show_toast("Notices", f"{before:,} more before these", "information")
-        for notice in self.conversation.notices[-min(new, MAX_NOTICES_SHOWN) :]:
+        shown = new if new <= MAX_NOTICES else 1
+        if new > shown:
+            self.notify(f"{new - shown:,} more before this one", title="Notices", markup=False)
+        for notice in self.conversation.notices[-shown:]:
             severity = SEVERITIES.get(notice.severity, "information")
-            title, text = (_shortened(each) for each in (notice.title, notice.description or ""))
-            self._show_toast(make_visible(title), make_visible(text), severity)
+            title, text = (
+                make_visible(each if len(each) <= MAX_NOTICE_CHARACTERS else f"{each[:MAX_NOTICE_CHARACTERS]} …")
+                for each in (notice.title, notice.description or "")
+            )
+            self.notify(text, title=title, severity=severity, markup=False)
 
     def _warn(self, text: str) -> None:
         self.notify(text, severity="warning", markup=False)
@@ -457,12 +453,6 @@ class SessionPanel(Vertical):
     def _show_waiting_notices(self) -> None:
         self._notice_handle = None
         self._show_notices()
-
-    def _show_toast(self, title: str, text: str, severity: SeverityLevel) -> None:
-        while len(self._toasts) > MAX_NOTICES_SHOWN:
-            forget_toasts(self.app, self._toasts.popleft())
-        self._toasts.append((title, text))
-        self.notify(text, title=title, severity=severity, markup=False)
 
     def toggle_plan(self) -> None:
         self.plan.action_toggle_plan()
@@ -511,8 +501,3 @@ class SessionPanel(Vertical):
         message.stop()
         self.is_following, self.new_entries = message.is_following, message.new_entries
         self.post_message(self.FactsChanged())
-
-
-def _shortened(text: str) -> str:
-    """The text, short enough that a toast doesn't cover the screen."""
-    return text if len(text) <= MAX_TOAST_CHARACTERS else f"{text[:MAX_TOAST_CHARACTERS]} …"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events, on
-from textual.binding import BindingType
 from textual.strip import Strip
 
 from acp_tui.conversation.facts import Plan, PlanStep
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.themes import palette_for
@@ -33,8 +31,8 @@ class PlanView(StripView, can_focus=True):
 
     DEFAULT_CSS = "PlanView { height: auto; display: none; }"
 
-    PLACE: ClassVar[Place] = "plan"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, *PAGES, place=PLACE)
+    PLACE: Final = "plan"
+    BINDINGS = bindings_of(*STEPS, *PAGES, place=PLACE)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import islice
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events, on
-from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
@@ -19,7 +19,6 @@ from acp_tui.conversation.facts import Plan, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import count_words, cut_left, note_in_place_of_counts
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.conversation.subagents import GLYPHS, state_style
@@ -184,8 +183,20 @@ def _file(change: FileChange, width: int, palette: Palette) -> Strip:
 def _facts(facts: Sequence[tuple[str, str]], width: int, palette: Palette) -> Iterator[Strip]:
     labels = aligned([f"{cut_at_word(make_visible_line(label), width // 2):<{MIN_LABEL_CELLS}}" for label, _ in facts])
     for label, (_, value) in zip(labels, facts, strict=True):
-        head = f"{' ' * INDENT}{label} "
-        yield from _indented([(make_visible_line(value), palette.text)], width, Segment(head, palette.muted))
+        head = Segment(f"{' ' * INDENT}{label} ", palette.muted)
+        for part in _parts_of_path(make_visible_line(value), width - head.cell_length):
+            yield from _indented([(part, palette.text)], width, head)
+            head = Segment(" " * head.cell_length)
+
+
+def _parts_of_path(text: str, width: int) -> list[str]:
+    """Break a path after slashes, so that its names stay whole; other texts aren't broken."""
+    lines = [""]
+    for name in re.findall("[^/]*/?", text) if " " not in text else [text]:
+        if lines[-1] and width_cells(lines[-1] + name) > width:
+            lines.append("")
+        lines[-1] += name
+    return lines
 
 
 KEYS: Final = "{sidebar_choose} opens or folds; {sidebar} hides; {focus_prompt} back to the prompt"
@@ -201,8 +212,8 @@ class Sidebar(LineView, can_focus=True):
     FOCUS_ON_CLICK = False
     DEFAULT_CSS = "Sidebar { dock: right; height: 100%; }"
 
-    PLACE: ClassVar[Place] = "sidebar"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
+    PLACE: Final = "sidebar"
+    BINDINGS = bindings_of(*MOVING, place=PLACE)
 
     class FileChosen(Message):
         """Posted when the user wants to see how this file has changed."""
@@ -258,15 +269,14 @@ class Sidebar(LineView, can_focus=True):
         lines: list[SidebarLine] = []
         for section in self._state.sections:
             if section not in self._drawn:
-                self._drawn[section] = self._section(section, width)
+                palette = palette_for(self.app.current_theme)
+                self._drawn[section] = section_lines(
+                    section, self._state, width, palette, is_folded=section in self._folded
+                )
             lines += [*self._drawn[section], GAP]
         self._lines = [*lines, *self._key_lines(width)]
         self.count_lines(len(self._lines))
         self._keep_cursor()
-
-    def _section(self, section: SidebarSection, width: int) -> list[SidebarLine]:
-        palette = palette_for(self.app.current_theme)
-        return section_lines(section, self._state, width, palette, is_folded=section in self._folded)
 
     def _key_lines(self, width: int) -> list[SidebarLine]:
         if not self.has_focus:
@@ -295,8 +305,7 @@ class Sidebar(LineView, can_focus=True):
                 self.cursor = next((each for each in files if each.path == path), SidebarSection.CHANGES)
             case SubagentRow(session_id=session_id):
                 rows = (each for each in self._targets if isinstance(each, SubagentRow))
-                known = (each for each in rows if each.session_id == session_id)
-                self.cursor = next(known, SidebarSection.PLAN)
+                self.cursor = next((each for each in rows if each.session_id == session_id), SidebarSection.PLAN)
             case SidebarSection() if self.cursor not in self._targets:
                 self.cursor = SidebarSection.PLAN
 

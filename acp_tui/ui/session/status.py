@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from acp_tui.client.settings.settings import STATUS_PARTS, StatusPart
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Entry, Failure, Message, ToolCallEntry
+from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible_line
@@ -18,10 +17,6 @@ from acp_tui.conversation.wording import clock, duration, money, short_count, va
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Attendance
 
-MAX_LINE: Final = 1000
-"""Characters of a message in which its last line is searched."""
-MAX_LOOKED_AT: Final = 50
-"""Entries."""
 SILENCE_S: Final = 30
 """After this much silence, the user is told how long the agent has been silent."""
 QUESTION_TOOLS: Final = frozenset(
@@ -224,20 +219,3 @@ def doing(conversation: Conversation) -> str:
         return make_visible_line(step.content)
     last = next((entry for entry in reversed(conversation.entries) if isinstance(entry, ToolCallEntry)), None)
     return make_visible_line(last.call.shown_title) if last is not None else ""
-
-
-def last_line(conversation: Conversation) -> str:
-    """What the agent asks, does, or said last, in one line; "" if there is none."""
-    asked = next(iter(conversation.elicitations.values()), None)
-    now = make_visible_line(asked.message) if asked is not None else doing(conversation)
-    return now or next(filter(None, map(_last_line_of, islice(reversed(conversation.entries), MAX_LOOKED_AT))), "")
-
-
-def _last_line_of(entry: Entry) -> str:
-    match entry:
-        case Message(role="agent"):
-            return make_visible_line(entry.text[-MAX_LINE:].rstrip().rpartition("\n")[2])
-        case Failure(message):
-            return make_visible_line(message)
-        case _:
-            return ""

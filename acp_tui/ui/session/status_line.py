@@ -17,7 +17,7 @@ from textual.widgets import Static
 
 from acp_tui.conversation.facts import CAUTIONS
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import clock
+from acp_tui.conversation.wording import NO_MESSAGE, clock
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 
@@ -316,8 +316,6 @@ PATIENCE_S: Final = 3
 SILENCE_S: Final = 5
 """After this time, what the agent has said otherwise is shown."""
 MAX_SAID: Final = 5
-NO_MESSAGE: Final = "[stdout] "
-"""Begins each line of an agent's log that isn't from its stderr."""
 FIRST_PHASE: Final = "starting"
 
 
@@ -352,7 +350,7 @@ class StartingLine(Static):
     def tell(self) -> None:
         seconds = int(self._now() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
-        took = f"{seconds} s" if seconds >= PATIENCE_S else ""
+        took = clock(seconds) if seconds >= PATIENCE_S else ""
         told = " · ".join(filter(None, (f"Starting {self._agent}", phase, took)))
         log = self._log()
         lines = list(log or ())[-MAX_SAID:]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.strip import Strip
 
 from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import STEPS, bindings_of
 from acp_tui.ui.kit.line_view import StripView
@@ -64,8 +62,8 @@ class Welcome(Vertical, can_focus=True):
 
     DEFAULT_CSS = "Welcome { height: 1fr; display: none; } Welcome > RowList { height: auto; }"
 
-    PLACE: ClassVar[Place] = "welcome"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, place=PLACE)
+    PLACE: Final = "welcome"
+    BINDINGS = bindings_of(*STEPS, place=PLACE)
 
     class Chosen(Message):
         """Posted when the user wants to open this session."""
@@ -99,10 +97,8 @@ class Welcome(Vertical, can_focus=True):
 
     def update_for(self, commands: Sequence[OfferedCommand], model: str, *, is_wanted: bool) -> None:
         """Show the welcome, with the agent's commands and model, or hide it."""
-        if is_wanted and not self.display:
-            self.display = True
-        elif not is_wanted and self.display:
-            self.display = False
+        if is_wanted is not self.display:
+            self.display = is_wanted
         if (commands, model) != (self._commands, self._model):
             self._commands, self._model = commands, model
             self._draw()
@@ -150,10 +146,9 @@ class Welcome(Vertical, can_focus=True):
         keymap = keys_in_force(self)
         number = f"1-{recent}" if recent > 1 else "1"
         if self._has_keys:
-            return keymap.hint(f"Recent sessions here: {number} or {{recent_open}} opens one · {{focus_prompt}} back")
+            return keymap.hint(f"Recent sessions here: {number} or {{list_choose}} opens one · {{focus_prompt}} back")
         ways = keymap.hint(f"{{leave_prompt}}, then {number}")
-        more = keymap.hint("{choose_session} all")
-        whole = " · ".join(filter(None, (f"Recent sessions here: {ways}", more)))
+        whole = " · ".join(filter(None, (f"Recent sessions here: {ways}", keymap.hint("{choose_session} all"))))
         return whole if width_cells(whole) <= width else f"Recent: {ways}"
 
     def _tail_lines(self, width: int, palette: Palette, room: WelcomeSize) -> Iterator[Strip]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
-from acp_tui.client.sessions.marks import MAX_NAME, Mark, SessionMarks
+from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.schedule import NotATime, Schedule, later, repeat
 from acp_tui.conversation.conversation import Conversation
@@ -35,21 +35,12 @@ from acp_tui.ui.dialogs.providers import ProviderDialog, provider_picker
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
+from acp_tui.ui.tab import taking_out
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
 from acp_tui.ui.tab.history import HistoryController, Welcoming
 from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED, WATCHING
 from acp_tui.ui.tab.several import SeveralController
 from acp_tui.ui.tab.stage import NO_SESSION
-from acp_tui.ui.tab.taking_out import (
-    TakeOut,
-    TerminalsController,
-    attached_to,
-    last_code,
-    locations_of,
-    message_text,
-    prompts_in,
-    stoppable_in,
-)
 from acp_tui.ui.tab.worktrees import WorktreesController
 
 if TYPE_CHECKING:
@@ -68,8 +59,8 @@ class Actions:
         self.tab: Tab = tab
         self.worktrees = WorktreesController(tab)
         self.several: SeveralController = SeveralController(tab)
-        self.entries: TakeOut = TakeOut(tab)
-        self.terminals: TerminalsController = TerminalsController(tab)
+        self.entries: taking_out.TakeOut = taking_out.TakeOut(tab)
+        self.terminals: taking_out.TerminalsController = taking_out.TerminalsController(tab)
         self.history: HistoryController = HistoryController(tab)
         self.welcoming = Welcoming(tab, self.history)
         self._quits_until = -inf
@@ -100,16 +91,12 @@ class Actions:
         return bool(self.said.last_reply)
 
     @property
-    def has_code(self) -> bool:
-        return bool(last_code(self.said))
-
-    @property
     def has_locations(self) -> bool:
-        return any(map(locations_of, self.said.entries))
+        return any(map(taking_out.locations_of, self.said.entries))
 
     @property
     def has_attached(self) -> bool:
-        return any(map(attached_to, self.said.entries))
+        return any(map(taking_out.attached_to, self.said.entries))
 
     @property
     def has_queued(self) -> bool:
@@ -127,7 +114,7 @@ class Actions:
 
     @property
     def can_stop(self) -> bool:
-        return bool(stoppable_in(self.said))
+        return bool(taking_out.stoppable_in(self.said))
 
     @property
     def can_log_out(self) -> bool:
@@ -138,10 +125,6 @@ class Actions:
     def has_providers(self) -> bool:
         agent = self.tab.link.agent
         return agent is not None and agent.lost is None and agent.capabilities.providers
-
-    @property
-    def can_mark(self) -> bool:
-        return self.tab.session is not None and self.tab.link.agent is not None
 
     @property
     def can_detach(self) -> bool:
@@ -270,12 +253,6 @@ class Actions:
         if agent is not None:
             SessionMarks().change(agent.command.name, session.session_id, lambda mark: replace(mark, name=name))
 
-    async def pin_session(self) -> None:
-        """Pin the session above the others, or unpin it."""
-        mark = await self._marked(Mark.pinned_or_not)
-        if mark is not None:
-            self.tab.say("Pinned." if mark.is_pinned else "No longer pinned.")
-
     async def choose_provider(self) -> None:
         """Let the user set the providers of the agent's models, one after the other."""
         agent = self.tab.agent.agent_or_say()
@@ -284,24 +261,6 @@ class Actions:
             if provider is None:
                 return
             await self.tab.ask(ProviderDialog(provider, partial(agent.set_provider, provider)))
-
-    async def archive_session(self) -> None:
-        """Archive the session, or restore it. Its tab stays open."""
-        mark = await self._marked(Mark.archived_or_not)
-        if mark is not None:
-            self.tab.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
-
-    async def _marked(self, change: Callable[[Mark], Mark]) -> Mark | None:
-        """Change the session's marks, and return the new ones; None after a notice if there is no session."""
-        session, agent = self.tab.session, self.tab.link.agent
-        if session is None or agent is None:
-            self.tab.say(NO_SESSION)
-            return None
-        marks, name = SessionMarks(), agent.command.name
-        before = marks.of(name, session.session_id)
-        if change(before).is_archived != before.is_archived:
-            await agent.archive_session(session.session_id, not before.is_archived)
-        return marks.change(name, session.session_id, change)
 
     async def begin_session(self) -> None:
         """Start a session in a new tab; in this tab if its session couldn't be opened."""
@@ -334,14 +293,14 @@ class Actions:
     def send_again(self) -> None:
         """Send the prompt whose turn failed again, once the agent's time for that has come."""
         failure = self.said.last_failure
-        prompt = next((one for one in prompts_in(self.said) if failure is not None and one < failure), None)
+        prompt = next((one for one in taking_out.prompts_in(self.said) if failure is not None and one < failure), None)
         if failure is None or prompt is None:
             self.tab.say("The last turn didn't fail, so there is no prompt to send again.")
         else:
             entry = self.said.entries[failure]
             said = entry.said if isinstance(entry, Failure) else None
             due = said.retry_at if said is not None else None
-            self.tab.writing.send_again(failure, message_text(self.said, prompt), due or 0.0)
+            self.tab.writing.send_again(failure, taking_out.message_text(self.said, prompt), due or 0.0)
 
     def send_later(self, words: str) -> None:
         failure = self.said.last_failure

@@ -25,24 +25,15 @@ from acp_tui.client.errors import (
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Options, SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_history import open_elsewhere
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
-from acp_tui.ui.dialogs.agent_offers import (
-    ACTS_ITSELF,
-    NO_SANDBOX,
-    SANDBOX_ELSEWHERE,
-    AgentFacts,
-    CapabilityCard,
-    LoginDialog,
-    LoginMethod,
-    OptionsDialog,
-    value_picker,
-)
-from acp_tui.ui.dialogs.trust import TrustDialog
+from acp_tui.ui.dialogs import agent_offers
+from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, TrustDialog
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.wrapping import cut
@@ -89,7 +80,7 @@ class AgentController:
             if self._link.is_lost:
                 await self._start_agent()
                 wanted = self._tab.settings.workspace.additional_directories
-                # What is left out is noted in each session opened without it; a toast would be gone by then.
+                # What is left out is noted in each session opened without it; a notice would be gone by then.
                 self._link.additions = await additions_for(self._link.running, self._tab.cwd, wanted, self)
 
     async def _start_agent(self) -> None:
@@ -100,16 +91,15 @@ class AgentController:
         agent = self.agent
         assert agent is not None
 
-        async def authenticate(method: LoginMethod) -> None:
+        async def authenticate(method: agent_offers.LoginMethod) -> None:
             await agent.authenticate(method.method_id)
             # The login dialog can be closed only when it's on top.
             await self._tab.questions.until_nothing_is_asked()
 
         if self._tab.questions.card is not None:  # the dialog would cover the card and take its keys
-            said = f"{agent.title} needs you to log in. First answer what it asks here."
-            self._tab.say(said, severity="warning")
+            self._tab.say(f"{agent.title} needs you to log in. First answer what it asks here.", severity="warning")
             await self._tab.questions.until_nothing_is_asked()
-        dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
+        dialog = agent_offers.LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
         method = await self._tab.ask(dialog)
         if method is not None and method.kind == "terminal":
             async with self._link.starting_again:  # other tabs wait for the new process
@@ -141,7 +131,7 @@ class AgentController:
         session = self._tab.session
         if session is None:
             return
-        chosen = await self._tab.ask(OptionsDialog(session.conversation.options))
+        chosen = await self._tab.ask(agent_offers.OptionsDialog(session.conversation.options))
         if chosen is not None:
             await session.set_option(*chosen)
 
@@ -151,12 +141,11 @@ class AgentController:
         if session is None:
             return
         options = session.conversation.options
-        wanted = (one for one in options if isinstance(one, SelectOption) and one.category == category)
-        option = next(wanted, None)
+        option = next((one for one in options if isinstance(one, SelectOption) and one.category == category), None)
         if option is None:
             self._tab.say(f"This agent has no {category} to choose. To see what it offers: /options")
             return
-        value = await self._tab.ask(value_picker(option))
+        value = await self._tab.ask(agent_offers.value_picker(option))
         if value is not None:
             await session.set_option(option.option_id, value)
 
@@ -177,18 +166,17 @@ class AgentController:
         values = [choice.value for choice in modes.choices]
         at = values.index(modes.value) + 1 if modes.value in values else 0
         next_ones = (*modes.choices[at:], *modes.choices[:at])
-        may_enter = (one for one in next_ones if one.value == session.start_mode or not modes.caution(one))
-        wanted = next(may_enter, None)
+        wanted = next((one for one in next_ones if one.value == session.start_mode or not modes.caution(one)), None)
         passed = next_ones if wanted is None else next_ones[: next_ones.index(wanted)]
         skipped = ", ".join(choice.name for choice in passed if choice.value != modes.value)
         told = [f"Skipped, since the agent asks less there: {skipped}. To choose: /mode"] if skipped else []
         if wanted is not None and wanted.value != modes.value:
             await session.set_option(modes.option_id, wanted.value)
             now = mode_of(session.conversation.options)
-            if wanted.description and now is not None and now.value == wanted.value:
-                told.insert(0, f"{wanted.name}: {wanted.description}")
+            if now is not None and now.value == wanted.value:
+                told.insert(0, ": ".join(filter(None, (wanted.name, wanted.description))))
         if told:
-            self._tab.say("\n".join(map(make_visible_line, told)))
+            self._tab.say("\n".join(map(make_visible_line, told)), title="Mode")
 
     async def confirm(self, question: str) -> bool:
         return await self._tab.ask(QuestionScreen(question, (), yes="Yes"))
@@ -222,7 +210,7 @@ class AgentController:
         identity, session = agent.identity, self._tab.session
         decided = session.allowances.for_session if session is not None else {}
         fence = fence_of(self._tab.screen)
-        facts = AgentFacts(
+        facts = agent_offers.AgentFacts(
             title=agent.title,
             name=identity.name if identity is not None else "",
             version=identity.version if identity is not None else "",
@@ -242,7 +230,7 @@ class AgentController:
             system_prompt=agent.command.system_prompt,
             prompt_use=agent.untaken_prompt or PROMPT_USES[agent.command.overrides_prompt],
         )
-        card = CapabilityCard(facts, decided.clear)
+        card = agent_offers.CapabilityCard(facts, decided.clear)
 
         def show_login() -> None:
             card.show_login(_login(agent))
@@ -287,9 +275,9 @@ class AgentController:
             self._tab.app.push_screen(ReadingScreen("MCP servers", told))
 
     def agent_or_say(self) -> Agent | None:
-        """The agent. If there is none, tell the user."""
+        """The agent. If there is none, tell the user why, and what to do."""
         if self.agent is None:
-            self._tab.say("There is no agent yet.", severity="warning")
+            self._tab.say(self._tab.writing.why_not or "There is no agent yet.", severity="warning")
         return self.agent
 
 
@@ -308,8 +296,11 @@ def _sandbox(agent: Agent) -> Sequence[tuple[str, str]]:
         return agent.sandbox.facts
     if agent.sandbox_name:
         return [("Sandbox", f"{agent.sandbox_name}, says its host")]
-    confined = [("Confined", ACTS_ITSELF)] if agent.capabilities.acts_itself else []
-    return [*confined, ("Sandbox", SANDBOX_ELSEWHERE if agent.command.is_remote else NO_SANDBOX)]
+    confined = [("Confined", agent_offers.ACTS_ITSELF)] if agent.capabilities.acts_itself else []
+    return [
+        *confined,
+        ("Sandbox", agent_offers.SANDBOX_ELSEWHERE if agent.command.is_remote else agent_offers.NO_SANDBOX),
+    ]
 
 
 def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
@@ -397,6 +388,17 @@ class SessionsController:
         """The session, if it's open already; otherwise open it in the agent (R-SESS-10), with these options."""
         await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.open(session_id, cwd, self._show, chosen))
+
+    async def may_open(self, session_id: SessionId) -> bool:
+        """Whether there is an agent to open it, and no other process has it open, or the user wants that anyway.
+
+        A host is another process, but has it open for us.
+        """
+        command = self._tab.link.command
+        if command is None or command.is_host:
+            return self._tab.link.can_start
+        told = await to_thread.run_sync(open_elsewhere, session_id, command.name)
+        return not told or await self._tab.ask(OpenTwiceQuestion(told))
 
     async def go_on(self, earlier: Session) -> Session:
         """Restart the agent if it is gone, and continue a session as far as the agent remembers it."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from anyio import CancelScope
+import anyio
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ class AgentLink:
         try:
             await agent.initialize(limit_s)
         except BaseException:  # the tab may be closed during the handshake
-            with CancelScope(shield=True):
+            with anyio.CancelScope(shield=True):
                 await agent.stop()
             raise
         self.agent = agent

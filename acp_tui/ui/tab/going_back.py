@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from anyio import move_on_after
 from rich.segment import Segment
 from textual import events, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
 
@@ -24,7 +23,6 @@ from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import EntryId
 from acp_tui.ui.changes.follower import summary_of
 from acp_tui.ui.changes.list import ChangesScreen
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.desktop import copy
@@ -282,8 +280,8 @@ class WayList(FilteredList):
 class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
     """Returns how to go on, and from which prompt: None for the session as it is now."""
 
-    PLACE: ClassVar[Place] = "prompts"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "prompts"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, source: GoingBack, way: Way, prompt: SentPrompt | None) -> None:
         """With the cursor on `prompt`, and this way marked."""

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from anyio import to_thread
 
-from acp_tui.client.agents.catalogue import KNOWN_AGENTS, find_agent
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.agents.catalogue import KNOWN_AGENTS, recorded_agent
+from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
@@ -27,21 +27,23 @@ from acp_tui.client.sessions.session_history import (
     PastSession,
     SessionFromRecording,
     line_with,
-    open_elsewhere,
     recorded_sessions,
     recording_store,
     sandbox_of,
 )
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
+from acp_tui.ui.conversation.subagents import last_line_of
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
-from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, RunQuestion
+from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.session.status import last_line
+from acp_tui.ui.session.status import doing
 from acp_tui.ui.session.status_line import HOSTED as HOSTED_SIGN
 from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.session.welcome import Welcome
@@ -56,6 +58,10 @@ T = TypeVar("T")
 NO_AGENT_HERE: Final = "There is no agent here to start another session with."
 
 
+MAX_LINE: Final = 400
+"""Cells of an agent's last line."""
+MAX_LOOKED_AT: Final = 50
+"""Entries in which it's searched."""
 MAX_ASKED: Final = 50
 """Of how many sessions an agent is asked what they do."""
 GROUPS: Final = {TabState.NEEDS_YOU: NEEDS_YOU, TabState.WORKING: WORKING}
@@ -203,7 +209,7 @@ class HistoryController:
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         cwd = None if is_everywhere else self._tab.cwd
-        return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
+        return await self._in_thread(partial(recorded_sessions, self._index, cwd, words))
 
     async def line_with(self, session: PastSession, words: str) -> str:
         assert session.recorded is not None
@@ -244,7 +250,7 @@ class HistoryController:
     def no_delete(self, session: PastSession) -> str:
         """Why the session can't be deleted. Only the agent that lists it is asked to."""
         if not session.is_listed or self._agent is None or session.agent != self.agent:
-            return "Only its agent can do that: open it there first."
+            return "Only its own agent can delete it: open it first."
         if not self._agent.capabilities.delete_session:
             return f"{self._agent.title} can't delete sessions"
         return ""
@@ -312,57 +318,33 @@ class HistoryController:
             await self._tab.app.tabs.go_to(tab)
             return
         try:
-            link = await self._link_for(session) if await self._may_open(session) else None
+            link = None if self._why_not(session) else await self._link_for(session)
         except ClientError as error:
             self._tab.say_error(error)
             link = None
         if link is None and session.recorded is None:
             return
-        opening = Reopening(session, self._index, by_agent=link is not None)
-        if link is not None and link is self._tab.link and self._is_blank:
+        opening, here = Reopening(session, self._index), self._tab.session
+        if link is not None and link is self._tab.link and here is not None and here.conversation.is_blank:
             await self._tab.show(await opening(self._tab.sessions))
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
 
-    async def _may_open(self, session: PastSession) -> bool:
-        """Whether an agent can open it, and the user wants that, where another process has it open."""
-        if self._why_not(session):
-            return False
-        told = await self._in_thread(partial(open_elsewhere, session))
-        may_open = await self._tab.ask(OpenTwiceQuestion(told)) if told else True
-        return may_open is True
-
-    async def _link_for(self, session: PastSession) -> AgentLink | None:
-        """A link to the session's agent; None if the user doesn't want its command to run. Raises ClientError.
+    async def _link_for(self, session: PastSession) -> AgentLink:
+        """A link to the session's agent. Raises ClientError.
 
         A running agent isn't the one if its sandbox isn't the session's, or hasn't the session's folder.
         """
         link, sandbox = self._running_link(session), await self._in_thread(partial(sandbox_of, session))
         if link is not None and sandbox in ("", link.sandbox) and link.can_work_in(session.cwd):
             return link
-        command = link.command if link is not None else await self._command_of(session)
+        command = link.command if link is not None else None
         if command is None:
-            return None
+            recorded = partial(recorded_agent, session.agent, session.command, session.cwd)
+            command = await to_thread.run_sync(recorded)
+        elif not command.is_listed:  # what runs in that folder has to be agreed to
+            command = replace(command, recorded_in=session.cwd)
         return self._tab.app.link_to(replace(command, sandbox=sandbox or command.sandbox), session.cwd)
-
-    async def _command_of(self, session: PastSession) -> AgentCommand | None:
-        """The known agent of that name; otherwise the recorded command, if the user agrees to run it."""
-        try:
-            listed = await to_thread.run_sync(find_agent, session.agent)
-        except AgentNotFound:
-            return await self._agreed(session)
-        return await to_thread.run_sync(listed.ready)
-
-    async def _agreed(self, session: PastSession) -> AgentCommand | None:
-        if not session.command:
-            return None
-        agreed = await self._tab.ask(RunQuestion(session.command, session.cwd))
-        return AgentCommand(session.agent, session.command) if agreed else None
-
-    @property
-    def _is_blank(self) -> bool:
-        """Whether nothing has been said in this tab yet."""
-        return self._tab.session is not None and self._tab.session.conversation.is_blank
 
 
 def _past_in(tab: Tab) -> PastSession | None:
@@ -437,9 +419,9 @@ class Welcoming:
         cwd = session.cwd if session is not None else self._tab.cwd
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
-            past = await self._history.recorded("", is_everywhere=False)
+            past = self._history.marked(await self._history.recorded("", is_everywhere=False))
         except ClientError:
-            past = ()  # the sessions dialog says what failed
+            past = []  # the sessions dialog says what failed
         useful = [one for one in past if self._is_useful(one)][:MAX_KEPT]
         rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful]
         self._recent = {row.key: row for row in rows}
@@ -456,10 +438,26 @@ class Welcoming:
     def _tip(self, past: Sequence[PastSession]) -> str:
         """A tip that changes with each prompt, so that frequent users see all of them."""
         tips = [shown for tip in TIPS if (shown := self._tab.hint(tip))]
-        prompts = sum(one.recorded.prompts for one in past if one.recorded is not None)
-        return tips[prompts % len(tips)]
+        return tips[sum(one.recorded.prompts for one in past if one.recorded is not None) % len(tips)]
 
     async def open(self, key: str) -> None:
         """Open this recent session, as the sessions dialog does."""
         if key in self._recent:
             await self._history.open(self._recent[key])
+
+
+def last_line(conversation: Conversation) -> str:
+    """What the agent asks, does, or said last, in one line; "" if there is none."""
+    asked = next(iter(conversation.elicitations.values()), None)
+    now = make_visible_line(asked.message) if asked is not None else doing(conversation)
+    return now or next(filter(None, map(_last_line_of, islice(reversed(conversation.entries), MAX_LOOKED_AT))), "")
+
+
+def _last_line_of(entry: Entry) -> str:
+    match entry:
+        case Message(role="agent"):
+            return last_line_of(entry, MAX_LINE, PLAIN)
+        case Failure(message):
+            return make_visible_line(message)
+        case _:
+            return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from anyio import move_on_after
+import anyio
 
 from acp_tui.client.errors import AgentUnreachable, ClientError
 from acp_tui.ui.base.app import keep_what_is_loaded
@@ -69,7 +69,11 @@ class Opener:
             if self._tab.link.can_start:
                 await self._connect()
             else:
-                await self._reread()
+                # Show a session that needs no agent. Its folder may be gone.
+                await preload_in_thread(BEFORE_AN_AGENT, BEFORE_A_SESSION)
+                self.is_under_way.set()
+                await self._open()
+                self._tab.app.begin_to_follow()
         finally:
             self._is_connecting = False
 
@@ -96,22 +100,15 @@ class Opener:
             self._tab.run(self._load_the_rest())
 
     async def _load_the_rest(self) -> None:
-        with move_on_after(SHORT_PATIENCE_S):
+        with anyio.move_on_after(SHORT_PATIENCE_S):
             await self._is_open.wait()
         await preload_in_thread(BEFORE_A_SESSION)
-        with move_on_after(PATIENCE_S):
+        with anyio.move_on_after(PATIENCE_S):
             await self._is_open.wait()
         await self.painted()
         self._tab.app.begin_to_follow()
         await self._tab.writing.help()
         await preload_in_thread(BEFORE_A_COMMAND)
-
-    async def _reread(self) -> None:
-        """Show a session that needs no agent. Its folder may be gone."""
-        await preload_in_thread(BEFORE_AN_AGENT, BEFORE_A_SESSION)
-        self.is_under_way.set()
-        await self._open()
-        self._tab.app.begin_to_follow()
 
     async def _open(self) -> None:
         try:
@@ -144,7 +141,7 @@ class Opener:
 
     async def _pause(self, seconds: float) -> None:
         self._try_now.clear()
-        with move_on_after(seconds):
+        with anyio.move_on_after(seconds):
             await self._try_now.wait()
 
     async def painted(self) -> None:
@@ -153,7 +150,7 @@ class Opener:
             return
         is_painted = asyncio.Event()
         self._tab.screen.call_after_refresh(is_painted.set)
-        with move_on_after(PATIENCE_S):  # a tab that has gone into the background isn't painted
+        with anyio.move_on_after(PATIENCE_S):  # a tab that has gone into the background isn't painted
             await is_painted.wait()
 
     async def stock_taken(self) -> None:
@@ -162,7 +159,7 @@ class Opener:
             return
         await self._takes_stock.wait()
         if self._tab.changes is not None:
-            with move_on_after(STOCK_LIMIT_S):
+            with anyio.move_on_after(STOCK_LIMIT_S):
                 await self._tab.changes.ready()
             self._tab.changes.release()
 
@@ -207,9 +204,11 @@ class Opener:
             await self._host_again(session)
         elif session.is_cut_off and not session.conversation.is_connected:
             await self._reconnect(session)
-        elif session.conversation.is_connected and not await self._tab.agent.may_restart():
-            return
-        else:
+        elif session.conversation.is_connected:
+            if await self._tab.agent.may_restart():
+                await self._tab.link.stop()
+                await self._go_on(session)
+        elif await self._tab.sessions.may_open(session.session_id):
             await self._go_on(session)
 
     async def _host_again(self, session: Session) -> None:
@@ -221,8 +220,6 @@ class Opener:
         await self._go_on(session)
 
     async def _go_on(self, session: Session) -> None:
-        if session.conversation.is_connected:
-            await self._tab.link.stop()
         await self._tab.show(await self._tab.sessions.go_on(session))
 
     async def begin_anew(self) -> None:

@@ -136,7 +136,8 @@ class PromptController:
                 self._go_on(session)
             return
         template = self._template(message.text)
-        own = self._own_command(message.text) if template is None else None
+        may_be_ours = template is None and message.text.startswith("/")
+        own = slash_action(message.text, self._taken) if may_be_ours else None
         if own is not None:
             self._prompt.attach(*message.images)
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
@@ -190,10 +191,6 @@ class PromptController:
         """The names of the agent's commands."""
         commands = self._tab.panel.conversation.commands if self._tab.panel is not None else ()
         return {command.name.removeprefix("/") for command in commands}
-
-    def _own_command(self, text: str) -> str | None:
-        """The action for one of our own slash commands. The agent's commands take precedence."""
-        return slash_action(text, self._taken) if text.startswith("/") else None
 
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:
@@ -293,8 +290,7 @@ class PromptController:
                 session.queue.add(wanted.text, wanted.images)
                 break
             try:
-                sent = session.send_prompt((*blocks, *session.commands.take()), notes)
-                await self._tab.app.outlasting(sent)
+                await self._tab.app.outlasting(session.send_prompt((*blocks, *session.commands.take()), notes))
             except ClientError:
                 session.queue.hold()  # the conversation shows what failed
                 self._failed = (session.queue, session.conversation.last_failure, wanted)
@@ -393,35 +389,41 @@ class PromptController:
         self._look_at_clock(session)
 
     def _look_at_clock(self, session: Session) -> None:
-        """Send what is due, and look again for the next. Sessions that aren't shown any more send nothing."""
+        """Send what is due, and look again for the next. Sessions that aren't shown any more send nothing.
+
+        Without a connection, it waits for the restart, which shows a session again.
+        """
         if self._clock is not None:
             self._clock.stop()
             self._clock = None
         if session is not self._tab.session:
             return
         now = session.now() or 0.0
-        for due in session.queue.take_due(now):
+        is_connected = session.conversation.is_connected
+        for due in session.queue.take_due(now) if is_connected else ():
             self._tab.run(self._send_scheduled(session, due))
         waiting = session.queue.scheduled
-        if waiting and waiting[0].schedule is not None:  # in short waits, because the machine may sleep
+        if (
+            is_connected and waiting and waiting[0].schedule is not None
+        ):  # in short waits, because the machine may sleep
             left = min(max(waiting[0].schedule.due - now, 0.0), MAX_NAP_S)
             self._clock = self._tab.screen.set_timer(left, partial(self._look_at_clock, session))
         self._show_changed(session)
 
     async def _send_scheduled(self, session: Session, due: Schedule) -> None:
-        queue, is_idle = session.queue, session.conversation.is_idle
-        again = due._replace(due=(session.now() or due.due) + due.every_s)
-        if due.every_s and not is_idle:  # the last one still runs
-            queue.schedule(again)
-        elif not due.until or not session.conversation.is_connected or await self._is_still_wanted(session, due):
-            if due.times > 1 and session.conversation.is_connected:
-                queue.schedule(again._replace(times=due.times - 1))
-            if is_idle and session.conversation.is_connected:
-                self._tab.run(self._send(session, Prompt(due.text)))
+        queue, said, now = session.queue, session.conversation, session.now() or due.due
+        if due.every_s and not said.is_idle:  # the last one still runs
+            queue.schedule(due._replace(due=now + due.every_s))
+        elif not due.until or await self._is_still_wanted(session, due):
+            if not said.is_connected:
+                queue.schedule(due._replace(due=now))
             else:
-                queue.add(due.text)
-                if not session.conversation.is_connected:
-                    queue.hold()
+                if (again := due.sent(now)) is not None:
+                    queue.schedule(again)
+                if said.is_idle:
+                    self._tab.run(self._send(session, Prompt(due.text)))
+                else:
+                    queue.add(due.text)
         self._look_at_clock(session)
 
     async def _is_still_wanted(self, session: Session, due: Schedule) -> bool:
@@ -486,14 +488,6 @@ class PromptController:
         if session is not None:
             session.queue.move(key, step)
             self._show_changed(session)
-
-    def send_next_now(self) -> None:
-        """Interrupt the turn and send the next queued prompt."""
-        session = self._tab.session
-        if session is not None and session.queue.prompts:
-            self.send_now(session.queue.prompts[0].key)
-        else:
-            self._tab.say(NOTHING_QUEUED)
 
     def send_now(self, key: int) -> None:
         """Send this queued prompt before the others, which follow in order. Cancels a running turn.

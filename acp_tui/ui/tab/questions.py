@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from anyio import Event
-
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
 from acp_tui.ui.kit.desktop import open_page
-from acp_tui.ui.kit.toasts import ASKING, AskingChanged
+from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
@@ -36,7 +35,7 @@ class QuestionsController:
         """Who asks, what, and the card to answer it."""
         self._is_here = True
         """Whether the card is on the tab's own screen."""
-        self._answered = Event()
+        self._answered = asyncio.Event()
 
     @property
     def card(self) -> FormCard | None:
@@ -97,8 +96,7 @@ class QuestionsController:
         agent = self._agent()
         title = agent.title if agent is not None else "The agent"
         answer = partial(self._answer, owner, asked)
-        below = _Below(self._tab, place.screen)
-        card = FormCard(asked, title, answer, below, clock=self._tab.clock)
+        card = FormCard(asked, title, answer, _Below(self._tab, place.screen), clock=self._tab.clock)
         self._shown, self._is_here = (owner, asked, card), place is self._tab.screen.place
         card.show_count(self._count)
         place.mount(card)
@@ -128,8 +126,7 @@ class QuestionsController:
             return False
         had_keyboard = card.has_focus_within
         if had_keyboard:
-            took_text = not card.is_answered and is_writing(self._tab.app.focused)
-            note_question_gone(card, took_text=took_text)
+            note_question_gone(card, took_text=not card.is_answered and is_writing(self._tab.app.focused))
             card.action_leave()
         card.display = False
         AskingChanged.tell(card)
@@ -146,7 +143,7 @@ class QuestionsController:
     async def until_nothing_is_asked(self) -> None:
         """Return when no card is shown."""
         while self._shown is not None:
-            self._answered = Event()
+            self._answered = asyncio.Event()
             await self._answered.wait()
 
     def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:

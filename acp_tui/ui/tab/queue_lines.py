@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.cells import cell_len
 from textual import events, on
-from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
 from acp_tui.conversation.wording import clock_time
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import STEPS, bindings_of
 
@@ -57,8 +55,8 @@ class QueueLines(Static, can_focus=True):
 
     DEFAULT_CSS = "QueueLines { display: none; height: auto; max-height: 7; }"
 
-    PLACE: ClassVar[Place] = "queue"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(*STEPS, place=PLACE)
+    PLACE: Final = "queue"
+    BINDINGS = bindings_of(*STEPS, place=PLACE)
 
     def __init__(self, tab: Tab) -> None:
         super().__init__(id="queue", markup=False)

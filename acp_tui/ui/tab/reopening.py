@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from acp_tui.client.errors import ClientError
+from acp_tui.client.errors import ClientError, NotAgreed, SessionNotOpened
 from acp_tui.client.sessions.driver import Options
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import (
-    LeftSession,
-    PastSession,
-    SessionFromRecording,
-    left_session,
-    reread,
-)
+from acp_tui.client.sessions.session_history import LeftSession, PastSession, SessionFromRecording, left_session, reread
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.updates import InfoChanged, Renamed
 from acp_tui.ui.tab.agent_link import AgentLink
@@ -35,8 +29,6 @@ class Reopening:
 
     past: PastSession
     index: SessionIndex
-    by_agent: bool = True
-    """False if its agent shouldn't be started."""
     chosen: Options = ()
     """What the user has chosen for it on the command line."""
 
@@ -52,15 +44,19 @@ class Reopening:
 
     async def _opened(self, sessions: SessionsController) -> Session:
         why = ""
-        if self.by_agent:
+        if await sessions.may_open(self.past.session_id):
             try:
                 return await sessions.open(self.past.session_id, self.past.cwd, self.chosen)
+            except NotAgreed:
+                if self.past.recorded is None:
+                    raise
             except ClientError as error:
                 refusal = sessions.not_opened(self.past.session_id, error)
                 if self.past.recorded is None:
                     raise refusal from error
                 why = "\n".join(filter(None, (str(refusal), refusal.detail, refusal.hint)))
-        assert self.past.recorded is not None
+        if self.past.recorded is None:
+            raise SessionNotOpened("The session wasn't opened, because you didn't want it open twice")
         return await to_thread.run_sync(reread, self.index, self.past.recorded, why)
 
 

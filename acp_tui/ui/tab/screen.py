@@ -14,7 +14,6 @@ from textual.containers import Vertical
 from textual.events import Key
 from textual.screen import Screen
 
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys
 from acp_tui.ui.commands.table import bindings, bindings_of
@@ -42,7 +41,7 @@ CONVERSATION_KEYS: Final = ("{move_up} {move_down} move", "{toggle_entry} unfold
 class SessionScreen(Screen[None]):
     """Shows the session of a tab; without one, how far the agent's start is, or why it failed."""
 
-    PLACE: ClassVar[Place] = "session"
+    PLACE: Final = "session"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         # Use bindings, not key methods: after a key method, the key would still move the focus away from the prompt.
@@ -217,6 +216,9 @@ class SessionScreen(Screen[None]):
 
     # Keys and the focus
 
+    def action_help(self) -> None:
+        self.tab.run(self.tab.actions.help())
+
     async def action_do(self, id_: str, words: str = "") -> None:
         await self.tab.actions.do(BY_ID[id_], words)
 
@@ -280,6 +282,7 @@ class SessionScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Show or hide the sidebar according to the new width."""
+        self.prompt.fit()
         self.show_sidebar()
 
     # From the session

@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from anyio import move_on_after, to_thread
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
@@ -23,16 +22,15 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.worktrees import Worktree, WorktreeFailed, add_worktree, known_worktree, last_commit
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.list import ChangesScreen
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Dialog, Frame, shown_line
-from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
+from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.session.status import last_line
 from acp_tui.ui.session.status_line import MARKS
+from acp_tui.ui.tab.history import last_line
 from acp_tui.ui.tab.stage import Live
 
 if TYPE_CHECKING:
@@ -67,8 +65,8 @@ class CountedRows(NumberedRows):
 class SeveralDialog(Dialog[list[ListedAgent] | None]):
     """Returns the chosen agents, each as often as it was chosen."""
 
-    PLACE: ClassVar[Place] = "several"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "several"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, current: ListedAgent, read: Read = read_catalogue) -> None:
         """`current` is chosen to begin with."""
@@ -82,7 +80,7 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
         self._said = Static(EACH, classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        keys = "{several_more} choose, or once more · {several_none} don't · {list_choose} start · {dialog_close} close"
+        keys = "{list_choose} start · {choice_choose} choose or add · {choice_clear} don't · {dialog_close} close"
         yield Frame(Content("Send the prompt to several agents"), keys, self._list, self._said)
 
     def on_mount(self) -> None:
@@ -135,8 +133,8 @@ class Compared(NamedTuple):
         said = self.tab.stage.session.conversation
         return said.is_connected and said.is_idle and not said.is_blank
 
-    def row(self, number: int, changes: str, check: str) -> PickerRow[Compared]:
-        """`changes` and `check` are already aligned in columns."""
+    def row(self, number: int, check: str) -> PickerRow[Compared]:
+        """`check` is how the user's command ended."""
         tab, panel = self.tab, self.tab.panel
         name, agent = self.worktree.name, tab.marked_agent
         shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
@@ -146,16 +144,16 @@ class Compared(NamedTuple):
             self,
             f"{number:>2} {MARKS[tab.state][0]} {shown}",
             f"{self.worktree.root}, on branch {self.worktree.branch}",
-            aside=GAP.join(filter(None, (changes, check))),
-            below=" · ".join(filter(None, (ended or tab.state.value, last))),
+            aside=tab.changes.summary() or NO_CHANGES if tab.changes is not None else "",
+            below=" · ".join(filter(None, (check, ended or tab.state.value, last))),
         )
 
 
 class CompareDialog(Dialog[Compared | None]):
     """Shows what changed in each worktree, and how a command ends there. Returns the one that the user chose."""
 
-    PLACE: ClassVar[Place] = "comparison"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "comparison"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, compared: Sequence[Compared], listeners: list[Callable[[], None]], line: str) -> None:
         """`line` is the user's command, "" for none. `listeners` are called when a tab changes its state."""
@@ -189,12 +187,7 @@ class CompareDialog(Dialog[Compared | None]):
     def on_folder_changes_changed(self) -> None:
         tabs = list(self._compared[0].tab.app.tabs)
         there = [one for one in self._compared if one.tab in tabs]
-        changes = aligned(
-            [one.tab.changes.summary() or NO_CHANGES if one.tab.changes is not None else "" for one in there]
-        )
-        checks = aligned([self._ends.get(one, "") for one in there])
-        rows = zip(there, changes, checks, strict=True)
-        self._list.show_rows(one.row(tabs.index(one.tab) + 1, *cells) for one, *cells in rows)
+        self._list.show_rows(one.row(tabs.index(one.tab) + 1, self._ends.get(one, "")) for one in there)
 
     @work(exclusive=True)
     async def _check(self) -> None:
@@ -294,6 +287,9 @@ class SeveralController:
         chosen = await tab.ask(CompareDialog(compared, tab.app.tabs.listeners, line))
         if chosen is not None:
             others = [one.tab for one in compared if one is not chosen]
+            chosen.tab.actions.worktrees.judged = "the one you chose"
+            for other in others:
+                other.actions.worktrees.judged = "not chosen"
             tab.app.run_worker(_close((chosen.tab, *others), tab))  # whichever of the tabs is closed
 
 

@@ -38,7 +38,10 @@ class SidebarController:
         if session is not None and self._is_wanted:
             self._shown_sidebar().show(self._state(session))
         elif self.sidebar is not None:
-            self._hide(self.sidebar)
+            if self.sidebar.has_focus_within:
+                self._tab.screen.set_focus(self._tab.prompt)
+            self.sidebar.display = False
+            self._tab.screen.remove_class("-with-sidebar")
 
     def update_changes(self) -> None:
         self._newest = None
@@ -91,12 +94,6 @@ class SidebarController:
             self._tab.screen.place.mount(self._widget)
         self._widget.display = True
         return self._widget
-
-    def _hide(self, sidebar: Sidebar) -> None:
-        if sidebar.has_focus_within:
-            self._tab.screen.set_focus(self._tab.prompt)
-        sidebar.display = False
-        self._tab.screen.remove_class("-with-sidebar")
 
     # What it shows
 

@@ -67,8 +67,7 @@ class Tabs:
     async def step(self, direction: int) -> None:
         """Go to the next tab to the right (1) or to the left (-1), wrapping around at the ends."""
         if self.front is not None and len(self) > 1:
-            at = self._tabs.index(self.front) + direction
-            await self.go_to(self._tabs[at % len(self)])
+            await self.go_to(self._tabs[(self._tabs.index(self.front) + direction) % len(self)])
 
     async def go_to_number(self, number: int) -> None:
         """Go to a tab by its number, from 1."""
@@ -94,8 +93,7 @@ class Tabs:
     def move(self, tab: Tab, direction: int) -> None:
         """Move a tab by one place."""
         at = self._tabs.index(tab)
-        to = min(max(at + direction, 0), len(self) - 1)
-        self._tabs.insert(to, self._tabs.pop(at))
+        self._tabs.insert(min(max(at + direction, 0), len(self) - 1), self._tabs.pop(at))
         self.tell()
 
     async def close(self, tab: Tab) -> None:
@@ -132,15 +130,17 @@ def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
     others. Where an agent has several tabs, what is left goes to their titles.
     """
     short = [label_cells(number, tab.marked_agent) for number, tab in enumerate(tabs, 1)]
-    whole = [min(label_cells(number, tab.name()), MAX_CELLS) for number, tab in enumerate(tabs, 1)]
+    told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
+    whole = [label_cells(number, tab.name()) for number, tab in enumerate(tabs, 1)]
+    whole = [cells if at in told else min(cells, MAX_CELLS) for at, cells in enumerate(whole)]
     if sum(whole) <= width:
         return whole
-    told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
     rooms = [min(cells, width // len(told) if at in told else short[at]) for at, cells in enumerate(whole)]
+    rooms[front] = min(whole[front], rooms[front] + max(width - sum(rooms), 0))
     if sum(rooms) > width and len(told) < len(tabs):
         each = max(MIN_CELLS, (width - sum(rooms[at] for at in told)) // (len(tabs) - len(told)))
         return [cells if at in told else min(cells, each) for at, cells in enumerate(rooms)]
-    agents = [tab.link.name for tab in tabs]
+    agents = [tab.marked_agent for tab in tabs]
     alike = [at for at, agent in enumerate(agents) if at not in told and agents.count(agent) > 1]
     spare = (width - sum(rooms)) // len(alike) if alike else 0
     return [min(whole[at], cells + spare * (at in alike and spare >= MIN_CELLS)) for at, cells in enumerate(rooms)]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from anyio import to_thread
-from markdown_it import MarkdownIt
 
 from acp_tui.client.saving import Saveable, save_block
 from acp_tui.client.sessions.session import Session
@@ -33,8 +32,10 @@ from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.desktop import copy, edit, open_page
-from acp_tui.ui.kit.filtered_list import Picker, PickerRow
+from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.links import file_of
+from acp_tui.ui.rendering.markdown import markdown_parser
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.stage import NO_SESSION
 
@@ -57,25 +58,17 @@ class TakeOut:
     # The whole conversation
 
     async def copy_reply(self) -> None:
-        """Copy the agent's last message, as it wrote it."""
+        """Copy the agent's last message, as it wrote it, or a code block of the last message that has any."""
         panel = self._tab.panel
         text = panel.view.conversation.last_reply if panel is not None else ""
-        if text:
-            await copy(self._tab.screen, text)
-        else:
+        if panel is None or not text:
             self._tab.say("No reply to copy yet.")
-
-    async def copy_code(self) -> None:
-        """Copy a code block from the agent's last message that has any."""
-        panel = self._tab.panel
-        fences = last_code(panel.view.conversation) if panel is not None else []
-        if not fences:
-            self._tab.say("The agent's replies have no code to copy.")
             return
-        chosen: str | None = fences[0][1]
-        if len(fences) > 1:
-            rows = [PickerRow(text, first_line(text), info) for info, text in fences]
-            chosen = await self._tab.ask(Picker("Which code do you want to copy?", rows))
+        chosen: str | None = text
+        if fences := last_code(panel.view.conversation):
+            rows = [PickerRow(code, first_line(code), info) for info, code in fences]
+            whole = PickerRow(text, "The whole reply", first_line(text))
+            chosen = await self._tab.ask(Picker("What do you want to copy?", [whole, *rows]))
         if chosen is not None:
             await copy(self._tab.screen, chosen)
 
@@ -130,8 +123,7 @@ class TakeOut:
             return
         problem = edit(self._tab.app, file, line)
         # An editor in its own window leaves no other trace here.
-        opened = f"Opened in your editor: {make_visible_path(shown)}"
-        self._say(problem or opened, is_problem=bool(problem))
+        self._say(problem or f"Opened in your editor: {make_visible_path(shown)}", is_problem=bool(problem))
 
     async def save_attached(self) -> None:
         """Save a picture, sound, or file that the agent attached in the session's directory."""
@@ -179,8 +171,7 @@ class TakeOut:
             self._say(f"This entry {lack}." if entry is not None else f"The conversation {lack}.")
         if len(found) <= 1:
             return next(iter(found), None)
-        rows = [PickerRow(each, label(each)) for each in found]
-        return await self._tab.ask(Picker(question, rows))
+        return await self._tab.ask(Picker(question, [PickerRow(each, label(each)) for each in found]))
 
     @property
     def _cwd(self) -> Path:
@@ -205,15 +196,11 @@ def last_code(conversation: Conversation) -> list[tuple[str, str]]:
     """The code blocks, each with its language, of the agent's last message that has any."""
     for entry in reversed(conversation.entries):
         if isinstance(entry, Message) and entry.role == "agent" and ("```" in entry.text or "~~~" in entry.text):
-            fences = _fences(entry.text)
+            tokens = markdown_parser().parse(entry.text)
+            fences = [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
             if fences:
                 return fences
     return []
-
-
-def _fences(text: str) -> list[tuple[str, str]]:
-    tokens: list[Any] = MarkdownIt("commonmark").parse(text)
-    return [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
 
 
 def first_line(text: str) -> str:
@@ -244,8 +231,7 @@ def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
             found[Stoppable(title, terminal_id=terminal_id)] = conversation.entries[shown_by[-1]]
     for subagent in conversation.subagents.values():
         if subagent.is_cancellable and not subagent.conversation.is_idle:
-            stoppable = Stoppable(name_of(subagent), subagent_id=subagent.session_id)
-            found[stoppable] = conversation.entries[subagent.entry]
+            found[Stoppable(name_of(subagent), subagent_id=subagent.session_id)] = conversation.entries[subagent.entry]
     return found
 
 
@@ -295,19 +281,15 @@ class TerminalsController:
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self._interrupted: TerminalId | None = None
-        """The user's command that Ctrl+C was pressed in last."""
+        """The command that Ctrl+C was pressed in last."""
 
     def stop_own(self) -> bool:
-        """Press Ctrl+C in the user's newest command; end it if that was pressed before. False if none runs."""
+        """Press Ctrl+C in the user's newest command, or end it. False if none runs."""
         session = self._tab.session
         state = session.conversation.own_command if session is not None else None
         if session is None or state is None:
             return False
-        if self._interrupted == state.terminal_id:
-            self._tab.run(self._end(session, state))
-        else:
-            session.client_tools.interrupt(state.terminal_id)
-            self._interrupted = state.terminal_id
+        self._stop(session, state)
         return True
 
     async def take_over(self) -> None:
@@ -320,19 +302,24 @@ class TerminalsController:
         await self._tab.app.push_screen_wait(TakeOver(session, state, screens, clock=self._tab.clock))
         panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
 
-    def interrupt(self) -> None:
+    def stop(self) -> None:
+        """Press Ctrl+C in a command, and say so; end it if that was pressed before."""
         if chosen := self._choose():
             _, session, state = chosen
-            is_done = session.client_tools.interrupt(state.terminal_id)
-            self._tell(state, "Ctrl+C was pressed in" if is_done else "The agent has released")
+            if self._stop(session, state):
+                self._tell(state, self._tab.hint("Ctrl+C was pressed; {end_terminal} again ends"))
 
-    async def end(self) -> None:
-        if chosen := self._choose():
-            await self._end(*chosen[1:])
+    def _stop(self, session: Session, state: TerminalState) -> bool:
+        """Whether Ctrl+C was pressed: it's ended if that was so before."""
+        if self._interrupted == state.terminal_id or not session.client_tools.interrupt(state.terminal_id):
+            self._tab.run(self._end(session, state))
+            return False
+        self._interrupted = state.terminal_id
+        return True
 
     async def _end(self, session: Session, state: TerminalState) -> None:
         is_done = await session.client_tools.end_terminal(state.terminal_id)
-        self._tell(state, "You have ended" if is_done else "The agent has released")
+        self._tell(state, "You have ended" if is_done else "The agent has closed")
 
     def _choose(self) -> tuple[SessionPanel, Session, TerminalState] | None:
         """The running terminal at the cursor; otherwise the newest one, preferring those that wait for input."""

@@ -10,21 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
+from acp_tui.client import worktrees
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.worktrees import (
-    ChangedFile,
-    Worktree,
-    WorktreeFailed,
-    add_worktree,
-    bring_back,
-    changes_in,
-    has_commits,
-    known_worktree,
-    remove_worktree,
-)
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.kit.filtered_list import Picker, PickerRow
+from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.row_list import PickerRow
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
@@ -44,14 +35,16 @@ class WorktreesController:
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self._removed_later: Callable[[], Awaitable[None]] | None = None
+        self.judged = ""
+        """What the user thought of the worktree in a comparison."""
         self.left_for: Path | None = None
         """The folder that the worktree came from, once the user has chosen to delete the worktree."""
 
     async def begin(self, name: str = "", command: AgentCommand | None = None) -> None:
         """Start a session of this or another agent in a new worktree, in a new tab."""
         try:
-            worktree = await add_worktree(await self.repository(), name)
-        except WorktreeFailed as error:
+            worktree = await worktrees.add_worktree(await self.repository(), name)
+        except worktrees.WorktreeFailed as error:
             self._tab.say_error(error)
             return
         await self.open(worktree, command)
@@ -62,13 +55,13 @@ class WorktreesController:
 
     async def repository(self) -> Path:
         """Where new worktrees are added: next to other worktrees, not in one. All belong to the same repository."""
-        known = await to_thread.run_sync(known_worktree, self._tab.cwd)
+        known = await to_thread.run_sync(worktrees.known_worktree, self._tab.cwd)
         if known is None:
             return self._tab.cwd
         below = Path(known.origin) / Path(known.folder).relative_to(known.root)
         return below if await to_thread.run_sync(below.is_dir) else Path(known.origin)
 
-    async def open(self, worktree: Worktree, command: AgentCommand | None = None) -> Tab:
+    async def open(self, worktree: worktrees.Worktree, command: AgentCommand | None = None) -> Tab:
         """Start a session of this or another agent in a worktree, in a new tab."""
         folder = Path(worktree.folder)
         link = self._tab.link
@@ -84,25 +77,26 @@ class WorktreesController:
         Returns True at once if the tab isn't in a worktree, or another tab works there too. The worktree itself stays
         until `remove` is called, because the agent still works in it.
         """
-        worktree = await to_thread.run_sync(known_worktree, self._tab.cwd)
+        worktree = await to_thread.run_sync(worktrees.known_worktree, self._tab.cwd)
         if worktree is None or self._is_shared(worktree):
             return True
         try:
             return await self._may_leave(worktree)
-        except WorktreeFailed as error:
+        except worktrees.WorktreeFailed as error:
             self._tab.say_error(error)
             return False
 
-    async def _may_leave(self, worktree: Worktree) -> bool:
-        changes = await changes_in(worktree)
-        asked = f"Worktree {worktree.name}, whose tab closes: keep it?"
+    async def _may_leave(self, worktree: worktrees.Worktree) -> bool:
+        changes = await worktrees.changes_in(worktree)
+        about = self.judged or "whose tab closes"
+        asked = f"Worktree {worktree.name}, {about}: keep it?"
         fate = await self._tab.ask(Picker(asked, _rows(worktree, changes), search=False))
         if fate is None:
             return False
         # Before anything is copied: it may be impossible to delete the worktree without losing commits.
-        keeps_branch = fate is WorktreeChoice.BRING_BACK and await has_commits(worktree)
+        keeps_branch = fate is WorktreeChoice.BRING_BACK and await worktrees.has_commits(worktree)
         if fate is WorktreeChoice.BRING_BACK:
-            brought = await bring_back(worktree, changes)
+            brought = await worktrees.bring_back(worktree, changes)
             if brought.conflicts:
                 count = len(brought.written)  # a file may change at the moment of writing
                 done = f"Only {count} files were copied" if count else "Nothing was copied"
@@ -117,7 +111,7 @@ class WorktreesController:
             files = "1 file" if count == 1 else f"{count} files"
             self._tab.say(f"Copied {files} to {_shown(worktree.origin)}, uncommitted.")
         if fate is not WorktreeChoice.KEEP:
-            self._removed_later = partial(remove_worktree, worktree, keeps_branch=keeps_branch)
+            self._removed_later = partial(worktrees.remove_worktree, worktree, keeps_branch=keeps_branch)
             self.left_for = Path(worktree.origin)
         return True
 
@@ -127,16 +121,16 @@ class WorktreesController:
         if remove is not None:
             try:
                 await remove()
-            except WorktreeFailed as error:
+            except worktrees.WorktreeFailed as error:
                 self._tab.say_error(error)
 
-    def _is_shared(self, worktree: Worktree) -> bool:
+    def _is_shared(self, worktree: worktrees.Worktree) -> bool:
         root = Path(worktree.root)
         others = (tab for tab in self._tab.app.tabs if tab is not self._tab)
         return any(tab.cwd.is_relative_to(root) for tab in others)
 
 
-def _rows(worktree: Worktree, changes: Sequence[ChangedFile]) -> list[PickerRow[WorktreeChoice]]:
+def _rows(worktree: worktrees.Worktree, changes: Sequence[worktrees.ChangedFile]) -> list[PickerRow[WorktreeChoice]]:
     keep = PickerRow(WorktreeChoice.KEEP, "Keep it", f"{_shown(worktree.root)}, on branch {worktree.branch}")
     if not changes:
         return [PickerRow(WorktreeChoice.DELETE, "Delete it", "Nothing changed in it"), keep]

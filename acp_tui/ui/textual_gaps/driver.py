@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import termios
 import threading
 import time
+import tty
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -182,6 +184,8 @@ class PacedDriver(LinuxDriver):
         self._answers = self.questions
         self._sure.clear()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
+        if self.attrs_before is not None:  # what runs in between has an echo, also where we began without
+            self.attrs_before[tty.LFLAG] |= termios.ECHO | termios.ICANON
         if self.input_tty and self._writer_thread is not None:  # it isn't there if we were put to sleep again
             self.ask()
 

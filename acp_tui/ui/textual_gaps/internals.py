@@ -20,12 +20,10 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.events import Key, Paste
-from textual.notifications import Notifications
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import AwaitMount, Widget
-from textual.widgets._toast import ToastRack
 
 from acp_tui.ui.textual_gaps.driver import FramePacer
 from acp_tui.ui.textual_gaps.painting import SafeCompositor, create_strip_caches_on_use
@@ -75,12 +73,11 @@ class PatchedApp(App[None]):
         return super()._background_screens if self.screen.is_modal else []
 
     def _refresh_notifications(self) -> None:
-        # Textual always shows notices as toasts. It calls this when the notices or the front screen change.
+        # Textual has toasts. It calls this when another screen comes to the front.
         self.call_later(self.place_notices)
 
     def place_notices(self) -> None:
-        """Show the notices. A subclass may choose where."""
-        super()._refresh_notifications()
+        """Show the notices on the screen in front."""
 
 
 class AwaitedRemoval(AwaitRemove):
@@ -188,23 +185,6 @@ def write_to_terminal(app: App[Any], sequence: str) -> None:
     """Send a control sequence to the terminal, between two frames. Does nothing without a terminal."""
     if app._driver is not None:
         app._driver.write(sequence)
-
-
-def forget_toasts(app: App[Any], said: tuple[str, str]) -> None:
-    """Remove the toasts with this title and text. The next toast redraws the rest."""
-    for toast in tuple(app._notifications):
-        if (toast.title, toast.message) == said:
-            app._unnotify(toast, refresh=False)
-
-
-def toasts_of(app: App[Any]) -> Notifications:
-    """The current notices, oldest first."""
-    return app._notifications
-
-
-def toast_rack(screen: Screen[Any]) -> ToastRack | None:
-    """The widget that shows a screen's toasts. None until the screen has composed it."""
-    return next(iter(screen.query_children(ToastRack)), None)
 
 
 def forget_callbacks(app: App[Any]) -> None:

@@ -7,6 +7,7 @@ Alt with a letter or digit as a character, too. It doesn't support the form in w
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from typing import Final
 
@@ -23,8 +24,14 @@ PASTE_ENDS: Final = "\x1b[201~"
 STAND_IN: Final = "␛"
 ENDS_ESCAPE: Final = "\x1b[?0;0$y"
 """Textual ignores this, also if it has already taken its escape character for the beginning of a key."""
-_ANSWER: Final = re.compile(rf"{re.escape(ANSWER)}|\x1b\[\?[0-9;]*c")
-_HALF_ANSWER: Final = re.compile(r"\x1b(?:\[(?:0|\?[0-9;]*)?)?\Z")
+_BACKGROUND: Final = "\x1b]11;"
+"""The beginning of a late answer to what was asked before the start (kit/terminal_colors.py)."""
+_ANSWER: Final = re.compile(rf"{re.escape(ANSWER)}|\x1b\[\?[0-9;]*c|{_BACKGROUND}[^\x07\x1b]*(?:\x07|\x1b\\)")
+_HALF_ANSWER: Final = re.compile(r"\x1b(?:\[(?:0|\?[0-9;]*)?|\](?:1(?:1(?:;[^\x07\x1b]*\x1b?)?)?)?)?\Z")
+_TYPED: Final = re.compile(r"\x1b\]1{0,2}")
+"""Also Esc, then a bracket."""
+HELD_S: Final = 0.5
+"""For so long, these may be the beginning of an answer."""
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
 _ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
@@ -55,10 +62,18 @@ class InputRepair:
 
     def _without_answers(self, data: str) -> str:
         """Take out the terminal's answers to us. They also come in the middle of a paste."""
-        self.answers += _ANSWER.findall(data)
+        self.answers += [answer for answer in _ANSWER.findall(data) if not answer.startswith(_BACKGROUND)]
         if self._has_escaped and (found := _ANSWER.match(data)):
             data = ENDS_ESCAPE + data[found.end() :]
         return _ANSWER.sub("", data)
+
+    def let_go(self) -> str:
+        """Keys that were held, and may only look like the beginning of an answer."""
+        if _TYPED.fullmatch(self._held) is None:
+            return ""
+        held, self._held = self._held[self._has_escaped :], ""
+        self._has_escaped = False
+        return held
 
     def _keys(self, data: str) -> tuple[str, str]:
         """Split into text outside of a paste, and the rest."""
@@ -104,15 +119,36 @@ class TerminalAnswered(Message):
         self.is_sure = is_sure
 
 
+_early: Final[list[bytes]] = []
+
+
+def feed_early(data: bytes) -> None:
+    """Have the next parser begin with input that was read before there is one."""
+    _early.append(data)
+
+
 class InputParser(XTermParser):
     """Textual's parser, fed with repaired input."""
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
         self._repair = InputRepair()
+        self._early = b"".join(_early).decode("utf-8", "ignore")
+        _early.clear()
+        self._held_s = 0.0
+        """When the input ended with what may be a half answer, in monotonic seconds."""
+
+    def tick(self) -> Iterable[Message]:
+        """The events that are due without input. Called at least ten times a second."""
+        if self._early:
+            yield from self.feed("")
+        elif time.monotonic() - self._held_s > HELD_S and (typed := self._repair.let_go()):
+            yield from super().feed(typed)
+        yield from super().tick()
 
     def feed(self, data: str) -> Iterable[Message]:
-        """The events for input from the terminal; "" ends the input."""
+        """The events for input from the terminal; "" ends the input, if there is none from before."""
+        data, self._early, self._held_s = self._early + data, "", time.monotonic()
         repaired = self._repair.feed(data)
         answers, self._repair.answers = self._repair.answers, []
         yield from (TerminalAnswered(is_sure=answer != ANSWER) for answer in answers)

@@ -37,18 +37,7 @@ from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentIdentity, ClientOffer, SystemPrompt, Workplace
 from acp_tui.rpc import Direction, RequestFailed, RpcError
 from acp_tui.values import dataclass
-from acp_tui.workbench.conformance import (
-    NOBODYS,
-    OF_HOPS,
-    PROBE,
-    PROBED_SERVER,
-    RULES,
-    Finding,
-    Frame,
-    Linter,
-    Rule,
-    Severity,
-)
+from acp_tui.workbench import conformance
 
 T = TypeVar("T")
 
@@ -105,11 +94,11 @@ class CheckReport:
 
     identity: AgentIdentity | None = None
     """None: the agent didn't identify itself."""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[conformance.Finding] = field(default_factory=list)
     """In the order found, limited per rule."""
     times: Counter[str] = field(default_factory=Counter)
     """How often each rule was broken, by its ID."""
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[conformance.Frame] = field(default_factory=list)
     """The beginning of each frame, up to a maximum number."""
     looked_at: frozenset[str] = frozenset()
     """The IDs of the rules that could be checked."""
@@ -121,31 +110,31 @@ class CheckReport:
     last_words: tuple[str, ...] = ()
     """If it ended early: the last lines on stderr, and lines on stdout that weren't messages."""
 
-    def keep(self, frame: Frame) -> None:
+    def keep(self, frame: conformance.Frame) -> None:
         if len(self.frames) < KEPT_FRAMES:
-            self.frames.append(Frame(frame.direction, frame.at_s, frame.raw[:KEPT_FRAME_BYTES]))
+            self.frames.append(conformance.Frame(frame.direction, frame.at_s, frame.raw[:KEPT_FRAME_BYTES]))
 
-    def add(self, findings: tuple[Finding, ...]) -> None:
+    def add(self, findings: tuple[conformance.Finding, ...]) -> None:
         """Count findings, and store the first ones of each rule."""
         for finding in findings:
             self.times[finding.rule.rule_id] += 1
             if self.times[finding.rule.rule_id] <= KEPT_BREACHES:
                 self.findings.append(finding)
 
-    def breaches(self, severity: Severity) -> Iterator[tuple[Rule, list[Finding]]]:
+    def breaches(self, severity: conformance.Severity) -> Iterator[tuple[conformance.Rule, list[conformance.Finding]]]:
         """The broken rules of one severity, in the order of the table, each with its findings."""
-        for rule in RULES.values():
+        for rule in conformance.RULES.values():
             found = [finding for finding in self.findings if finding.rule is rule]
             if found and rule.severity is severity:
                 yield rule, found
 
     @property
-    def not_looked_at(self) -> tuple[Rule, ...]:
-        return tuple(rule for rule in RULES.values() if rule.rule_id not in self.looked_at)
+    def not_looked_at(self) -> tuple[conformance.Rule, ...]:
+        return tuple(rule for rule in conformance.RULES.values() if rule.rule_id not in self.looked_at)
 
     @property
     def has_errors(self) -> bool:
-        return any(finding.rule.severity is Severity.ERROR for finding in self.findings)
+        return any(finding.rule.severity is conformance.Severity.ERROR for finding in self.findings)
 
 
 OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
@@ -173,8 +162,8 @@ class Examination:
         self._plan = plan
         self._record = record
         self._policy = replace(POLICY, sandboxes=sandboxes or Sandboxes())
-        self._linter = Linter()
-        self._hops = [(hop.name, Linter()) for hop in (*command.proxy_commands, command)]
+        self._linter = conformance.Linter()
+        self._hops = [(hop.name, conformance.Linter()) for hop in (*command.proxy_commands, command)]
         self._frame_came = anyio.Event()
         """Set by the agent's next frame."""
         self._agent: Agent
@@ -190,7 +179,9 @@ class Examination:
             self.report.failure = error
         finally:
             of_hops = frozenset[str]().union(*(linter.looked_at for _, linter in self._hops))
-            self.report.looked_at = self._linter.looked_at | {each for each in of_hops if each.startswith(OF_HOPS)}
+            self.report.looked_at = self._linter.looked_at | {
+                each for each in of_hops if each.startswith(conformance.OF_HOPS)
+            }
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(folder.cleanup)
         return self.report
@@ -232,7 +223,7 @@ class Examination:
             tasks.cancel_scope.cancel()
 
     def _see(self, direction: Direction, raw: bytes) -> None:
-        frame = Frame(direction, time.monotonic(), raw)
+        frame = conformance.Frame(direction, time.monotonic(), raw)
         self.report.keep(frame)
         self.report.add(self._linter.feed(frame))
         if direction is Direction.IN:
@@ -242,12 +233,14 @@ class Examination:
     def _see_hop(self, position: int, direction: Direction, raw: bytes) -> None:
         """Check what a proxy says, or the agent behind it, for what the client doesn't see of it."""
         name, linter = self._hops[position]
-        found = linter.feed(Frame(direction, time.monotonic(), raw))
+        found = linter.feed(conformance.Frame(direction, time.monotonic(), raw))
         self.report.add(
             tuple(
-                Finding(finding.rule, f"{name}: {finding.text}", ())  # its frames aren't those of the report
+                conformance.Finding(
+                    finding.rule, f"{name}: {finding.text}", ()
+                )  # its frames aren't those of the report
                 for finding in found
-                if finding.rule.rule_id.startswith(OF_HOPS)
+                if finding.rule.rule_id.startswith(conformance.OF_HOPS)
             )
         )
 
@@ -277,8 +270,10 @@ class Examination:
         await self._settle()
         await self._try_system_prompts()
         await self._set_options(session)
-        await self._take_turn(session)
-        await self._cancel_turn(session)
+        if await self._prompt(session, self._plan.prompt, self._plan.limit_s):
+            self.report.left_out.append(f"the turn was canceled after {self._plan.limit_s:g} s")
+        if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
+            self.report.left_out.append("no turn was canceled on purpose: it was already over")
         await self._reopen(session)
         if self._agent.capabilities.providers:
             await self._step("providers/list", self._agent.list_providers())
@@ -344,14 +339,6 @@ class Examination:
             for value in _values_to_set(option):
                 await self._step(f"setting {option.name}", session.set_option(option.option_id, value))
 
-    async def _take_turn(self, session: Session) -> None:
-        if await self._prompt(session, self._plan.prompt, self._plan.limit_s):
-            self.report.left_out.append(f"the turn was canceled after {self._plan.limit_s:g} s")
-
-    async def _cancel_turn(self, session: Session) -> None:
-        if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
-            self.report.left_out.append("no turn was canceled on purpose: it was already over")
-
     async def _prompt(self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False) -> bool:
         """Run a turn; return True if it was cancelled, at its time limit or when the first frame arrives."""
         heard = self._frame_came if cancels_early else anyio.Event()
@@ -396,7 +383,9 @@ class Examination:
 
     async def _ask_statuses(self, session: Session) -> None:
         agent = self._agent
-        for session_id in (session.session_id, SessionId(NOBODYS)) if agent.capabilities.session_status else ():
+        for session_id in (
+            (session.session_id, SessionId(conformance.NOBODYS)) if agent.capabilities.session_status else ()
+        ):
             await self._step("session/status", agent.session_status(session_id))
         if agent.capabilities.auth_status:
             await self._step("auth/status", agent.ask_auth_status())
@@ -414,15 +403,15 @@ class Examination:
 
     async def _ask_unknown(self) -> None:
         self._on_step("an unknown method")
-        self._agent.notify_extension(PROBE, {})
+        self._agent.notify_extension(conformance.PROBE, {})
         limit_s = min(UNKNOWN_LIMIT_S, self._plan.limit_s)
         with suppress(AgentRefused, AuthenticationRequired), anyio.move_on_after(limit_s):
-            await self._agent.send_extension(PROBE, {})
+            await self._agent.send_extension(conformance.PROBE, {})
 
     async def _give_unknown_server(self) -> None:
         """Open a session with an MCP server of an unknown type, which agents of version 2 have to refuse."""
         self._on_step("an unknown kind of MCP server")
-        params = {"cwd": str(self._workspace), "mcpServers": [{"type": PROBED_SERVER, "name": "check"}]}
+        params = {"cwd": str(self._workspace), "mcpServers": [{"type": conformance.PROBED_SERVER, "name": "check"}]}
         peer = self._agent.connection.peer
         with suppress(RequestFailed), anyio.move_on_after(self._plan.limit_s):
             opened: Any = await peer.request("session/new", params)

@@ -8,5 +8,4 @@ from acp_tui.demo.agent import main as play
 
 def run(args: Args) -> int:
     """Serve one client. Returns the exit status."""
-    scenario = args.word.removeprefix("demo:")
-    return play([scenario, "--speed", f"{args.speed:g}", *(["--login"] if args.login else [])])
+    return play([args.word.removeprefix("demo:"), "--speed", f"{args.speed:g}", *(["--login"] if args.login else [])])

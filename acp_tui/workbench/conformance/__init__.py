@@ -11,15 +11,7 @@ from typing import Final
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
-from acp_tui.workbench.conformance import (
-    drafts,
-    handshake,
-    messages,
-    proxies,
-    sessions,
-    tool_calls,
-    version_two,
-)
+from acp_tui.workbench.conformance import drafts, handshake, messages, sessions, tool_calls, version_two
 from acp_tui.workbench.conformance.drafts import NOBODYS
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
@@ -27,18 +19,7 @@ from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rul
 from acp_tui.workbench.conformance.scene import Check, Scene
 from acp_tui.workbench.conformance.version_two import PROBED_SERVER
 
-__all__ = [
-    "NOBODYS",
-    "OF_HOPS",
-    "PROBE",
-    "PROBED_SERVER",
-    "RULES",
-    "Finding",
-    "Frame",
-    "Linter",
-    "Rule",
-    "Severity",
-]
+__all__ = ["NOBODYS", "OF_HOPS", "PROBE", "PROBED_SERVER", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
 
 
 OF_HOPS: Final = ("A-LINE-", "A-RPC-", "A-PROXY-")
@@ -94,8 +75,8 @@ class Linter:
                     drafts.ProviderCheck(self._judge, self._scene),
                     drafts.McpCheck(self._judge, self._scene),
                 )
-            elif proxies.begins_proxy(event):
-                self._checks = (proxies.ProxyCheck(self._judge, self._scene),)
+            elif handshake.begins_proxy(event):
+                self._checks = (handshake.ProxyCheck(self._judge, self._scene),)
             for check in self._checks:
                 check.see(event)
             self._scene.follow(event)
@@ -126,13 +107,12 @@ class Linter:
 
         `exit_code` is None if a signal ended it, or if unknown. No frame shows the end.
         """
-        check = self._judge.check
-        check("A-END-3", True, "")
-        check("A-END-1", not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, so it was terminated")
+        self._judge("A-END-3", True, "")
+        self._judge("A-END-1", not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, so it was terminated")
         if exit_code is not None and not had_to_be_terminated:
-            check("A-END-2", exit_code == 0, f"the status is {exit_code}")
+            self._judge("A-END-2", exit_code == 0, f"the status is {exit_code}")
         return self._judge.taken()
 
     def died(self, how: str) -> tuple[Finding, ...]:
-        self._judge.check("A-END-3", False, how)
+        self._judge("A-END-3", False, how)
         return self._judge.taken()

@@ -25,16 +25,16 @@ class StatusCheck(Check):
         asked = event.request
         if asked.method == v1.AUTH_STATUS:
             is_answered = event.code != AUTH_REQUIRED
-            self._judge.check("A-AUTH-4", is_answered, f"it was answered with {shown(event.error)}", asked.index)
+            self._judge("A-AUTH-4", is_answered, f"it was answered with {shown(event.error)}", asked.index)
         elif asked.method == v1.SESSION_STATUS:
             session_id = asked.params.get("sessionId")
             if event.code == RESOURCE_NOT_FOUND:
                 told = as_object(as_object(event.error).get("data")).get("sessionId")
                 text = f"{shown(session_id)} was answered with {shown(event.error)}"
-                self._judge.check("A-SESS-6", told == session_id, text, asked.index)
+                self._judge("A-SESS-6", told == session_id, text, asked.index)
             elif session_id == NOBODYS:
                 said = event.result if event.error is None else event.error
-                self._judge.check("A-SESS-6", False, f"one it never had was answered with {shown(said)}", asked.index)
+                self._judge("A-SESS-6", False, f"one it never had was answered with {shown(said)}", asked.index)
 
 
 class ProviderCheck(Check):
@@ -59,7 +59,7 @@ class ProviderCheck(Check):
                 if self._is_required.get(provider_id, False):
                     is_refused = event.code == ErrorCode.INVALID_PARAMS
                     text = f"{shown(provider_id)} is required, and was disabled"
-                    self._judge.check("A-PROV-2", is_refused, text, event.request.index)
+                    self._judge("A-PROV-2", is_refused, text, event.request.index)
                 elif event.error is None:
                     self._disabled[provider_id] = event.index
 
@@ -70,7 +70,7 @@ class ProviderCheck(Check):
             disabled_in = self._disabled.get(provider_id)
             if disabled_in is not None:
                 current = provider.get("current")
-                self._judge.check("A-PROV-1", current is None, f"it is still {shown(current)}", disabled_in)
+                self._judge("A-PROV-1", current is None, f"it is still {shown(current)}", disabled_in)
 
 
 class McpCheck(Check):
@@ -90,10 +90,9 @@ class McpCheck(Check):
             case SeenRequest(is_agents=True, method=method, params=params) if method == MCP_MESSAGE:
                 server_id, request_id = str(params.get("serverId")), str(params.get("requestId"))
                 if self._scene.is_whole:
-                    is_given = self._given.may_know(server_id)
-                    self._judge.check("A-MCP-1", is_given, f"it wasn't given {shown(server_id)}")
+                    self._judge("A-MCP-1", self._given.may_know(server_id), f"it wasn't given {shown(server_id)}")
                 is_free = (server_id, request_id) not in self._under_way
-                self._judge.check("A-MCP-2", is_free, f"{shown(request_id)} is under way")
+                self._judge("A-MCP-2", is_free, f"{shown(request_id)} is under way")
                 self._under_way[server_id, request_id] = True
             case SeenResponse(is_agents=False, request=asked) if asked.method == MCP_MESSAGE:
                 self._under_way.pop((str(asked.params.get("serverId")), str(asked.params.get("requestId"))), None)

@@ -78,11 +78,11 @@ class Exchange:
         """Return what a message means; None if it means nothing."""
         is_agents = frame.direction is Direction.IN
         if is_agents:
-            self._judge.check("A-RPC-1", value.get("jsonrpc") == "2.0", f"jsonrpc is {shown(value.get('jsonrpc'))}")
+            self._judge("A-RPC-1", value.get("jsonrpc") == "2.0", f"jsonrpc is {shown(value.get('jsonrpc'))}")
         if "method" not in value:
             return self._read_answer(index, frame.at_s, is_agents, value)
         method = value["method"]
-        self._judge.check("A-RPC-2", isinstance(method, str) or not is_agents, f"a method is {shown(method)}")
+        self._judge("A-RPC-2", isinstance(method, str) or not is_agents, f"a method is {shown(method)}")
         if not isinstance(method, str):
             return None
         params = self._params(is_agents, method, value.get("params"))
@@ -97,13 +97,13 @@ class Exchange:
     def _params(self, is_agents: bool, method: str, params: Any) -> dict[str, Any]:
         if is_agents and not method.startswith("_"):
             is_right = params is None or isinstance(params, dict)
-            self._judge.check("A-RPC-9", is_right, f"the params of {method} are {shown(params)}")
+            self._judge("A-RPC-9", is_right, f"the params of {method} are {shown(params)}")
         return params if isinstance(params, dict) else {}
 
     def _open_request(self, request: SeenRequest, asker: Direction) -> None:
         name, is_id = shown(request.request_id), _is_id(request.request_id)
         if request.is_agents:
-            self._judge.check("A-RPC-3", is_id, f"{request.method} has the id {name}")
+            self._judge("A-RPC-3", is_id, f"{request.method} has the id {name}")
         elif request.method in (INITIALIZE, *PROXY_INITIALIZES):
             self._is_whole = True
         if not is_id:
@@ -112,14 +112,14 @@ class Exchange:
         if request.is_agents:
             frames = () if earlier is None else (earlier.index,)
             text = f"{request.method} has the id {name} of a request that is still open"
-            self._judge.check("A-RPC-4", earlier is None, text, *frames)
+            self._judge("A-RPC-4", earlier is None, text, *frames)
 
     # Answers
 
     def _read_answer(self, index: int, at_s: float, is_agents: bool, value: dict[str, Any]) -> SeenResponse | None:
         has_result, error = "result" in value, value.get("error")
         if is_agents:
-            self._judge.check("A-RPC-2", "id" in value, "an object has neither a method nor an id")
+            self._judge("A-RPC-2", "id" in value, "an object has neither a method nor an id")
             if "id" not in value:
                 return None
         request_id = value.get("id")
@@ -137,36 +137,35 @@ class Exchange:
     def _is_expected(self, request_id: Any, request: SeenRequest | None) -> bool:
         told, self._last_told = self._last_told, None
         if request is not None:
-            self._judge.check("A-RPC-5", True, "")
+            self._judge("A-RPC-5", True, "")
             if told is not None:
-                self._judge.check("A-RPC-6", True, "")
+                self._judge("A-RPC-6", True, "")
             return True
         if request_id is None and told is not None:
-            self._judge.check("A-RPC-6", False, f"the notification {told.method} was answered", told.index)
+            self._judge("A-RPC-6", False, f"the notification {told.method} was answered", told.index)
         elif _is_id(request_id) and (key := key_of(request_id)) in self._done and key is not None:
             text = f"the request {shown(request_id)} was answered a second time"
-            self._judge.check("A-RPC-5", False, text, self._done[key])
+            self._judge("A-RPC-5", False, text, self._done[key])
         elif self._is_whole and not (self._open.has_forgotten(Direction.OUT) or self._done.has_forgotten):
-            self._judge.check("A-RPC-5", False, f"no request has the id {shown(request_id)}")
+            self._judge("A-RPC-5", False, f"no request has the id {shown(request_id)}")
         return False
 
     def _look_at_body(self, request: SeenRequest, has_result: bool, has_error: bool, error: Any) -> None:
         what = "both a result and an error" if has_result else "neither a result nor an error"
         is_right = has_result != has_error or (has_result and error is None)
-        self._judge.check("A-RPC-7", is_right, f"the answer to {request.method} has {what}", request.index)
+        self._judge("A-RPC-7", is_right, f"the answer to {request.method} has {what}", request.index)
         if not has_error or error is None:
             return
         is_right = isinstance(error, dict) and type(error.get("code")) is int and isinstance(error.get("message"), str)
-        text = f"the answer to {request.method} has the error {shown(error)}"
-        self._judge.check("A-RPC-8", is_right, text, request.index)
+        self._judge("A-RPC-8", is_right, f"the answer to {request.method} has the error {shown(error)}", request.index)
 
     def finish(self) -> None:
         """End the connection. Prompts have a rule of their own."""
         for request in self._open.all_waiting(Direction.OUT):
             if request.method != SESSION_PROMPT:
-                self._judge.check("A-RPC-10", False, f"{request.method} was never answered", request.index)
+                self._judge("A-RPC-10", False, f"{request.method} was never answered", request.index)
         if self._done:
-            self._judge.check("A-RPC-10", True, "")
+            self._judge("A-RPC-10", True, "")
 
 
 def _is_id(request_id: Any) -> bool:
@@ -189,7 +188,7 @@ class LineCheck:
 
     def read(self, index: int, frame: Frame) -> dict[str, Any] | None:
         """Return the message; None if the line isn't one."""
-        self._judge.check("A-LINE-2", _is_utf_8(frame.raw), "a line isn't UTF-8")
+        self._judge("A-LINE-2", _is_utf_8(frame.raw), "a line isn't UTF-8")
         if not frame.raw.strip():
             return None
         try:
@@ -203,13 +202,13 @@ class LineCheck:
                 self._take_piece(index, frame.raw)
                 return None
             what = "a batch of messages" if isinstance(value, list) else "JSON that isn't an object"
-            self._judge.check("A-LINE-1", False, f"a line is {what}, not a message")
+            self._judge("A-LINE-1", False, f"a line is {what}, not a message")
             return None
         if self._pieces and "jsonrpc" not in value and "method" not in value:
             self._take_piece(index, frame.raw)
             return None
         self.finish()
-        self._judge.check("A-LINE-1", True, "")
+        self._judge("A-LINE-1", True, "")
         return value
 
     def finish(self) -> None:
@@ -218,12 +217,12 @@ class LineCheck:
         now = self._judge.frame
         for frame in frames:
             self._judge.frame = frame
-            self._judge.check("A-LINE-1", False, "a line isn't JSON")
+            self._judge("A-LINE-1", False, "a line isn't JSON")
         self._judge.frame = now
 
     def _take_piece(self, index: int, raw: bytes) -> None:
         if not self._pieces and not raw.lstrip().startswith(b"{"):
-            self._judge.check("A-LINE-1", False, "a line isn't JSON")
+            self._judge("A-LINE-1", False, "a line isn't JSON")
             return
         self._pieces.append(raw)
         self._frames.append(index)
@@ -231,7 +230,7 @@ class LineCheck:
             *earlier, _ = self._frames
             text = f"one message spans {len(self._frames)} lines"
             self._pieces, self._frames = [], []
-            self._judge.check("A-LINE-3", False, text, *earlier)
+            self._judge("A-LINE-3", False, text, *earlier)
         elif len(self._pieces) > MAX_PIECES or sum(map(len, self._pieces)) > MAX_PIECES_BYTES:
             self.finish()
 

@@ -91,50 +91,46 @@ class MessageCheck(Check):
     def finish(self) -> None:
         """End the connection. An agent harmed by an unknown notification no longer says anything."""
         if self._probed_in is not None:
-            text = "the agent answered nothing after an unknown notification"
-            self._judge.check("A-EXT-5", False, text, self._probed_in)
+            self._judge("A-EXT-5", False, "the agent answered nothing after an unknown notification", self._probed_in)
 
     def _check(self, method: str, known: dict[str, Any], params: dict[str, Any]) -> None:
         if method in known:
-            self._judge.check("A-EXT-3", True, "")
+            self._judge("A-EXT-3", True, "")
             self._look_into(method, known[method], params)
         elif not method.startswith("_"):
             is_draft = method.startswith(DRAFT_METHODS)
-            self._judge.check("A-EXT-2" if is_draft else "A-EXT-3", False, f"it sent {shown(method)}")
+            self._judge("A-EXT-2" if is_draft else "A-EXT-3", False, f"it sent {shown(method)}")
 
     def _look_at_answer(self, answer: SeenResponse) -> None:
         method = answer.request.method
         if method == PROBE:
             given = answer.result if answer.error is None else answer.error
             text = f"an unknown method was answered with {shown(given)}"
-            self._judge.check("A-EXT-4", answer.code == -32601, text, answer.request.index)
+            self._judge("A-EXT-4", answer.code == -32601, text, answer.request.index)
         if self._probed_in is not None and answer.request.index > self._probed_in:
-            self._judge.check("A-EXT-5", True, "")
+            self._judge("A-EXT-5", True, "")
             self._probed_in = None
         if answer.error is not None or method not in RESULTS:
             return
         if answer.result is None:
-            self._look_at_null(answer)
+            what = f"the result of {answer.request.method} is null"
+            _, flaw = read(RESULTS[answer.request.method], {})
+            self._judge("A-SHAPE-1" if flaw else "A-SHAPE-2", False, what, answer.request.index)
             return
         self._look_into(f"the result of {method}", RESULTS[method], answer.result)
 
-    def _look_at_null(self, answer: SeenResponse) -> None:
-        what = f"the result of {answer.request.method} is null"
-        _, flaw = read(RESULTS[answer.request.method], {})
-        self._judge.check("A-SHAPE-1" if flaw else "A-SHAPE-2", False, what, answer.request.index)
-
     def _look_into(self, what: str, model: Any, raw: Any) -> None:
         value, flaw = read(model, raw)
-        self._judge.check("A-SHAPE-1", not flaw, f"{what}: {flaw}")
+        self._judge("A-SHAPE-1", not flaw, f"{what}: {flaw}")
         if flaw:
             return
         keys = list(own_keys(value, raw))
         drafts = [key for key in keys if key.rsplit(".", 1)[-1] in UNSTABLE_KEYS]
         own = [key for key in keys if key not in drafts]
         strange = list(strange_values(value, raw))
-        self._judge.check("A-EXT-2", not drafts, f"{what} has {', '.join(drafts[:5])}")
-        self._judge.check("A-EXT-1", not own, f"{what} has {', '.join(own[:5])}")
-        self._judge.check("A-SHAPE-3", not strange, f"{what} has {', '.join(strange[:3])}")
+        self._judge("A-EXT-2", not drafts, f"{what} has {', '.join(drafts[:5])}")
+        self._judge("A-EXT-1", not own, f"{what} has {', '.join(own[:5])}")
+        self._judge("A-SHAPE-3", not strange, f"{what} has {', '.join(strange[:3])}")
 
 
 _STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
@@ -264,7 +260,9 @@ class ValueCheck(Check):
                 self._look_at_update(as_object(params.get("update")))
             case SeenResponse(request=request, result=result) if request.method == v1.SESSION_LIST:
                 for item in objects(as_object(result).get("sessions")):
-                    self._look_at_listed(item)
+                    self._look_at_path(item.get("cwd"))
+                    for directory in as_list(item.get("additionalDirectories")):
+                        self._look_at_path(directory)
 
     def _look_at_update(self, update: dict[str, Any]) -> None:
         match update.get("sessionUpdate"):
@@ -277,7 +275,7 @@ class ValueCheck(Check):
             case "usage_update":
                 used, size = update.get("used"), update.get("size")
                 if type(used) is int and type(size) is int and size > 0:
-                    self._judge.check("A-USAGE-1", used <= size, f"{used:,} of {size:,} tokens are used")
+                    self._judge("A-USAGE-1", used <= size, f"{used:,} of {size:,} tokens are used")
 
     def _look_at_call(self, call: dict[str, Any]) -> None:
         for part in (*objects(call.get("locations")), *objects(call.get("content"))):
@@ -288,18 +286,11 @@ class ValueCheck(Check):
         if block.get("type") == "resource":
             data = as_object(block.get("resource")).get("blob")
         if isinstance(data, str):
-            self._judge.check(
-                "A-CONT-1", _is_base64(data), f"the data of {block['type']} starts with {shown(data[:30])}"
-            )
-
-    def _look_at_listed(self, item: dict[str, Any]) -> None:
-        self._look_at_path(item.get("cwd"))
-        for directory in as_list(item.get("additionalDirectories")):
-            self._look_at_path(directory)
+            self._judge("A-CONT-1", _is_base64(data), f"the data of {block['type']} starts with {shown(data[:30])}")
 
     def _look_at_path(self, path: Any) -> None:
         if isinstance(path, str):
-            self._judge.check("A-PATH-1", _ABSOLUTE.match(path) is not None, f"a path is {shown(path)}")
+            self._judge("A-PATH-1", _ABSOLUTE.match(path) is not None, f"a path is {shown(path)}")
 
 
 def _is_base64(data: str) -> bool:

@@ -98,7 +98,7 @@ ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
 
 
 class Judge:
-    """Records which rules were checked and what broke them."""
+    """Records which rules were checked and what broke them. Call it for each check."""
 
     def __init__(self) -> None:
         self.looked_at: set[str] = set()
@@ -106,7 +106,7 @@ class Judge:
         """The current frame; None after the connection ended."""
         self._findings: list[Finding] = []
 
-    def check(self, rule_id: str, holds: bool, text: str, *earlier: int) -> None:
+    def __call__(self, rule_id: str, holds: bool, text: str, *earlier: int) -> None:
         """Record a check. If it doesn't hold, `text` says what happened, starting in the `earlier` frames."""
         rule = RULES[rule_id]
         self.looked_at.add(rule_id)

@@ -78,7 +78,9 @@ class Scene:
             case SeenRequest(is_agents=False):
                 self._follow_request(event)
             case SeenNotification(is_agents=False, method=v1.SESSION_CANCEL):
-                self._cancel(event)
+                session = self.session(event.params)
+                if session is not None and session.turn is not None and session.turn.cancelled_at is None:
+                    session.turn.cancelled_at, session.turn.cancelled_in = event.at_s, event.index
             case SeenNotification(is_agents=False, method=v1.CANCEL_REQUEST):
                 self._give_up(event.params.get("requestId"))
             case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE):
@@ -110,11 +112,6 @@ class Scene:
             self.sessions[session_id] = SessionScene(request.index, request.params.get("cwd"))
         return self.sessions[session_id]
 
-    def _cancel(self, told: SeenNotification) -> None:
-        session = self.session(told.params)
-        if session is not None and session.turn is not None and session.turn.cancelled_at is None:
-            session.turn.cancelled_at, session.turn.cancelled_in = told.at_s, told.index
-
     def _give_up(self, request_id: Any) -> None:
         for session in self.sessions.values():
             if session.turn is not None and session.turn.prompt.request_id == request_id:
@@ -137,7 +134,13 @@ class Scene:
         elif request.method == v1.SESSION_NEW:
             self.opening -= 1
         elif session is not None and answer.error is None:
-            self._follow_session(session, answer)
+            match answer.request.method:
+                case v1.SESSION_LOAD:
+                    session.loaded_in = answer.index
+                case v1.SESSION_CLOSE:
+                    session.closed_in = answer.index
+                case v1.SESSION_DELETE:
+                    session.is_deleted = True
         if session is not None and request.method == v1.SESSION_PROMPT:
             _end_turn(session, answer)
         if session is not None and request is session.reopening:
@@ -146,15 +149,6 @@ class Scene:
         opened = as_object(answer.result).get("sessionId")
         if isinstance(opened, str) and opened not in self.sessions:
             self.sessions[opened] = SessionScene(answer.index, request.params.get("cwd"))
-
-    def _follow_session(self, session: SessionScene, answer: SeenResponse) -> None:
-        match answer.request.method:
-            case v1.SESSION_LOAD:
-                session.loaded_in = answer.index
-            case v1.SESSION_CLOSE:
-                session.closed_in = answer.index
-            case v1.SESSION_DELETE:
-                session.is_deleted = True
 
 
 def _end_turn(session: SessionScene, answer: SeenResponse) -> None:

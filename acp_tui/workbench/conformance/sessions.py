@@ -61,20 +61,17 @@ class SessionCheck(Check):
         if session_id in self._scene.subagents:
             return
         if session is None:
-            self._look_at_stranger(event.method, session_id)
+            if self._scene.opening > 0:
+                self._judge("A-SESS-2", False, f"{event.method} came for {shown(session_id)} before the answer")
+            elif self._scene.is_whole and not self._scene.sessions.has_forgotten:
+                self._judge("A-SESS-1", False, f"{event.method} came for {shown(session_id)}, which was never opened")
             return
-        self._judge.check("A-SESS-1", True, "")
-        self._judge.check("A-SESS-2", True, "")
+        self._judge("A-SESS-1", True, "")
+        self._judge("A-SESS-2", True, "")
         if session.closed_in is not None and session.reopening is None:
-            self._judge.check("A-SESS-4", False, f"{event.method} came for a closed session", session.closed_in)
+            self._judge("A-SESS-4", False, f"{event.method} came for a closed session", session.closed_in)
         if event.method == v1.SESSION_UPDATE:
             self._look_at_history(session_id, session, as_object(event.params.get("update")))
-
-    def _look_at_stranger(self, method: str, session_id: str) -> None:
-        if self._scene.opening > 0:
-            self._judge.check("A-SESS-2", False, f"{method} came for {shown(session_id)} before the answer")
-        elif self._scene.is_whole and not self._scene.sessions.has_forgotten:
-            self._judge.check("A-SESS-1", False, f"{method} came for {shown(session_id)}, which was never opened")
 
     def _look_at_history(self, session_id: str, session: SessionScene, update: dict[str, Any]) -> None:
         kind = update.get("sessionUpdate")
@@ -85,7 +82,7 @@ class SessionCheck(Check):
             said = replay.get(kind, "")
             replay[kind] = said + text_of(update.get("content"))[: KEPT_REPLAY - len(said)]
         elif session.loaded_in is not None and session.turn is None:
-            self._judge.check("A-LOAD-3", False, f"{kind} came after the answer", session.loaded_in)
+            self._judge("A-LOAD-3", False, f"{kind} came after the answer", session.loaded_in)
 
     # Answers
 
@@ -98,8 +95,7 @@ class SessionCheck(Check):
             if isinstance(session_id, str):
                 earlier = self._scene.sessions.get(session_id)
                 frames = () if earlier is None else (earlier.opened_in,)
-                text = f"{shown(session_id)} is another session's id"
-                self._judge.check("A-SESS-3", earlier is None, text, *frames)
+                self._judge("A-SESS-3", earlier is None, f"{shown(session_id)} is another session's id", *frames)
         elif method in OPENING:
             self._look_at_reopening(answer)
 
@@ -112,16 +108,16 @@ class SessionCheck(Check):
         begin = answer.request.index
         if session.talks and answer.code != ErrorCode.METHOD_NOT_FOUND:  # another rule covers that
             text = f"{answer.request.method} was answered with {shown(answer.error)}"
-            self._judge.check("A-SESS-5", answer.error is None, text, begin)
+            self._judge("A-SESS-5", answer.error is None, text, begin)
         if answer.error is not None:
             return
         if answer.request.method == v1.SESSION_RESUME:
             what = ", ".join(kind for kind in HISTORY if kind in replay)
-            self._judge.check("A-RESUME-1", not what, f"it sent {what}", begin)
+            self._judge("A-RESUME-1", not what, f"it sent {what}", begin)
         elif session.talks:
             text = "no history came before the answer"
             is_replayed = USER in replay or AGENT in replay
-            self._judge.check("A-LOAD-1", is_replayed, text, begin)
+            self._judge("A-LOAD-1", is_replayed, text, begin)
             if is_replayed:
                 self._look_for_words(session, replay, begin)
 
@@ -129,9 +125,9 @@ class SessionCheck(Check):
         asked, said = _condensed(replay.get(USER, "")), _condensed(replay.get(AGENT, ""))
         for prompt, answer in session.talks:
             is_there = _condensed(prompt) in asked
-            self._judge.check("A-LOAD-2", is_there, f"the prompt {shown(prompt)} is missing", begin)
+            self._judge("A-LOAD-2", is_there, f"the prompt {shown(prompt)} is missing", begin)
             is_there = _condensed(answer) in said
-            self._judge.check("A-LOAD-2", is_there, f"the answer {shown(answer)} is missing", begin)
+            self._judge("A-LOAD-2", is_there, f"the answer {shown(answer)} is missing", begin)
 
     def _look_at_list(self, answer: SeenResponse) -> None:
         if answer.error is not None:
@@ -146,7 +142,7 @@ class SessionCheck(Check):
             self._listed |= listed
         following = page.get("nextCursor")
         if following is not None:
-            self._judge.check("A-LIST-2", following != cursor, "the page leads to itself", answer.request.index)
+            self._judge("A-LIST-2", following != cursor, "the page leads to itself", answer.request.index)
         else:
             self._look_at_listed(answer.request)
 
@@ -156,7 +152,7 @@ class SessionCheck(Check):
             return
         others = [item["cwd"] for item in items if not _is_same_folder(item.get("cwd"), wanted)]
         text = f"the list for {shown(wanted)} has a session of {shown(others[0])}" if others else ""
-        self._judge.check("A-LIST-3", not others, text, request.index)
+        self._judge("A-LIST-3", not others, text, request.index)
 
     def _look_at_listed(self, request: SeenRequest) -> None:
         """Check a complete list, of one folder or of all."""
@@ -165,10 +161,9 @@ class SessionCheck(Check):
         for session_id, session in self._scene.sessions.items():
             is_listed = session_id in self._listed
             if session.is_deleted:
-                self._judge.check("A-DEL-1", not is_listed, f"{shown(session_id)} is listed", request.index)
+                self._judge("A-DEL-1", not is_listed, f"{shown(session_id)} is listed", request.index)
             elif session.talks and folder in (None, session.cwd):
-                text = f"{shown(session_id)} isn't listed{where}"
-                self._judge.check("A-LIST-1", is_listed, text, request.index)
+                self._judge("A-LIST-1", is_listed, f"{shown(session_id)} isn't listed{where}", request.index)
 
 
 def _is_same_folder(folder: Any, wanted: str) -> bool:
@@ -203,11 +198,9 @@ class SystemPromptCheck(Check):
             mode, begin = prompt.get("mode"), event.request.index
             if mode == "append" or offers(self._offered, ("systemPrompt", "mode", str(mode))):
                 is_taken = event.code != ErrorCode.INVALID_PARAMS
-                self._judge.check(
-                    "A-PROMPT-1", is_taken, f"{shown(mode)} was answered with {shown(event.error)}", begin
-                )
+                self._judge("A-PROMPT-1", is_taken, f"{shown(mode)} was answered with {shown(event.error)}", begin)
             else:
-                self._judge.check("A-PROMPT-2", event.error is not None, f"it took one to {shown(mode)}", begin)
+                self._judge("A-PROMPT-2", event.error is not None, f"it took one to {shown(mode)}", begin)
 
 
 # Turns
@@ -232,8 +225,7 @@ class TurnCheck(Check):
     def finish(self) -> None:
         for session in self._scene.sessions.values():
             if session.turn is not None:
-                text = "a prompt was never answered"
-                self._judge.check("A-TURN-1", False, text, session.turn.prompt.index)
+                self._judge("A-TURN-1", False, "a prompt was never answered", session.turn.prompt.index)
 
     def _look_at_update(self, told: SeenNotification) -> None:
         kind = as_object(told.params.get("update")).get("sessionUpdate")
@@ -242,21 +234,20 @@ class TurnCheck(Check):
             return
         if session.turn is not None:
             self._active.add(session.turn.prompt.index)
-            self._judge.check("A-TURN-4", True, "")
+            self._judge("A-TURN-4", True, "")
         elif session.reopening is None and session.loaded_in is None:
-            self._judge.check("A-TURN-4", False, f"{kind} came when no turn was running")
+            self._judge("A-TURN-4", False, f"{kind} came when no turn was running")
 
     def _look_at_end(self, answer: SeenResponse) -> None:
         session = self._scene.session(answer.request.params)
         turn = session.turn if session is not None else None
         if turn is None or turn.prompt is not answer.request:
             return
-        self._judge.check("A-TURN-1", True, "")
+        self._judge("A-TURN-1", True, "")
         if turn.cancelled_at is not None:
             self._look_at_cancelled(turn, turn.cancelled_at, answer)
         elif answer.error is not None:
-            text = f"the prompt was answered with {shown(answer.error)}"
-            self._judge.check("A-TURN-5", False, text, answer.request.index)
+            self._judge("A-TURN-5", False, f"the prompt was answered with {shown(answer.error)}", answer.request.index)
         else:
             self._look_at_reason(turn, as_object(answer.result).get("stopReason"))
         self._active.discard(turn.prompt.index)
@@ -264,21 +255,21 @@ class TurnCheck(Check):
     def _look_at_cancelled(self, turn: OpenTurn, cancelled_at: float, answer: SeenResponse) -> None:
         reason, took_s = as_object(answer.result).get("stopReason"), answer.at_s - cancelled_at
         frames = (turn.prompt.index, turn.cancelled_in)
-        self._judge.check("A-TURN-7", took_s <= SOON_S, f"it ended after {took_s:.1f} s", *frames)
+        self._judge("A-TURN-7", took_s <= SOON_S, f"it ended after {took_s:.1f} s", *frames)
         if turn.is_given_up and answer.code == ErrorCode.REQUEST_CANCELLED:
             return
         if answer.error is not None:
             text = f"it was answered with {shown(answer.error)}"
-            self._judge.check("A-TURN-2", False, text, *frames)
+            self._judge("A-TURN-2", False, text, *frames)
         elif reason == "cancelled" or took_s > CROSSING_S:
             text = f"it ended with {shown(reason)} {took_s:.1f} s after the cancel"
-            self._judge.check("A-TURN-2", reason == "cancelled", text, *frames)
+            self._judge("A-TURN-2", reason == "cancelled", text, *frames)
 
     def _look_at_reason(self, turn: OpenTurn, reason: object) -> None:
         begin = turn.prompt.index
-        self._judge.check("A-TURN-5", True, "")
-        self._judge.check(
+        self._judge("A-TURN-5", True, "")
+        self._judge(
             "A-TURN-3", reason != "cancelled", "a turn ended as canceled, but the client didn't cancel it", begin
         )
         if reason == "end_turn":
-            self._judge.check("A-TURN-6", begin in self._active, "a turn ended without any output", begin)
+            self._judge("A-TURN-6", begin in self._active, "a turn ended without any output", begin)

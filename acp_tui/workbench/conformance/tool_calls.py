@@ -82,15 +82,15 @@ class ToolCallCheck(Check):
         name = shown(call_id)
         if update["sessionUpdate"] == "tool_call_update":
             if self._scene.is_whole and not self.calls.has_forgotten:
-                self._judge.check("A-TOOL-1", earlier is not None, f"an update came for {name}, which wasn't reported")
+                self._judge("A-TOOL-1", earlier is not None, f"an update came for {name}, which wasn't reported")
         elif earlier is not None and earlier.is_begun:
-            self._judge.check("A-TOOL-4", False, f"{name} was reported as new again", earlier.index)
+            self._judge("A-TOOL-4", False, f"{name} was reported as new again", earlier.index)
         if earlier is None:
-            self._judge.check("A-TOOL-4", True, "")
+            self._judge("A-TOOL-4", True, "")
             return
         status = update.get("status")
         is_back = earlier.status in DONE and status in OPEN
-        self._judge.check("A-TOOL-2", not is_back, f"{name} was {earlier.status}, then {status}", earlier.index)
+        self._judge("A-TOOL-2", not is_back, f"{name} was {earlier.status}, then {status}", earlier.index)
 
     def _look_at_terminals(self, session_id: str, update: dict[str, Any]) -> None:
         # Some agents run commands themselves, and show them as terminals to clients that support it.
@@ -101,7 +101,7 @@ class ToolCallCheck(Check):
             terminal_id = part.get("terminalId")
             if part.get("type") == "terminal" and isinstance(terminal_id, str):
                 is_known = self._terminals.may_know((session_id, terminal_id))
-                self._judge.check("A-TOOL-5", is_known, f"the client didn't create {shown(terminal_id)}")
+                self._judge("A-TOOL-5", is_known, f"the client didn't create {shown(terminal_id)}")
 
     def _look_at_open_calls(self, answer: SeenResponse) -> None:
         session = self._scene.session(answer.request.params)
@@ -111,7 +111,7 @@ class ToolCallCheck(Check):
         for (session_id, call_id), report in self.calls.items():
             if session_id == answer.request.params.get("sessionId") and report.turn == turn.prompt.index:
                 text = f"{shown(call_id)} is still {report.status}"
-                self._judge.check("A-TOOL-3", report.status not in OPEN, text, report.index)
+                self._judge("A-TOOL-3", report.status not in OPEN, text, report.index)
 
 
 # Permissions
@@ -135,37 +135,39 @@ class PermissionCheck(Check):
             case SeenResponse(is_agents=False, request=request) if request.method == v1.SESSION_REQUEST_PERMISSION:
                 self._take_note(event)
             case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE, params=params):
-                self._look_at_outcome(params)
+                update = as_object(params.get("update"))
+                key = (str(params.get("sessionId")), str(update.get("toolCallId")))
+                if key in self._rejected and update.get("status") in ("completed", "failed"):
+                    is_obeyed = update["status"] == "failed"
+                    self._judge("A-PERM-8", is_obeyed, f"{shown(key[1])} has completed", self._rejected.pop(key))
 
     def _look_at_options(self, options: list[dict[str, Any]]) -> None:
-        self._judge.check("A-PERM-4", bool(options), "there are no options")
+        self._judge("A-PERM-4", bool(options), "there are no options")
         if not options:
             return
         ids = [str(option.get("optionId")) for option in options]
-        self._judge.check("A-PERM-2", len(set(ids)) == len(ids), f"the ids are {', '.join(ids)[:200]}")
+        self._judge("A-PERM-2", len(set(ids)) == len(ids), f"the ids are {', '.join(ids)[:200]}")
         kinds = [str(option.get("kind")) for option in options]
-        self._judge.check("A-PERM-3", "reject_once" in kinds, f"the kinds are {', '.join(kinds)[:200]}")
+        self._judge("A-PERM-3", "reject_once" in kinds, f"the kinds are {', '.join(kinds)[:200]}")
 
     def _look_at_time(self, request: SeenRequest) -> None:
         session = self._scene.session(request.params)
         if session is None:
             return
         turn = session.turn
-        self._judge.check("A-PERM-7", turn is not None, "no turn is running")
+        self._judge("A-PERM-7", turn is not None, "no turn is running")
         if turn is None or turn.cancelled_at is None:
             return
         late_s = request.at_s - turn.cancelled_at
         if late_s > CROSSING_S:
-            text = f"it was asked {late_s:.1f} s after the cancel"
-            self._judge.check("A-PERM-1", False, text, turn.cancelled_in)
+            self._judge("A-PERM-1", False, f"it was asked {late_s:.1f} s after the cancel", turn.cancelled_in)
 
     def _look_at_subject(self, params: dict[str, Any]) -> None:
         call = as_object(params.get("toolCall"))
         key = (str(params.get("sessionId")), str(call.get("toolCallId")))
         is_reported = self._tool_calls.calls.may_know(key)
-        self._judge.check("A-PERM-5", is_reported, f"{shown(key[1])} wasn't reported")
-        text = f"nothing is known about {shown(key[1])}"
-        self._judge.check("A-PERM-6", is_reported or bool(call.get("title")), text)
+        self._judge("A-PERM-5", is_reported, f"{shown(key[1])} wasn't reported")
+        self._judge("A-PERM-6", is_reported or bool(call.get("title")), f"nothing is known about {shown(key[1])}")
 
     def _take_note(self, answer: SeenResponse) -> None:
         params, outcome = answer.request.params, as_object(as_object(answer.result).get("outcome"))
@@ -176,13 +178,6 @@ class PermissionCheck(Check):
         if str(chosen.get("kind")).startswith("reject"):
             call_id = str(as_object(params.get("toolCall")).get("toolCallId"))
             self._rejected[str(params.get("sessionId")), call_id] = answer.index
-
-    def _look_at_outcome(self, params: dict[str, Any]) -> None:
-        update = as_object(params.get("update"))
-        key = (str(params.get("sessionId")), str(update.get("toolCallId")))
-        if key in self._rejected and update.get("status") in ("completed", "failed"):
-            is_obeyed = update["status"] == "failed"
-            self._judge.check("A-PERM-8", is_obeyed, f"{shown(key[1])} has completed", self._rejected.pop(key))
 
 
 USES: Final = (v1.TERMINAL_OUTPUT, v1.TERMINAL_WAIT_FOR_EXIT, v1.TERMINAL_KILL, v1.TERMINAL_RELEASE)
@@ -207,20 +202,19 @@ class TerminalCheck(Check):
                 self._look_at_command(params.get("command"), params.get("args"))
             case SeenRequest(is_agents=True, method=method, params=params) if method in USES:
                 key = (str(params.get("sessionId")), str(params.get("terminalId")))
-                text = f"{method} came for {shown(key[1])}"
-                self._judge.check("A-TERM-2", self._live.may_know(key), text)
+                self._judge("A-TERM-2", self._live.may_know(key), f"{method} came for {shown(key[1])}")
                 if method == v1.TERMINAL_RELEASE and self._live.pop(key, None) is not None:
-                    self._judge.check("A-TERM-1", True, "")
+                    self._judge("A-TERM-1", True, "")
 
     def _look_at_command(self, command: object, args: object) -> None:
         """Check a command. A program's path may have a space, but hardly its name."""
         if isinstance(command, str):
             is_line = not args and " " in command.strip() and not command.startswith(("/", "./"))
-            self._judge.check("A-TERM-3", not is_line, f"a command is {shown(command)}, without args")
+            self._judge("A-TERM-3", not is_line, f"a command is {shown(command)}, without args")
 
     def finish(self) -> None:
         for (_, terminal_id), index in self._live.items():
-            self._judge.check("A-TERM-1", False, f"{shown(terminal_id)} wasn't released", index)
+            self._judge("A-TERM-1", False, f"{shown(terminal_id)} wasn't released", index)
 
 
 TYPES: Final = ("string", "number", "integer", "boolean", "array")
@@ -235,34 +229,29 @@ class ElicitationCheck(Check):
     def see(self, event: Event) -> None:
         match event:
             case SeenRequest(is_agents=True, method=v1.ELICITATION_CREATE, params={"mode": "url"} as params):
-                self._look_at_page(params)
+                self._pages[str(params.get("elicitationId"))] = None
+                url = str(params.get("url"))
+                self._judge("A-ELIC-4", url.startswith(("https://", "http://")), f"the address is {shown(url)}")
             case SeenRequest(is_agents=True, method=v1.ELICITATION_CREATE, params=params):
                 self._look_at_form(as_object(params.get("requestedSchema")))
             case SeenNotification(is_agents=True, method=v1.ELICITATION_COMPLETE, params=params):
                 page = str(params.get("elicitationId"))
-                text = f"no request has the elicitationId {shown(page)}"
-                self._judge.check("A-ELIC-3", self._pages.may_know(page), text)
-
-    def _look_at_page(self, params: dict[str, Any]) -> None:
-        self._pages[str(params.get("elicitationId"))] = None
-        url = str(params.get("url"))
-        self._judge.check("A-ELIC-4", url.startswith(("https://", "http://")), f"the address is {shown(url)}")
+                self._judge("A-ELIC-3", self._pages.may_know(page), f"no request has the elicitationId {shown(page)}")
 
     def _look_at_form(self, form: dict[str, Any]) -> None:
         fields = as_object(form.get("properties"))
         missing = [name for name in as_list(form.get("required")) if isinstance(name, str) and name not in fields]
-        self._judge.check("A-ELIC-2", not missing, f"{', '.join(missing[:5])} is required but missing")
+        self._judge("A-ELIC-2", not missing, f"{', '.join(missing[:5])} is required but missing")
         for name, field in fields.items():
             self._look_at_field(name, as_object(field))
 
     def _look_at_field(self, name: str, field: dict[str, Any]) -> None:
         kind = field.get("type")
-        self._judge.check("A-ELIC-1", kind in TYPES, f"{shown(name)} has the type {shown(kind)}")
+        self._judge("A-ELIC-1", kind in TYPES, f"{shown(name)} has the type {shown(kind)}")
         for least, most in LIMITS:
             low, high = field.get(least), field.get(most)
             if isinstance(low, int | float) and isinstance(high, int | float):
-                text = f"{shown(name)} has {least} {low} and {most} {high}"
-                self._judge.check("A-ELIC-2", low <= high, text)
+                self._judge("A-ELIC-2", low <= high, f"{shown(name)} has {least} {low} and {most} {high}")
         self._look_at_choice(name, field)
 
     def _look_at_choice(self, name: str, field: dict[str, Any]) -> None:
@@ -274,4 +263,4 @@ class ElicitationCheck(Check):
             return
         wanted = default if isinstance(default, list) else [default]
         is_there = all(each in choices for each in wanted)
-        self._judge.check("A-ELIC-2", is_there, f"the default of {shown(name)} isn't one of its choices")
+        self._judge("A-ELIC-2", is_there, f"the default of {shown(name)} isn't one of its choices")

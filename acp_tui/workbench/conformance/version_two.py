@@ -65,9 +65,9 @@ class VersionTwoCheck(Check):
         try:
             read()
         except MalformedMessage as error:
-            self._judge.check("A2-SHAPE-1", False, f"{what}: {error.detail}")
+            self._judge("A2-SHAPE-1", False, f"{what}: {error.detail}")
         else:
-            self._judge.check("A2-SHAPE-1", True, "")
+            self._judge("A2-SHAPE-1", True, "")
 
     def _session(self, params: Mapping[str, Any]) -> _Session:
         session_id = str(params.get("sessionId"))
@@ -79,7 +79,7 @@ class VersionTwoCheck(Check):
         if request.method.startswith("_"):
             return
         is_gone = request.method.startswith(("fs/", "terminal/"))
-        self._judge.check("A2-METHOD-1", not is_gone, f"{request.method} isn't a version 2 request")
+        self._judge("A2-METHOD-1", not is_gone, f"{request.method} isn't a version 2 request")
         if request.method == "session/request_permission":
             self._shape(request.method, lambda: inbound.read_permission_request(request.params, "question"))
         if request.method == MCP_MESSAGE:
@@ -90,7 +90,7 @@ class VersionTwoCheck(Check):
         kinds = [server.get("type") for server in objects(request.params.get("mcpServers"))]
         if PROBED_SERVER in kinds:
             text = f"an MCP server of the type {PROBED_SERVER} was answered with {shown(answer.error or answer.result)}"
-            self._judge.check("A2-MCP-1", answer.code == ErrorCode.INVALID_PARAMS, text, request.index)
+            self._judge("A2-MCP-1", answer.code == ErrorCode.INVALID_PARAMS, text, request.index)
         if answer.error is not None:
             return
         if request.method in _RESULTS:
@@ -98,13 +98,13 @@ class VersionTwoCheck(Check):
         if request.method == "session/prompt":
             result = answer.result if isinstance(answer.result, dict) else {}
             message_id = result.get("messageId")
-            self._judge.check("A2-TURN-1", isinstance(message_id, str), f"the answer was {shown(answer.result)}")
+            self._judge("A2-TURN-1", isinstance(message_id, str), f"the answer was {shown(answer.result)}")
             if isinstance(message_id, str):
                 self._session(request.params).accepted[message_id] = answer.index
         elif request.method == "session/resume":
             told_in = self._session(request.params).told_in
             is_told = told_in is not None and told_in > request.index
-            self._judge.check("A2-STATE-2", is_told, "no state was sent after the request", request.index)
+            self._judge("A2-STATE-2", is_told, "no state was sent after the request", request.index)
 
     def _updated(self, told: SeenNotification) -> None:
         update = told.params.get("update")
@@ -113,9 +113,9 @@ class VersionTwoCheck(Check):
             return
         kind, session = update.get("sessionUpdate"), self._session(told.params)
         self._shape(f"the update {shown(kind)}", lambda: inbound.read_update(told.params))
-        self._judge.check("A2-UPDATE-1", kind not in _OF_VERSION_1, f"{kind} is a version 1 update")
+        self._judge("A2-UPDATE-1", kind not in _OF_VERSION_1, f"{kind} is a version 1 update")
         if kind in _PIECES:
-            self._judge.check("A2-MSG-1", isinstance(update.get("messageId"), str), f"a {kind} has no messageId")
+            self._judge("A2-MSG-1", isinstance(update.get("messageId"), str), f"a {kind} has no messageId")
         if kind in ("user_message", "user_message_chunk") and isinstance(update.get("messageId"), str):
             session.user_messages[update["messageId"]] = True
         for name in ("toolCallId", "terminalId"):
@@ -127,18 +127,15 @@ class VersionTwoCheck(Check):
     def _state(self, told: SeenNotification, update: Mapping[str, Any], session: _Session) -> None:
         state = update.get("state")
         if state == "idle" and session.accepted:
-            self._judge.check(
-                "A2-STATE-1", session.state != "idle", "a prompt was completed without a state other than idle"
-            )
+            self._judge("A2-STATE-1", session.state != "idle", "a prompt was completed without a state other than idle")
             for message_id, answered_in in session.accepted.items():
                 is_echoed = session.user_messages.may_know(message_id)
-                self._judge.check("A2-TURN-2", is_echoed, f"{shown(message_id)} wasn't sent", answered_in)
+                self._judge("A2-TURN-2", is_echoed, f"{shown(message_id)} wasn't sent", answered_in)
             session.accepted.clear()
         background = update.get("background")
         for work in background if isinstance(background, list) else ():
             for key in ("toolCallId", "terminalId"):
                 name = work.get(key) if isinstance(work, dict) else None
                 if isinstance(name, str):
-                    is_known = session.known.may_know(name)
-                    self._judge.check("A2-STATE-3", is_known, f"{shown(name)} wasn't reported")
+                    self._judge("A2-STATE-3", session.known.may_know(name), f"{shown(name)} wasn't reported")
         session.state, session.told_in = state, told.index

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, TypeVar
@@ -20,15 +19,7 @@ from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance import Finding, Frame, Linter
 from acp_tui.workbench.conformance.rule import read_json
-from acp_tui.workbench.inspect.index import (
-    FrameIndex,
-    IndexedLine,
-    IndexRow,
-    LineSummary,
-    MessageKind,
-    glimpse,
-    read_entry,
-)
+from acp_tui.workbench.inspect import index
 from acp_tui.workbench.inspect.outline import OutlineLine, outline
 from acp_tui.workbench.inspect.search import Query, Search
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LineSource, LiveSource
@@ -53,7 +44,7 @@ T = TypeVar("T")
 class Detail:
     """One whole line, without secrets."""
 
-    row: IndexRow
+    row: index.IndexRow
     line: LoggedLine
     outline: Sequence[OutlineLine] | None
     """None: it isn't JSON."""
@@ -62,29 +53,12 @@ class Detail:
     """Whether its source has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    lines: int
-    """The total number of lines."""
-    gone: int
-    """How many of them are no longer available."""
-    shown: int
-    searched: int
-    checked: int
-    breaches: int
-    """Lines that break a rule."""
-    is_reading: bool
-    waiting: int
-    foremost: IndexRow | None
-    """The agent's oldest one, or the client's if there is none."""
-
-
 class Inspection:
     """The lines of one source, the filter, and its progress."""
 
     def __init__(self, source: LineSource, mask: Mask) -> None:
         self.source = source
-        self.index = FrameIndex(source.first)
+        self.index = index.FrameIndex(source.first)
         self.mask = mask
         self.listener: Callable[[], None] = lambda: None
         """Called when there may be something new to show."""
@@ -95,10 +69,11 @@ class Inspection:
         self.failure = ""
         """Why nothing more can be read."""
         self._filter: Search | None = None
-        self._linting = Linting(source.first)
-        self._glimpses: OrderedDict[int, LineSummary] = OrderedDict()
+        self.linting = Linting(source.first)
+        self._glimpses: OrderedDict[int, index.LineSummary] = OrderedDict()
         self._wanted: Sequence[int] = ()
-        self._has_more = False
+        self.has_more = False
+        """Whether more is there to be read."""
         self._woken = anyio.Event()
 
     # The work
@@ -126,7 +101,7 @@ class Inspection:
         try:
             done = [await self._read_glimpses(), await self._read()]
             done.append(await self._search())
-            if not (self._has_more or done[-1]):
+            if not (self.has_more or done[-1]):
                 done.append(await self._check())
         except OSError as error:
             self.failure = f"The rest can't be read: {error.strerror or error}"
@@ -138,23 +113,22 @@ class Inspection:
 
     async def _read(self) -> bool:
         start, lines = await self.source.read_on()
-        self._has_more = len(lines) >= SLICE_LINES
+        self.has_more = len(lines) >= SLICE_LINES
         if start > self.index.end:  # so many arrived that some were gone before they could be read
-            self.index = FrameIndex(start)
+            self.index = index.FrameIndex(start)
             self.show_only(self.query)
             self._forget()
         if lines:
-            answered = self.index.add(await _done(lines, partial(self._entries, lines)))
+            answered = self.index.add(await _done(lines, lambda: list(map(self._entry, lines))))
             if self._filter is not None:
                 self._filter.settle(answered)
         if self.index.drop_before(self.source.first):
             self._forget()
         return bool(lines)
 
-    def _entries(self, lines: Sequence[LoggedLine]) -> list[IndexedLine]:
-        for line in lines:
-            self.mask.learn(line)
-        return [read_entry(line) for line in lines]
+    def _entry(self, line: LoggedLine) -> index.IndexedLine:
+        self.mask.learn(line)
+        return index.read_entry(line)
 
     def _forget(self) -> None:
         """Drop the oldest lines, which a running agent's log no longer has."""
@@ -167,7 +141,7 @@ class Inspection:
         search = self._filter
         if search is None:
             return False
-        start, limit = search.examined, self._linting.examined if search.needs_findings else self.index.end
+        start, limit = search.examined, self.linting.examined if search.needs_findings else self.index.end
         stop = min(limit, start + (SEARCHED_TEXTS if search.words else SEARCHED_LINES))
         if stop <= start:
             return False
@@ -178,10 +152,10 @@ class Inspection:
         return True
 
     async def _check(self) -> bool:
-        start, linting = self._linting.examined, self._linting
+        start, linting = self.linting.examined, self.linting
         if start < self.source.first:
             # Some lines are gone, so start over as if these were the first.
-            self._linting = linting = Linting(self.source.first)
+            self.linting = linting = Linting(self.source.first)
             start = linting.examined
         lines = await self.source.lines_at(range(start, min(start + CHECKED_LINES, self.index.end)))
         for note in await to_thread.run_sync(linting.feed, lines):
@@ -221,35 +195,25 @@ class Inspection:
         return ordinal < self.count and self.position_of(ordinal) == position
 
     @property
-    def progress(self) -> Progress:
-        foremost = self.index.foremost
-        return Progress(
-            lines=self.index.end,
-            gone=self.source.first,
-            shown=self.count,
-            searched=self.index.end if self._filter is None else self._filter.examined,
-            checked=self._linting.examined,
-            breaches=len(self.notes),
-            is_reading=self._has_more,
-            waiting=self.index.waiting,
-            foremost=None if foremost is None else self.index.row(foremost),
-        )
+    def searched(self) -> int:
+        """The position after the last line searched."""
+        return self.index.end if self._filter is None else self._filter.examined
 
-    def waited_s(self, row: IndexRow) -> float | None:
+    def waited_s(self, row: index.IndexRow) -> float | None:
         """How long a request has been waiting; None if no response will come."""
         now_s = self.source.now_s
         return None if now_s is None else max(now_s - row.at_s, 0.0)
 
     # Single lines
 
-    def is_new(self, row: IndexRow) -> bool:
+    def is_new(self, row: index.IndexRow) -> bool:
         """Whether more is known about the line now."""
         return self.index.first <= row.position < self.index.end and self.index.row(row.position) != row
 
-    def rows(self, start: int, stop: int) -> list[IndexRow]:
+    def rows(self, start: int, stop: int) -> list[index.IndexRow]:
         return [self.index.row(self.position_of(at)) for at in range(max(start, 0), min(stop, self.count))]
 
-    def glimpse(self, position: int) -> LineSummary | None:
+    def glimpse(self, position: int) -> index.LineSummary | None:
         """A summary of the line; None if it hasn't been read yet."""
         return self._glimpses.get(position)
 
@@ -264,8 +228,8 @@ class Inspection:
         if not wanted:
             return False
         lines = await self._shown(await self.source.lines_at(wanted))
-        found = await _done(lines.values(), partial(_glimpses, lines))
-        self._glimpses.update({position: found.get(position, LineSummary()) for position in wanted})
+        found = await _done(lines.values(), lambda: {at: index.glimpse(line) for at, line in lines.items()})
+        self._glimpses.update({position: found.get(position, index.LineSummary()) for position in wanted})
         while len(self._glimpses) > KEPT_GLIMPSES:
             self._glimpses.popitem(last=False)
         return True
@@ -282,23 +246,19 @@ class Inspection:
         """Mask secrets."""
         if not self.mask.is_needed or not lines:
             return lines
-        forms = {position for position in lines if self._answers_form(position)}
-        return await _done(lines.values(), partial(_hidden, self.mask, lines, forms))
+        answers = {position: self._answers_form(position) for position in lines}
+
+        def masked() -> Mapping[int, LoggedLine]:
+            return {at: self.mask.hidden(line, is_answer_to_form=answers[at]) for at, line in lines.items()}
+
+        return await _done(lines.values(), masked)
 
     def _answers_form(self, position: int) -> bool:
         """Whether the line answers a form. Only its request tells."""
         if not self.index.first <= position < self.index.end:
             return False
         row = self.index.row(position)
-        return row.form is MessageKind.RESPONSE and row.label.method == FORM
-
-
-def _hidden(mask: Mask, lines: Mapping[int, LoggedLine], forms: Container[int]) -> dict[int, LoggedLine]:
-    return {at: mask.hidden(line, is_answer_to_form=at in forms) for at, line in lines.items()}
-
-
-def _glimpses(lines: Mapping[int, LoggedLine]) -> dict[int, LineSummary]:
-    return {position: glimpse(line) for position, line in lines.items()}
+        return row.form is index.MessageKind.RESPONSE and row.label.method == FORM
 
 
 async def _done(lines: Collection[LoggedLine], work: Callable[[], T]) -> T:
@@ -374,8 +334,7 @@ class Mask:
     def _without_secrets(self, line: LoggedLine, is_answer_to_form: bool) -> bytes:
         value = _message(line)
         if value is None:
-            text = line.data.decode("utf-8", "surrogateescape")
-            return self._masker.line(text).encode("utf-8", "surrogateescape")
+            return self._masker.line(line.data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         hidden = self._masker.message(value, is_answer_to_form=is_answer_to_form)
         return line.data if hidden == value else json_line(hidden)[:-1]
 

@@ -1,4 +1,4 @@
-"""A compact index of a recording's lines, 25 bytes for each. It doesn't store the lines."""
+"""A compact index of a recording's lines, 23 bytes for each. It doesn't store the lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from acp_tui.client.transcript.frame_log import LineKind, LoggedLine
 from acp_tui.protocol.conductor import SUCCESSORS, is_call
@@ -16,7 +16,7 @@ from acp_tui.workbench.conformance.rule import read_json
 from acp_tui.workbench.conformance.scene import as_object
 
 MAX_NAME: Final = 120
-"""The maximum length of a stored method, kind, or session."""
+"""The maximum length of a stored method or kind."""
 
 
 class MessageKind(Enum):
@@ -39,7 +39,6 @@ class IndexedLine(NamedTuple):
     """Empty for a response, because only the request has it."""
     update: str = ""
     """The kind of a session/update."""
-    session: str = ""
     key: int = 0
     """The same for a request and its response, and otherwise different except with a chance of 1 in 2^61."""
     is_error: bool = False
@@ -66,13 +65,10 @@ def _read_message(line: LoggedLine, value: dict[str, Any]) -> IndexedLine:
         form = MessageKind.REQUEST if "id" in value else MessageKind.NOTIFICATION
         update = _name(as_object(params.get("update")).get("sessionUpdate"))
         key = key_of(value) if "id" in value else 0
-        return IndexedLine(at_s, kind, form, len(data), _name(method), update, _name(params.get("sessionId")), key)
+        return IndexedLine(at_s, kind, form, len(data), _name(method), update, key)
     if "result" in value or "error" in value:
-        session = _name(as_object(value.get("result")).get("sessionId"))
         is_error = value.get("error") is not None
-        return IndexedLine(
-            at_s, kind, MessageKind.RESPONSE, len(data), session=session, key=key_of(value), is_error=is_error
-        )
+        return IndexedLine(at_s, kind, MessageKind.RESPONSE, len(data), key=key_of(value), is_error=is_error)
     return IndexedLine(at_s, kind, MessageKind.JUNK, len(data), is_error=kind is LineKind.IN)
 
 
@@ -120,8 +116,7 @@ def glimpse(line: LoggedLine) -> LineSummary:
     if not isinstance(message, dict):
         return LineSummary(line.data[: 4 * MAX_CHARACTERS].decode("utf-8", "replace")[:MAX_CHARACTERS])
     request_id = json.dumps(message["id"], ensure_ascii=False)[:40] if "id" in message else ""
-    parts = filter(None, _parts(message))
-    return LineSummary(" · ".join(parts)[:MAX_CHARACTERS], request_id)
+    return LineSummary(" · ".join(filter(None, _parts(message)))[:MAX_CHARACTERS], request_id)
 
 
 def _parts(message: dict[str, Any]) -> Iterator[str]:
@@ -165,7 +160,7 @@ def _text(content: Any) -> str:
 
 
 MAX_NAMES: Final = 10_000
-"""The maximum number of different methods, kinds, or sessions."""
+"""The maximum number of different methods and kinds."""
 MAX_OPEN: Final = 10_000
 """The maximum number of requests that wait for a response."""
 BLOCK: Final = 4_096
@@ -178,8 +173,6 @@ OPEN: Final = 4
 FLAGS: Final = 8
 """The number of combinations of the flags."""
 _NONE: Final = 0xFFFF_FFFF
-
-T = TypeVar("T")
 
 
 class Label(NamedTuple):
@@ -199,7 +192,6 @@ class IndexRow:
     kind: LineKind
     form: MessageKind
     label: Label
-    session: str
     size: int
     """In bytes."""
     partner: int | None
@@ -211,36 +203,18 @@ class IndexRow:
     """Whether it breaks a rule of the protocol."""
 
 
-class Register(Generic[T]):
-    """Numbers for recurring values. Number 0 is for the empty value, and for all values beyond the limit."""
-
-    def __init__(self, nothing: T) -> None:
-        self.values = [nothing]
-        self._numbers = {nothing: 0}
-
-    def note(self, value: T) -> int:
-        """Its number."""
-        number = self._numbers.get(value)
-        if number is None:
-            if len(self.values) >= MAX_NAMES:
-                return 0
-            number = self._numbers[value] = len(self.values)
-            self.values.append(value)
-        return number
-
-
 class FrameIndex:
     """An index that grows at its end. Use it only on the event loop."""
 
     def __init__(self, first: int = 0) -> None:
         self.first = first
         """The oldest known line."""
-        self.labels = Register(Label())
-        self.sessions = Register("")
+        self._labels = [Label()]
+        self._numbers = {Label(): 0}
+        """Of the labels. Number 0 is also for all beyond the limit."""
         self._at = array("d")
         self._kind, self._form, self._flags = array("B"), array("B"), array("B")
-        self._label, self._session = array("H"), array("H")
-        self._size, self._partner = array("I"), array("I")
+        self._label, self._size, self._partner = array("H"), array("I"), array("I")
         self._open: OrderedDict[tuple[LineKind, int], int] = OrderedDict()
         """Requests without a response, by the responding side, oldest first."""
 
@@ -268,7 +242,8 @@ class FrameIndex:
             if request < self.first:
                 self._append(entry, None)
             else:
-                self._append(self._told_by_request(entry, request), request)
+                asked = self.row(request).label  # only the request has it
+                self._append(entry._replace(method=asked.method, update=asked.update), request)
                 self._partner[request - self.first] = self.end - 1
                 self._flags[request - self.first] &= ~OPEN
                 answered.append(request)
@@ -281,21 +256,17 @@ class FrameIndex:
         if len(self._open) > MAX_OPEN:
             self._open.popitem(last=False)
 
-    def _told_by_request(self, entry: IndexedLine, request: int) -> IndexedLine:
-        """Complete a response with what only its request contains."""
-        asked = self.row(request)
-        return entry._replace(
-            method=asked.label.method, update=asked.label.update, session=entry.session or asked.session
-        )
-
     def _append(self, entry: IndexedLine, partner: int | None) -> None:
-        at_s, kind, form, size, method, update, session, _, is_error = entry
+        at_s, kind, form, size, method, update, _, is_error = entry
+        label = Label(method, update)
+        if label not in self._numbers and len(self._labels) < MAX_NAMES:
+            self._numbers[label] = len(self._labels)
+            self._labels.append(label)
         self._at.append(max(at_s, self._at[-1] if self._at else 0.0))
         self._kind.append(KINDS.index(kind))
         self._form.append(FORMS.index(form))
         self._flags.append(ERROR * is_error | OPEN * (form is MessageKind.REQUEST))
-        self._label.append(self.labels.note(Label(method, update)))
-        self._session.append(self.sessions.note(session))
+        self._label.append(self._numbers.get(label, 0))
         self._size.append(min(size, _NONE))
         self._partner.append(_NONE if partner is None else partner)
 
@@ -306,8 +277,7 @@ class FrameIndex:
             return False
         self.first += count
         del self._at[:count]
-        bytes_and_numbers = (self._kind, self._form, self._flags, self._label, self._session, self._size, self._partner)
-        for column in bytes_and_numbers:
+        for column in (self._kind, self._form, self._flags, self._label, self._size, self._partner):
             del column[:count]
         while self._open and next(iter(self._open.values())) < self.first:
             self._open.popitem(last=False)
@@ -327,11 +297,12 @@ class FrameIndex:
             at_s=self._at[at],
             kind=KINDS[self._kind[at]],
             form=FORMS[self._form[at]],
-            label=self.labels.values[self._label[at]],
-            session=self.sessions.values[self._session[at]],
+            label=self._labels[self._label[at]],
             size=self._size[at],
             partner=partner,
-            took_s=self._took_s(at, partner),
+            took_s=None
+            if partner is None or partner < self.first
+            else abs(self._at[partner - self.first] - self._at[at]),
             is_error=bool(self._flags[at] & ERROR),
             has_findings=bool(self._flags[at] & FOUND),
         )

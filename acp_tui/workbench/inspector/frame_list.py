@@ -6,7 +6,6 @@ from typing import ClassVar, Final
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -40,9 +39,9 @@ class FrameList(LineView, can_focus=True):
     """Follows the end while the cursor is on the last frame."""
 
     ALLOW_SELECT = False
-    PLACE: ClassVar[Place] = "frames"
+    PLACE: Final = "frames"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("read_on", *MOVING, place=PLACE)
+    BINDINGS = bindings_of("read_on", *MOVING, place=PLACE)
     virtual_size = Reactive(Size(0, 0))
     """Textual's would lay out the screen for each frame that arrives."""
 
@@ -118,7 +117,7 @@ class FrameList(LineView, can_focus=True):
         self.count_lines(self.total)
         if self.follows:
             self.go_to_line(self.total)
-            self._put_cursor(self._last)
+            self._put_cursor(self._at(self.total - 1))
         else:
             self.go_to_line(self._inspection.ordinal_of(self._anchor))
             if self.cursor < 0:
@@ -142,8 +141,7 @@ class FrameList(LineView, can_focus=True):
         before, self._rows = self._rows, self._read_rows()
         self._anchor = self._rows[0][0].position if self._rows else 0
         self._is_flooded = bool(before and self.follows) and before[-1][0].position < self._anchor
-        missing = [row.position for row, glimpse, _ in self._rows if glimpse is None]
-        self._inspection.want_glimpses(missing)
+        self._inspection.want_glimpses([row.position for row, glimpse, _ in self._rows if glimpse is None])
         self._strips = {row: strip for row in self._rows if (strip := self._strips.get(row)) is not None}
         self.refresh()
 
@@ -167,8 +165,7 @@ class FrameList(LineView, can_focus=True):
     @property
     def empty_text(self) -> str:
         """Why there are none, and what to do about it."""
-        progress = self._inspection.progress
-        if progress.is_reading or progress.searched < self._inspection.index.end:
+        if self._inspection.has_more or self._inspection.searched < self._inspection.index.end:
             return "Looking …"
         if self._inspection.query:
             return keys_in_force(self).hint("No frame matches; {inspect_all} shows everything")
@@ -208,10 +205,6 @@ class FrameList(LineView, can_focus=True):
             self._show_rows()
 
     # The cursor
-
-    @property
-    def _last(self) -> int:
-        return self._at(self.total - 1)
 
     def _at(self, ordinal: int) -> int:
         """The position of the frame shown there, or of the nearest; -1 if there are none."""

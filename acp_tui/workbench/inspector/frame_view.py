@@ -7,9 +7,7 @@ from datetime import timedelta
 from typing import ClassVar, Final
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events, on
-from textual.binding import BindingType
 from textual.strip import Strip
 
 from acp_tui.client.transcript.frame_log import LineKind
@@ -35,7 +33,14 @@ MAX_INDENT_SHARE: Final = 3
 def drawn(line: OutlineLine, width: int, palette: Palette) -> list[Strip]:
     """The rows of a line. Rows after the first are indented further."""
     indent = min(line.depth * INDENT, width // MAX_INDENT_SHARE)
-    styles = _styles(palette)
+    styles = {
+        Role.KEY: palette.syntax_tag,
+        Role.TEXT: palette.syntax_string,
+        Role.NUMBER: palette.syntax_number,
+        Role.WORD: palette.syntax_keyword,
+        Role.SIGN: palette.syntax_operator,
+        Role.ASIDE: palette.muted,
+    }
     spans = [(make_visible_line(text), styles[role]) for text, role in line.pieces]
     return [
         Strip([Segment(" " * (indent if first else indent + INDENT)), *segments])
@@ -49,17 +54,6 @@ def _folded(spans: list[Span], width: int) -> Iterator[tuple[bool, list[Segment]
         yield at == 0, segments
 
 
-def _styles(palette: Palette) -> dict[Role, Style]:
-    return {
-        Role.KEY: palette.syntax_tag,
-        Role.TEXT: palette.syntax_string,
-        Role.NUMBER: palette.syntax_number,
-        Role.WORD: palette.syntax_keyword,
-        Role.SIGN: palette.syntax_operator,
-        Role.ASIDE: palette.muted,
-    }
-
-
 WAYS: Final = {
     LineKind.IN: "from the agent",
     LineKind.OUT: "to the agent",
@@ -71,7 +65,7 @@ WAYS: Final = {
 class FrameView(LineView, can_focus=True):
     ALLOW_SELECT = False
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("read_on", *MOVING)
+    BINDINGS = bindings_of("read_on", *MOVING)
 
     def __init__(self) -> None:
         super().__init__(id="frame")

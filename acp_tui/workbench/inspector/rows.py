@@ -16,7 +16,7 @@ from acp_tui.client.transcript.frame_log import LineKind
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut, width_cells
-from acp_tui.workbench.inspect import Inspection, Progress
+from acp_tui.workbench.inspect import Inspection
 from acp_tui.workbench.inspect.index import IndexRow, LineSummary, MessageKind
 
 NARROW_CELLS: Final = 56
@@ -159,33 +159,35 @@ def began_at(started_at: str) -> datetime | None:
 
 
 def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]]:
-    now = inspection.progress
-    yield f"{now.lines:,} frames" + (", reading" if now.is_reading else ""), ""
-    if now.gone:
-        yield f"the first {now.gone:,} are only in the recording", "$text-warning"
+    lines, gone, checked = inspection.index.end, inspection.source.first, inspection.linting.examined
+    yield f"{lines:,} frames" + (", reading" if inspection.has_more else ""), ""
+    if gone:
+        yield f"the first {gone:,} are only in the recording", "$text-warning"
     if inspection.query:
-        yield f"{now.shown:,} shown: {' '.join(map(str, inspection.query))}", "$text-accent"
-    yield _waiting(inspection, now), "$text-warning"
-    if now.searched < inspection.index.end:
-        yield f"searched {_percent(now.searched, now.lines)}", ""
-    if now.breaches:
-        yield f"{now.breaches:,} break rules", "$text-warning"
-    if now.checked < now.lines and not follows:
-        yield f"rules {_percent(now.checked, now.lines)}", ""
+        yield f"{inspection.count:,} shown: {' '.join(map(str, inspection.query))}", "$text-accent"
+    yield _waiting(inspection), "$text-warning"
+    if inspection.searched < lines:
+        yield f"searched {_percent(inspection.searched, lines)}", ""
+    if inspection.notes:
+        yield f"{len(inspection.notes):,} break rules", "$text-warning"
+    if checked < lines and not follows:
+        yield f"rules {_percent(checked, lines)}", ""
     if follows:
         yield "following", "$text-success"
     yield inspection.failure, "$text-error"
 
 
-def _waiting(inspection: Inspection, now: Progress) -> str:
+def _waiting(inspection: Inspection) -> str:
     """The request waiting longest; for a recording, how many requests have no response."""
-    if now.foremost is None:
+    index = inspection.index
+    if index.foremost is None:
         return ""
-    waited_s = inspection.waited_s(now.foremost)
+    foremost = index.row(index.foremost)
+    waited_s = inspection.waited_s(foremost)
     if waited_s is None:
-        return f"{now.waiting:,} without an answer"
-    others = f" and {now.waiting - 1:,} more" if now.waiting > 1 else ""
-    return f"{now.foremost.label.method} {waits(waited_s)}{others}"
+        return f"{index.waiting:,} without an answer"
+    others = f" and {index.waiting - 1:,} more" if index.waiting > 1 else ""
+    return f"{foremost.label.method} {waits(waited_s)}{others}"
 
 
 def _percent(part: int, whole: int) -> str:

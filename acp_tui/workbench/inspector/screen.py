@@ -1,37 +1,36 @@
-"""The inspector's screen: the list of frames, the selected frame, and progress."""
+"""The inspector's screen: the list of frames, which of them to show, the selected frame, and progress."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from anyio import to_thread
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
-from textual.containers import Container
+from textual.containers import Container, Horizontal
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
-from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.replay.timeline import growth_of
 from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect_file
-from acp_tui.workbench.inspect.index import IndexRow
 from acp_tui.workbench.inspect.search import Query, Term, read_query, toggled
 from acp_tui.workbench.inspector.frame_list import FrameList
 from acp_tui.workbench.inspector.frame_view import FrameView
-from acp_tui.workbench.inspector.query_bar import QueryBar
 from acp_tui.workbench.inspector.rows import progress_line, title_of
 
 
@@ -44,7 +43,65 @@ class InspectorHelp(HelpScreen):
         super().__init__(("inspector", "frames", "app"), is_all=False)
 
 
-KEYS: Final = "{inspect_help} help; {inspect_filter} filter; {inspect_leave} close; {inspect_other} to the frame"
+WHAT = 'session/prompt -chunk is:error is:lint is:open "several words"'
+
+
+class _Field(Input):
+    """An input whose text doesn't trigger a layout and a full redraw with each letter."""
+
+    virtual_size = Reactive(Size(0, 0))
+
+
+class QueryBar(Horizontal):
+    """The line where the user types which frames to show, hidden until it's asked for. The screen interprets it."""
+
+    DEFAULT_CSS = """
+    QueryBar { height: 1; display: none; }
+    QueryBar Input { width: 1fr; min-width: 24; }
+    QueryBar Static { width: auto; height: 1; }
+    """
+    PLACE: Final = "query"
+    BINDINGS = bindings_of(place=PLACE)
+
+    class Changed(Message):
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Closed(Message):
+        """The user submitted the text or closed the line. A filter stays."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._field = _Field(placeholder=WHAT, compact=True, select_on_focus=False)
+        self._field.cursor_blink = False  # it would redraw while nothing happens
+
+    def compose(self) -> ComposeResult:
+        yield Static("Show only: ", markup=False)
+        yield self._field
+
+    def ask(self, text: str) -> None:
+        self.display = True
+        field = self._field
+        with self.prevent(Input.Changed):
+            field.value = text
+        field.cursor_position = len(text)
+        self.screen.set_focus(field)  # at once, because the next key may be on its way
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Changed(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_close()
+
+    def action_close(self) -> None:
+        self.display = False
+        self.post_message(self.Closed())
+
+
+KEYS: Final = "{help} help; {inspect_filter} filter; {inspect_leave} close; {inspect_other} to the frame"
 WIDE_CELLS: Final = 110
 """From this width on, the frame is next to the list."""
 FOLLOWED_S: Final = 0.25
@@ -55,8 +112,8 @@ class InspectorScreen(Screen[None]):
     """Inspects one agent or one recording."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - Textual has no ClassVar here either
-    PLACE: ClassVar[Place] = "inspector"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "inspector"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, inspection: Inspection, title: str, *, grows: Path | None = None) -> None:
         """`grows` is a recording that may still grow, None for a running agent."""
@@ -126,11 +183,6 @@ class InspectorScreen(Screen[None]):
             self._warn(f"The frame can't be read: {error.strerror or error}")
             return None
 
-    @property
-    def _row(self) -> IndexRow | None:
-        index, cursor = self._inspection.index, self._list.cursor
-        return index.row(cursor) if index.first <= cursor < index.end else None
-
     def _tell(self) -> None:
         keys, width = keys_in_force(self).hint(KEYS), self._standing.content_size.width
         progress = progress_line(self._inspection, follows=self._list.follows, keys=keys, width=width)
@@ -168,7 +220,8 @@ class InspectorScreen(Screen[None]):
 
     def action_partner(self) -> None:
         """Go from a request to its response or back, even if the filter hides it."""
-        row = self._row
+        index, cursor = self._inspection.index, self._list.cursor
+        row = index.row(cursor) if index.first <= cursor < index.end else None
         if row is None or row.partner is None:
             self.notify("This frame has no counterpart.")
             return

@@ -136,7 +136,11 @@ class Redaction:
             case json_paths.TextPiece(is_base64=is_base64):
                 return self._piece((number, each.start), each.text, is_base64)
             case json_paths.Blob():
-                return self._blob(each.text)
+                try:
+                    bytes_of(each.text).decode()
+                except UnicodeDecodeError:
+                    self._report.blobs_kept += 1
+                return self._counted(self._redactor.redact_base64(each.text))
             case _:
                 return self._counted(self._changed_text(each, place))
 
@@ -183,13 +187,6 @@ class Redaction:
             return text
         self._report.media_left_out += text != BLANKS[kind]
         return BLANKS[kind]
-
-    def _blob(self, text: str) -> str:
-        try:
-            bytes_of(text).decode()
-        except UnicodeDecodeError:
-            self._report.blobs_kept += 1
-        return self._counted(self._redactor.redact_base64(text))
 
     @staticmethod
     def _counted(redacted: Redacted) -> str:

@@ -344,7 +344,10 @@ class Pseudonyms:
         if not any(map(text.__contains__, self._signs)):
             return
         if self._pattern is None:
-            self._pattern = self._compiled()
+            # Longest first, because one secret may be the beginning of another.
+            in_order = sorted(self._everywhere.items(), key=lambda item: -len(item[1].text))
+            self._in_order = [secret for _, secret in in_order]
+            self._pattern = re.compile("|".join(f"({pattern})" for pattern, _ in in_order) or r"(?!)")
         secrets = self._in_order
         for found in self._pattern.finditer(text):
             assert found.lastindex is not None
@@ -365,12 +368,6 @@ class Pseudonyms:
         for start, end, secret in (*self.begun(text), *self.known(text)):
             if secret.kind not in NAMES and end - start >= MIN_BROKEN:
                 yield start, end, secret
-
-    def _compiled(self) -> re.Pattern[str]:
-        # Longest first, because one secret may be the beginning of another.
-        in_order = sorted(self._everywhere.items(), key=lambda item: -len(item[1].text))
-        self._in_order = [secret for _, secret in in_order]
-        return re.compile("|".join(f"({pattern})" for pattern, _ in in_order) or r"(?!)")
 
     def replaced(self) -> Iterator[Secret]:
         return (secret for secret in (*self.secrets.values(), *self._folders.values()) if secret.count)

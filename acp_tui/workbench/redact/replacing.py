@@ -300,8 +300,7 @@ class JoinedTexts:
         if piece.message is None:
             return before
         if piece.is_alone and piece.message != before:
-            ended = self._streams.pop((*piece.stream, before), _Stream())
-            self._redact_joined(ended, goes_on=False)
+            self._redact_joined(self._streams.pop((*piece.stream, before), _Stream()), goes_on=False)
         if piece.message:
             self._messages[piece.stream] = piece.message
         return piece.message

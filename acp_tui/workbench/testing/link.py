@@ -17,17 +17,7 @@ from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
 from acp_tui.workbench.conformance import Frame
-from acp_tui.workbench.testing.failures import (
-    NotAsked,
-    TimedOut,
-    Unanswered,
-    failure_of,
-    frames_text,
-    junk_in,
-    quoted,
-    recording_text,
-    stderr_text,
-)
+from acp_tui.workbench.testing import failures
 from acp_tui.workbench.testing.scripted_user import ScriptedUser, WatchedSession
 
 __tracebackhide__ = True  # pytest shows the line of the test instead
@@ -92,10 +82,10 @@ class Link:
         try:
             answer = self.wait(lambda: _within(call, limit_s))
         except ClientError as error:
-            failure = failure_of(error, during=what, seen=self.seen())
+            failure = failures.failure_of(error, during=what, seen=self.seen())
         except TimeoutError:
             late = f"{self.name} didn't do this within {limit_s:g} s: {what}"
-            failure = TimedOut(late, advice=self._advice_on_silence(), seen=self.seen())
+            failure = failures.TimedOut(late, advice=self._advice_on_silence(), seen=self.seen())
         else:
             self.require_answered()
             return answer
@@ -103,7 +93,7 @@ class Link:
         raise failure
 
     def _advice_on_silence(self) -> str:
-        junk = junk_in(list(self.agent.log))
+        junk = failures.junk_in(list(self.agent.log))
         if junk:
             line = make_visible_line(junk[0])
             return f"It wrote something to stdout that isn't a message. Write it to stderr instead: {line}"
@@ -117,7 +107,7 @@ class Link:
         """Raises Unanswered if it asked for something that the test doesn't mention."""
         unanswered = self.do(self.user.take_unanswered)
         if unanswered:
-            raise Unanswered(f"{self.name} {unanswered[0]}", seen=self.seen())
+            raise failures.Unanswered(f"{self.name} {unanswered[0]}", seen=self.seen())
 
     def require_asked(self, done: str = "") -> None:
         """Raises NotAsked if an expected question didn't come. `done` describes what it did instead."""
@@ -125,7 +115,7 @@ class Link:
         missing = [rule.named("permission") for rule in user.permissions.take_missing()]
         missing += [rule.named("elicitation") for rule in user.elicitations.take_missing()]
         if missing:
-            raise NotAsked(
+            raise failures.NotAsked(
                 f"{self.name} didn't ask for {missing[0]}, which the test expects",
                 advice="\n".join(filter(None, [f"Everything it asked:\n{self._asked_text()}", done])),
                 seen=self.seen(),
@@ -134,18 +124,22 @@ class Link:
     def _asked_text(self) -> str:
         asked = [f"permission {each.title!r}" for each in self.user.permissions.asked]
         asked += [f"elicitation {each.message!r}" for each in self.user.elicitations.asked]
-        return quoted("\n".join(asked))
+        return failures.quoted("\n".join(asked))
 
     # What was observed
 
     def seen(self) -> str:
         """What to show below a failure."""
-        parts = [frames_text(self.frames, self.workspace), self._stderr_seen(), recording_text(self.recording)]
+        parts = [
+            failures.frames_text(self.frames, self.workspace),
+            self._stderr_seen(),
+            failures.recording_text(self.recording),
+        ]
         return "\n\n".join(part for part in parts if part)
 
     def _stderr_seen(self) -> str:
         try:
-            return stderr_text(self.stderr())
+            return failures.stderr_text(self.stderr())
         except (ClientError, TimeoutError) as error:
             return f"Its stderr couldn't be read: {error}"
 

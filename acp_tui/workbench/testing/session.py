@@ -187,7 +187,8 @@ class RunningTurn:
         if self._error is not None:
             raise failure_of(self._error, during=f"the turn {self._text!r}", seen=self._link.seen())
         self._link.require_asked(self._done())
-        turn = self._whole()
+        after = contents_of(self._watch.session.cwd)
+        turn = replace(self.turn, files_changed=changes_between(self._before, after))
         if turn.stop_reason is None:
             what = f"{self._link.name} answered the turn {self._text!r} without a stop reason"
             advice = 'Answer session/prompt with {"stopReason": "end_turn"}.'
@@ -196,10 +197,6 @@ class RunningTurn:
 
     def __await__(self) -> Generator[Any, Any, Turn]:
         return to_thread.run_sync(self.finish).__await__()
-
-    def _whole(self) -> Turn:
-        after = contents_of(self._watch.session.cwd)
-        return replace(self.turn, files_changed=changes_between(self._before, after))
 
     async def _wait(self, limit_s: float) -> bool:
         """Wait for the end; return False if it doesn't come in time, after cancelling the turn."""

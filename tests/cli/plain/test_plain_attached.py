@@ -73,9 +73,6 @@ def test_a_recorded_session_goes_on_in_lines() -> None:
             terminal.type("\x04")
             assert terminal.end() == 0
         with lines_of(user, "--resume", "--plain") as terminal:
-            terminal.shows("Run it in ")
-            terminal.shows("[y/N] ")
-            terminal.type("y\n")
             terminal.shows("you: hello\n")
             terminal.shows("as you say")
             terminal.shows("you: ")

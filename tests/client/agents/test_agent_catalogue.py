@@ -53,7 +53,7 @@ def test_a_known_agent_that_is_not_installed_runs_from_the_registry_under_our_na
 def test_a_known_agent_that_is_nowhere_says_how_to_install_it(make_place: MakePlace):
     place = make_place(registry=[npx("gemini")])
     gemini = find_agent("gemini", place)
-    assert gemini.obstacle == "gemini isn't on PATH"
+    assert gemini.obstacle == "gemini isn't on PATH, nor is npm"
     assert gemini.remedy == "npm install -g @google/gemini-cli"
     with pytest.raises(AgentNotFound, match="gemini can't run here: gemini isn't on PATH") as failure:
         gemini.ready()

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import DEMO, AgentCommand, Package
 from acp_tui.client.agents.remembered import (
     MAX_KEPT,
     agree,
     introduction,
     is_agreed,
+    note_run,
     note_used,
     recent_agents,
     what_runs,
@@ -56,6 +58,42 @@ def test_whatever_changes_is_asked_about_again(file: Path, changed: AgentCommand
     agree(changed, file)
     assert is_agreed(changed, file)
     assert is_agreed(COMMAND, file)
+
+
+LISTED = AgentCommand("gemini", ("gemini", "--acp"), is_listed=True)
+RECORDED = AgentCommand("sh", ("sh", "agent.sh"), recorded_in=Path("/project"), sandbox="read-only")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(RECORDED, name="bash"),
+        replace(RECORDED, argv=("sh", "agent.sh", "--more")),
+        replace(RECORDED, env={"A": "1"}),
+        replace(RECORDED, recorded_in=Path("/project/inner")),
+        replace(RECORDED, sandbox=""),
+    ],
+)
+def test_what_a_recording_names_runs_unasked_only_just_as_the_user_ran_it(file: Path, changed: AgentCommand):
+    assert not is_agreed(RECORDED, file)
+    note_run(AgentCommand("sh", ("sh", "agent.sh")), Path("/project"), "read-only", file)
+    assert is_agreed(RECORDED, file)
+    assert not is_agreed(changed, file)
+
+
+def test_another_program_of_the_same_name_is_asked_about(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    agree(RECORDED, file)
+    (other := tmp_path / "sh").touch(0o700)
+    monkeypatch.setenv("PATH", str(other.parent))
+    assert not is_agreed(RECORDED, file)
+
+
+@pytest.mark.parametrize(
+    "command", [LISTED, AgentCommand("wss://host", ("wss://host",), address=Address("wss://host"))]
+)
+def test_what_is_found_by_its_name_leaves_no_consent(command: AgentCommand, file: Path):
+    note_run(command, Path("/project"), "", file)
+    assert not file.exists()
 
 
 def test_the_oldest_consents_to_an_agent_are_forgotten(file: Path):
@@ -102,9 +140,6 @@ def test_a_recent_agent_that_cannot_be_noted_is_nobodys_trouble(tmp_path: Path):
     (tmp_path / "file").touch()
     note_used("a", tmp_path / "file" / "recent.json")
     assert recent_agents(tmp_path / "file" / "recent.json") == ()
-
-
-LISTED = AgentCommand("gemini", ("gemini", "--acp"), is_listed=True)
 
 
 def test_a_listed_agent_is_introduced_before_its_first_run_only(file: Path):

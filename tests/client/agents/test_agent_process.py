@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import psutil
 import pytest
 
@@ -27,6 +28,7 @@ from acp_tui.rpc import Peer
 from support.agents import REPLY, agent_texts, our_children, running, until
 from support.escapes import WAYS, Left
 from support.waiting import LIMIT_S
+from support.waiting import until as polled
 
 SAY_WHERE = "import os, sys; print(os.getcwd(), file=sys.stderr)"
 SAY_WHERE_IN_NODE = """
@@ -165,6 +167,14 @@ async def test_an_exit_before_the_handshake_tells_what_was_printed_instead_of_an
         async with running("print('Please log in first'); sys.exit(3)") as agent:
             await agent.initialize()
     assert caught.value.detail.endswith(": Please log in first")
+
+
+async def test_one_that_is_given_up_tells_what_it_printed_on_both() -> None:
+    program = "print('Log in at', flush=True); print('example.com', file=sys.stderr, flush=True); sys.stdin.read()"
+    async with running(program) as agent:
+        await polled(lambda: len(agent.log) == 2, anyio.lowlevel.checkpoint)
+        lost = agent.give_up("You stopped it")
+    assert sorted(line.rpartition(": ")[2] for line in lost.detail.split("\n")) == ["Log in at", "example.com"]
 
 
 async def test_a_flood_on_stderr_does_not_block_the_agent(tmp_path: Path):

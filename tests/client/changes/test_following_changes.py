@@ -92,6 +92,20 @@ async def test_a_workspace_that_is_deleted_and_made_again_is_followed(workspace:
         await seen.until(lambda tracker: "two" in tracker.changes)
 
 
+async def test_it_is_followed_although_a_process_is_still_in_the_deleted_one(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workspace)
+    async with following(workspace) as seen:
+        shutil.rmtree(workspace)
+        await seen.until(lambda tracker: "clean" in tracker.changes)
+        workspace.mkdir()
+        (workspace / "one").write_bytes(b"x\n")
+        await seen.until(lambda tracker: "one" in tracker.changes and tracker.is_live)
+        (workspace / "two").write_bytes(b"x\n")
+        await seen.until(lambda tracker: "two" in tracker.changes)
+
+
 async def test_a_workspace_that_is_moved_away_and_made_again_is_followed(workspace: Path, tmp_path: Path) -> None:
     async with following(workspace) as seen:
         workspace.rename(tmp_path / "away")

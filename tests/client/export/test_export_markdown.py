@@ -76,7 +76,7 @@ def fences(markdown: str) -> list[str]:
         "**Agent exited with code 1**\n\nits last lines:\n\n```\nTraceback\nKeyError: 'x'\n```",
         '### mood: an update acp-tui doesn\'t know\n\n```json\n{\n  "sessionUpdate": "mood"',
         "### Plan: 1 of 2 done\n\n- [x] Read (high priority)\n- [ ] Write (in progress)",
-        "### Usage\n\n1,200 of 8,000 tokens · \\$0.50\n",
+        "### Usage\n\n1,200 of 8,000 tokens, \\$0.50\n",
     ],
 )
 def test_every_kind_of_entry_stands_on_the_page(everything: Conversation, facts: ExportFacts, shown: str) -> None:

@@ -127,7 +127,7 @@ async def test_a_question_about_a_write_shows_what_would_change(cwd: Path):
         entry = await answer(session, ALLOW.option_id)
         assert (await wire.receive())["result"] == {}
     assert entry.call.content == (TextDiff(path, "two\n", "one\n"),)
-    assert (entry.call.title, entry.call.kind) == (f"Write {path}", "edit")
+    assert (entry.call.title, entry.call.kind) == ("Write a.txt", "edit")
 
 
 async def test_a_question_about_a_write_over_no_text_says_that_it_cannot_show_it(cwd: Path):

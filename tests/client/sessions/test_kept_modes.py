@@ -6,20 +6,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import anyio
 import pytest
 
 from acp_tui.client.errors import Unsupported
-from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver
-from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import recording_store
-from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import ClientRemark
-from support.agents import REPLY, scripted
-from support.waiting import LIMIT_S
+from support.agents import REPLY
+from support.driving import driving
 
 FORGETFUL = """
 RESUME, LOAD, MODES, REFUSES = {"resume": {}}, True, ["default", "plan", "acceptEdits"], False
@@ -59,21 +53,6 @@ def last_words(session: Session) -> str:
 
 def remarks(session: Session) -> list[str]:
     return [entry.text for entry in session.conversation.entries if isinstance(entry, ClientRemark)]
-
-
-@asynccontextmanager
-async def driving(script: str, cwd: Path) -> AsyncIterator[SessionDriver]:
-    """A driver of a recorded agent. The same script is the same agent, and `NOW` begins what is different now."""
-    plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
-    with anyio.fail_after(LIMIT_S):
-        async with open_hub() as hub:
-            agent = await hub.start_agent(scripted(script), recordings=plan)
-            await agent.initialize()
-            yield SessionDriver(FrontEndLink(agent), no_login, cwd)
-
-
-async def no_login(_: object) -> bool:
-    return False
 
 
 @asynccontextmanager

@@ -171,7 +171,7 @@ async def test_what_holds_for_the_session_answers_what_waits_of_its_kind(cwd: Pa
         first = next(
             key
             for key, one in conversation.permissions.items()
-            if conversation.tool_call(one.tool_call_id).call.title.endswith("/1.txt")
+            if conversation.tool_call(one.tool_call_id).call.title.endswith(" 1.txt")
         )
         agent.session.answer_permission(first, option.option_id)
         responses = [await agent.wire.receive() for _ in range(2)]

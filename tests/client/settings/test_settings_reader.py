@@ -43,7 +43,6 @@ def test_every_setting_can_be_set(file: Path) -> None:
         fold_kinds = ["edit", "other"]
         diff_lines = 0
         text_lines = 10_000
-        prompt_lines = 7
         terminal_lines = 5
         thoughts = "open"
         [agent]
@@ -74,7 +73,7 @@ def test_every_setting_can_be_set(file: Path) -> None:
     assert read_settings(file, ENVIRON) == SettingsRead(
         Settings(
             Appearance("nord", images="blocks"),
-            ConversationSettings(("edit", "other"), 0, 10_000, 7, 5, "open"),
+            ConversationSettings(("edit", "other"), 0, 10_000, 5, "open"),
             AgentSettings(2.5, trace_context=TraceContext("00-1-2-01", "a=b", "c=d")),
             WorkspaceSettings("ask", "off", "on", directories),
             refuse=(

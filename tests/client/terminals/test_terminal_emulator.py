@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -88,6 +89,18 @@ def test_the_scrollback_is_roughly_limited(emulator: Emulator) -> None:
     emulator.feed(b"".join(b"line %d\r\n" % number for number in range(20_000)))
     assert 900 <= emulator.line_count <= 4_000  # whole pages are dropped
     assert texts(emulator, emulator.line_count - 1) == ["line 19999"]
+
+
+def test_lines_that_scroll_away_leave_their_memory_to_the_next_ones() -> None:
+    pytest.importorskip("pyghostty")
+    emulator = GhosttyEmulator(120, 30, 1000)
+    lines = b"".join(b"\x1b[32mline %d\x1b[m\r\n" % number for number in range(20_000))
+    emulator.feed(lines)  # as much as is kept
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    emulator.feed(lines)
+    pages = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+    emulator.close()
+    assert pages < 500  # each of 4 KB, taken from the system; with a limit in lines, it was 9,000
 
 
 def test_long_lines_wrap_and_flow_anew_on_resize(emulator: Emulator) -> None:

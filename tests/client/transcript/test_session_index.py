@@ -18,7 +18,6 @@ from acp_tui.client.transcript.index import (
     IndexFailed,
     RecordedSession,
     SessionIndex,
-    opened_by,
 )
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
@@ -310,12 +309,25 @@ LOADED = opened("a", method="session/load")
     ],
 )
 def test_a_session_is_open_as_long_as_its_process_records_it_and_has_not_closed_it(
-    store: RecordingStore, events: tuple[Event, ...], is_open: bool
+    store: RecordingStore, index: SessionIndex, events: tuple[Event, ...], is_open: bool
 ) -> None:
     path = keep(store, 1, *opened("a"), *turn("a", "one"), *events)
-    assert opened_by(path, "a") is None
     with held(path):
-        assert (opened_by(path, "a") is not None) is is_open
+        assert bool(index.opened_in("a", "agent")) is is_open
+        assert index.opened_in("a", "another agent") == []
+    assert index.opened_in("a", "agent") == []
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+@pytest.mark.parametrize(
+    ("answer", "is_open"), [({"result": {}}, True), ({"error": {"code": -32002, "message": "no"}}, False)]
+)
+def test_a_session_in_which_nothing_was_said_again_is_open_unless_its_agent_refused(
+    store: RecordingStore, index: SessionIndex, method: str, answer: dict[str, Any], is_open: bool
+) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "one"))
+    with held(keep(store, 2, opened("a", method=method)[0], frame(IN, id=1, **answer))):
+        assert bool(index.opened_in("a", "agent")) is is_open
 
 
 def test_the_last_session_of_a_recording_takes_the_file_along(store: RecordingStore, index: SessionIndex) -> None:

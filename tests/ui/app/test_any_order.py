@@ -395,7 +395,7 @@ class AnyOrderApp(AcpTuiApp):
     """The app whose first tab attaches to a session."""
 
     def __init__(self, loop: OwnTimeLoop) -> None:
-        hub = SessionHub(cast(Any, None))  # which starts no agent here
+        hub = SessionHub()  # which starts no agent here
         settings = Settings(appearance=Appearance(DARK.name, reduced_motion=True))
         super().__init__(hub, AgentCommand("agent", ("agent",)), Path("/project"), settings=settings)
         self.clock = loop.time  # type: ignore[method-assign]

@@ -7,6 +7,7 @@ import pytest
 
 # What is loaded after the first frame, or when it is first needed.
 LATER = (
+    "anyio.abc",
     "acp_tui.conversation.updates",
     "acp_tui.conversation.reducer",
     "acp_tui.protocol",
@@ -18,6 +19,18 @@ LATER = (
     "pygments",
     "pyghostty",
 )
+
+
+HUB = """
+import asyncio, sys
+from acp_tui.client.sessions.hub import open_hub
+
+async def main():
+    async with open_hub():
+        print([name for name in sys.modules if name.startswith("anyio._backends")])
+
+asyncio.run(main())
+"""
 
 
 @pytest.fixture(scope="module")
@@ -33,3 +46,8 @@ def loaded() -> frozenset[str]:
 def test_the_first_frame_does_not_wait_for(module: str, loaded: frozenset[str]) -> None:
     assert "acp_tui.ui.tab.screen" in loaded
     assert module not in loaded
+
+
+def test_a_hub_does_not_load_the_backend_of_anyio_before_an_agent_starts() -> None:
+    run = subprocess.run([sys.executable, "-c", HUB], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.split() == ["[]"]  # it would take 10 ms

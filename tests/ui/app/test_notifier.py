@@ -118,7 +118,7 @@ async def test_the_users_command_is_run_and_its_failure_said_once(tmp_path: Path
         )
         await told.page.settled()
         assert note.read_text() == "donedone"
-        said = [notification.message for notification in told.app._notifications]
+        said = [notice.message for notice in told.page.notices]
         assert said == [f"notifications.command: {sys.executable} ended with status 3"]
 
 

@@ -60,7 +60,7 @@ async def test_enter_makes_a_new_line_where_the_user_wants_it_so() -> None:
 async def test_the_cards_keys_can_be_others_and_typing_stays_typing() -> None:
     async with open_page() as page:
         await page.send("go")
-        await use_keys(page, leave_card="z")
+        await use_keys(page, leave_question="z")
         await page.ask("call")
         await page.write("x")
         await page.press("z")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textual.events import Key
 from textual.widget import Widget
 
 from acp_tui.client.changes import ChangeLimits, FileChange
@@ -15,8 +14,10 @@ from acp_tui.ui.changes.changed_files import change_segments, cut_left
 from acp_tui.ui.changes.list import ChangeList, ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.kit.answer_guard import TOO_SOON
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.palette import PLAIN
 from support.changes import LOOKS, ChangesPage, looks_as_it_did, make_repository, open_changes, write
+from support.screens import Clock
 
 FILES = {"a.py": b"one\ntwo\n", "b.py": b"b\n", "gone.py": b"1\n2\n3\n", "picture.bin": b"\0\1"}
 
@@ -124,10 +125,10 @@ async def test_notes_are_said_once_and_stand_in_the_list(root: Path) -> None:
     limits = ChangeLimits(max_files=1)
     async with open_changes(root, limits=limits) as page:
         await page.change({"a.py": b"x\n"})
-        await page.until(lambda: len(page.app._notifications) == 1)
+        await page.until(lambda: len(page.app.said) == 1)
         await page.change({"a.py": b"y\n"})
         await page.open_list()
-        assert len(page.app._notifications) == 1
+        assert len(page.app.said) == 1
         assert "Of 5 files have a known earlier state" in page.words
 
 
@@ -205,12 +206,10 @@ def test_the_list_looks_as_it_did(
 # What is reverted
 
 
-async def test_a_file_is_reverted_when_the_key_is_pressed_twice_and_undo_brings_it_back(root: Path) -> None:
+async def test_an_edited_file_is_reverted_at_once_and_undo_brings_it_back(root: Path) -> None:
     async with open_changes(root) as page:
         await page.change({"a.py": b"one\n2\n3\n"})
         await page.open_list()
-        await page.press_until("press x again to revert a.py (+2 -1)", "x")
-        assert (root / "a.py").read_bytes() == b"one\n2\n3\n"
         await page.press_until("a.py is back to what it was at 14:03", "x")
         assert (root / "a.py").read_bytes() == FILES["a.py"]
         assert "Nothing has changed" in page.words
@@ -219,39 +218,74 @@ async def test_a_file_is_reverted_when_the_key_is_pressed_twice_and_undo_brings_
         await page.press_until("Nothing to undo.", "u")
 
 
-async def test_a_second_key_right_behind_the_first_says_that_it_came_too_soon(root: Path) -> None:
+@pytest.mark.parametrize("place", ["list", "review"])
+@pytest.mark.parametrize("name", ["new.py", "picture.bin"])
+async def test_a_file_of_which_more_than_lines_changed_is_reverted_after_a_question(
+    root: Path, place: str, name: str
+) -> None:
     async with open_changes(root) as page:
-        await page.change({"a.py": b"x\n"})
+        await page.change({name: b"x\0\n" if name == "picture.bin" else b"x\n"})
+        await (page.open_list() if place == "list" else page.open_review())
+        key = "x" if place == "list" else "X"
+        await page.press_until(f"ress {key} again to revert {name}", key)
+        assert (root / name).read_bytes().startswith(b"x")
+        await page.press(key)
+        await page.until(lambda: not (root / name).exists() or not (root / name).read_bytes().startswith(b"x"))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(QuestionScreen, "clock", staticmethod(clock))
+    return clock
+
+
+@pytest.mark.parametrize("place", ["list", "review"])
+async def test_a_second_key_right_behind_the_first_says_that_it_came_too_soon(
+    root: Path, place: str, clock: Clock
+) -> None:
+    async with open_changes(root) as page:
+        await page.change({"new.py": b"x\n"})
+        await (page.open_list() if place == "list" else page.open_review())
+        clock.pass_guard()
+        await page.press_until("ress x again to revert new.py", "x")
+        await page.press("x")
+        await page.until(lambda: page.app.said == [TOO_SOON.format(again="press x again")])
+        assert (root / "new.py").read_bytes() == b"x\n"
+
+
+async def test_a_held_key_reverts_one_file(root: Path, clock: Clock) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
         await page.open_list()
-        for _ in range(2):
-            page.app.post_message(Key("x", "x"))
-        await page.until_shown("press x again to revert a.py")
-        await page.until(
-            lambda: [notice.message for notice in page.app._notifications] == [TOO_SOON.format(again="press x again")]
-        )
-        assert (root / "a.py").read_bytes() == b"x\n"
+        clock.pass_guard()
+        await page.press_until("a.py is back to what it was", "x")
+        for pause_s in (0.5, *[0.03] * 20):
+            clock.now_s += pause_s
+            await page.press("x")
+        assert (root / "b.py").read_bytes() == b"x\n"
 
 
 @pytest.mark.parametrize("key", ["down", "escape"])
 async def test_the_question_ends_when_the_user_goes_on(root: Path, key: str) -> None:
     async with open_changes(root) as page:
-        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
+        await page.change({"new.py": b"x\n", "other.py": b"x\n"})
         await page.open_list()
-        await page.press_until("press x again to revert a.py", "x")
+        await page.press_until("press x again to revert new.py", "x")
         await page.press(key)
         assert "press x again" not in page.words
         await page.press_until("press x again", "x")
-        assert (root / "a.py").read_bytes() == b"x\n"
+        assert (root / "new.py").read_bytes() == b"x\n"
 
 
 async def test_a_file_that_changed_after_the_question_is_left_alone_and_shown(root: Path) -> None:
     async with open_changes(root) as page:
-        await page.change({"a.py": b"x\n"})
+        await page.change({"new.py": b"x\n"})
         await page.open_list()
-        await page.press_until("press x again to revert a.py", "x")
-        write(root, {"a.py": b"later\n"})
+        await page.press_until("press x again to revert new.py", "x")
+        write(root, {"new.py": b"later\n"})
         await page.press_until("nothing was reverted. This is its current state. Press o", "x")
-        assert (root / "a.py").read_bytes() == b"later\n"
+        assert (root / "new.py").read_bytes() == b"later\n"
         assert isinstance(page.app.screen, ReviewScreen)
         assert "+ later" in page.text
         await page.press("o")
@@ -262,7 +296,6 @@ async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> N
     async with open_changes(root) as page:
         await page.change({"a.py": b"x\n"})
         await page.open_list()
-        await page.press_until("press x again", "x")
         await page.press_until("is back to what it was", "x")
         write(root, {"a.py": b"later\n"})
         await page.press_until("The file has changed since the revert", "u")

@@ -128,6 +128,7 @@ async def test_binary_files_are_shown_by_size_and_revert_as_a_whole(root: Path) 
         assert "Now: a file of 3 bytes" in page.words
         await page.press("x")
         assert "There is no hunk. Press X to revert the file." in page.words
+        await page.press_until("Press X again", "X")
         await page.press_until("It is unchanged.", "X")
         assert (root / "picture.bin").read_bytes() == b"\0\1"
 
@@ -182,6 +183,7 @@ async def test_a_file_is_reverted_and_a_new_one_removed(root: Path) -> None:
         await page.press_until("It is unchanged.", "X")
         assert (root / "a.py").read_bytes() == OLD
         await page.press_until("new.py new", "right_square_bracket")
+        await page.press_until("Press X again", "X")
         await page.press_until("It is unchanged.", "X")
         assert not (root / "new.py").exists()
         await page.press_until("Undid the revert.", "u")

@@ -91,8 +91,10 @@ def chosen(**keys: str | list[str]) -> tuple[KeyChoice, ...]:
 # The table
 
 
-def test_every_command_has_a_name_of_its_own() -> None:
-    assert len(BY_ID) == len(COMMANDS)
+def test_a_command_has_the_same_keys_in_each_of_its_places() -> None:
+    keys = {command.id: (command.keys, command.fixed_characters) for command in COMMANDS}
+    assert [row.id for row in COMMANDS if (row.keys, row.fixed_characters) != keys[row.id]] == []
+    assert len({(row.id, row.where) for row in COMMANDS}) == len(COMMANDS)
 
 
 def test_what_comes_first_exists() -> None:
@@ -117,7 +119,7 @@ def test_whoever_takes_a_shared_key_does_what_it_says() -> None:
 
 def test_a_key_for_moving_moves_wherever_one_moves() -> None:
     keymap = keymap_of(chosen(move_down=["down", "ctrl+n"]))
-    assert keymap.notes == ("keys.move_down: Ctrl+N is taken from begin_session (with a session)",)
+    assert keymap.notes == ("keys.move_down: Ctrl+N is taken from begin_session (in several places)",)
     for places in (CARD, CONVERSATION, ("sessions", "dialog", "app"), ("diff", "reading", "dialog", "app")):
         assert keymap.meaning((*places, "moving"), "ctrl+n") == "down"
         assert keymap.meaning((*places, "moving"), "down") == "down"
@@ -185,7 +187,7 @@ def test_two_commands_can_change_their_keys() -> None:
 
 
 def test_a_key_of_the_card_is_not_taken_for_what_is_below_it() -> None:
-    keymap = keymap_of(chosen(option_before="q", next_mode="ctrl+g"))
+    keymap = keymap_of(chosen(field_before="q", next_mode="ctrl+g"))
 
     assert keymap.meaning(CARD, "shift+tab") == ""
     assert keymap.meaning(CARD, "ctrl+g") is BY_ID["next_mode"]
@@ -203,11 +205,11 @@ def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> 
     assert keymap_of(chosen(help="f1")).meaning(CARD, "question_mark") == "question_mark"
 
 
-def test_a_dialog_has_keys_to_choose_and_help_follows_that_of_the_session() -> None:
+def test_a_dialog_has_keys_to_choose_and_help_has_the_same_key_everywhere() -> None:
     keymap = keymap_of(chosen(sessions_delete="ctrl+x", help="f11"))
     sessions = ("sessions", "dialog", "app")
-    assert [keymap.meaning(sessions, key) for key in ("ctrl+x", "d", "y")] == ["d", "", "y"]
-    assert [keymap.meaning(sessions, key) for key in ("f11", "f1")] == ["f1", ""]
+    assert [keymap.meaning(sessions, key) for key in ("ctrl+x", "ctrl+d", "y")] == ["ctrl+d", "", "y"]
+    assert [keymap.meaning(sessions, key) for key in ("f11", "f1")] == [BY_ID["help"], ""]
     assert keymap.notes == ()
 
 
@@ -221,7 +223,7 @@ def notes(**keys: str | list[str]) -> str:
 def test_a_key_that_is_taken_from_another_command_is_named() -> None:
     keymap = keymap_of(chosen(find="ctrl+o"))
 
-    assert keymap.notes == ("keys.find: Ctrl+O is taken from toggle_all (with a session)",)
+    assert keymap.notes == ("keys.find: Ctrl+O is taken from toggle_all (in several places)",)
     assert keymap.keys["toggle_all"] == ()
 
 
@@ -239,7 +241,7 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
         ("prompts_switch", "p", "while you go back to a prompt it types a character"),
-        ("sessions_pin", "y", "digits and y, a, n always answer permission requests"),
+        ("sessions_pin", "p", "in the list of sessions it types a character"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),
         ("find", "3", "digits and y, a, n always answer permission requests"),
@@ -331,10 +333,10 @@ def _strings(file: Path) -> Iterator[str]:
 
 def test_the_vim_preset_adds_keys_for_reading_and_takes_none_from_the_prompt() -> None:
     keymap = keymap_of(chosen(preset="vim"))
-    reading, writing = ("conversation", "app", "moving"), ("prompt", "app")
+    reading, writing = ("conversation", "session", "app", "moving"), ("prompt", "app")
     assert keymap.command_at(reading, "j") is BY_ID["move_down"]
     assert keymap.command_at(reading, "down") is BY_ID["move_down"]
-    assert keymap.command_at(reading, "slash") is BY_ID["find_here"]
+    assert keymap.command_at(reading, "slash") is BY_ID["find"]
     assert keymap.command_at(writing, "j") is None
     assert keymap.notes == ()
 

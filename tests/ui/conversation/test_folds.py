@@ -122,8 +122,6 @@ def test_a_long_prompt_shows_its_beginning_and_how_much_more_there_is() -> None:
     assert len(drawing.whole(_draw_context(DEFAULT_FOLDS))) == 500
     assert drawing.toggle()
     assert len(_shown(drawing, DEFAULT_FOLDS)) == 500
-    assert drawing.toggle()
-    assert len(_shown(drawing, ConversationSettings(prompt_lines=3))) == 4
 
 
 def test_a_prompt_that_is_not_long_does_not_fold() -> None:

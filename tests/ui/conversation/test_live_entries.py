@@ -79,9 +79,10 @@ async def test_a_status_that_an_agent_made_up_becomes_no_class() -> None:
 
 async def test_widgets_are_as_many_as_entries_in_view_however_long_the_conversation_is() -> None:
     async with open_page(*(agent(f"entry {number}", f"m{number}") for number in range(500))) as page:
-        for keys in ((), ("pageup",) * 3, ("ctrl+end",)):
+        for keys, seen in (((), 499), (("pageup",) * 3, None), (("ctrl+home",), 0), (("ctrl+end",), 499)):
             await page.press(*keys)
             shown = [line for line in page.lines if "entry" in line]
+            assert seen is None or any(line.strip(" ▐") == f"entry {seen}" for line in shown), keys
             views = [view for view in _views(page) if view.region]
             assert [view.entry.text for view in views if isinstance(view.entry, Message)] == [
                 line.strip(" ▐") for line in shown

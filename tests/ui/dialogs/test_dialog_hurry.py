@@ -9,7 +9,7 @@ from textual.screen import ModalScreen
 
 from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.settings.mcp import StdioServer
-from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog
+from acp_tui.ui.dialogs.trust import FirstRunDialog, TrustDialog
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from support.dialogs import NOTHING, open_dialog
 from support.screens import Clock
@@ -31,7 +31,7 @@ def question(request: pytest.FixtureRequest, clock: Clock) -> ModalScreen[bool]:
     questions = {
         "servers": lambda: TrustDialog(Path("/project/.mcp.json"), []),
         "package": lambda: FirstRunDialog(PACKAGE),
-        "recorded command": lambda: RunQuestion(("agent",), Path("/project")),
+        "recorded command": lambda: FirstRunDialog(AgentCommand("agent", ("agent",), recorded_in=Path("/project"))),
     }
     return questions[request.param]()
 

@@ -163,8 +163,8 @@ async def test_a_reset_takes_it_out_of_the_file_again(keys: tuple[str, ...], des
     async with opened(desk) as page:
         await look_for(page, "agent writes")
         await page.press(*keys)
+        await page.until(lambda: desk.file.read_text() == "[workspace]\n")
         await page.until(lambda: "yours" not in page.text)
-        assert desk.file.read_text() == "[workspace]\n"
 
 
 async def test_escape_leaves_everything_as_it_is(desk: LiveSettings) -> None:
@@ -181,6 +181,6 @@ async def test_a_file_that_cannot_be_changed_is_said(desk: LiveSettings) -> None
         await look_for(page, "agent writes")
         await page.press("enter", "down", "enter")
         await page.until(lambda: "editor first" in page.words)
-        [notice] = page.app._notifications
-        assert "can't be changed" in notice.message
-        assert notice.message.endswith("fix it in an editor first")
+        [said] = page.app.said
+        assert "can't be changed" in said
+        assert said.endswith("fix it in an editor first")

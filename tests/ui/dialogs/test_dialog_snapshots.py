@@ -27,7 +27,8 @@ from acp_tui.ui.dialogs.agent_offers import (
 from acp_tui.ui.dialogs.installing import InstallQuestion
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
-from acp_tui.ui.kit.filtered_list import Picker, PickerRow
+from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.going_back import GoBackDialog, GoingBack, SentPrompt, Way
 from support.dialogs import SIZE, DialogApp, DialogPage
 from support.session_sources import SampleSessions
@@ -119,7 +120,7 @@ def _going_back() -> Screen[Any]:
 DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
     "picker": (_picker, ("o", "p")),
     "options": (_options, ("down",)),
-    "sessions": (_sessions, ("a", "down", "down", "d")),
+    "sessions": (_sessions, ("space", "down", "down")),
     "login": (_login, ("enter",)),
     "capability card": (_card, ()),
     "trust": (_trust, ()),

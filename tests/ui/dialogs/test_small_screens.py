@@ -41,3 +41,13 @@ async def test_the_hint_in_the_empty_prompt_is_never_half_a_sentence(width: int,
     async with open_page(size=(width, 12)) as page:
         row = next(line for line in page.lines if "Write a prompt" in line)
         assert row.rstrip("│ ").endswith(hint)
+
+
+async def test_a_long_draft_leaves_its_cursor_and_the_status_line_in_view() -> None:
+    async with open_page(size=(40, 24)) as page:
+        await page.write("\n".join(f"line {number}" for number in range(10)))
+        assert "line 0" in page.text
+        await page.pilot.resize_terminal(40, 12)
+        await page.settled()
+        assert "line 9" in page.text
+        assert "F1 help" in page.status

@@ -56,7 +56,7 @@ def test_the_theme_fits_the_terminal(shade: str | None, environ: dict[str, str],
 
 def _fitted(appearance: Appearance, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Appearance:
     monkeypatch.setattr("os.environ", environ)
-    monkeypatch.setattr(screen, "ask_terminal", lambda: b"\x1b]11;rgb:ff/ff/ff\x07")
+    monkeypatch.setattr(screen, "ask_terminal", lambda _: b"\x1b]11;rgb:ff/ff/ff\x07")
     return screen.fitted(appearance)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from acp_tui.ui.kit.filtered_list import Picker, PickerRow
+from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.row_list import PickerRow
 from support.dialogs import open_dialog
 
 ROWS = [PickerRow(number, f"Row {number}", below=f"below {number}" if number % 2 else "") for number in range(40)]

@@ -43,7 +43,7 @@ class Pty(NamedTuple):
     def ask(self, *pieces: bytes, limit_s: float = LIMIT_S) -> bytes:
         """What a program that asks this terminal reads."""
         thread = self.answer(pieces)
-        answer = exchange(self.program, self.program, limit_s)
+        answer = exchange(self.program, self.program, limit_s, lambda: None)
         thread.join(LIMIT_S)
         return answer
 
@@ -93,15 +93,23 @@ def test_the_terminal_is_left_as_it_was(pty: Pty) -> None:
     assert termios.tcgetattr(pty.program) == before
 
 
-def test_what_was_typed_ahead_stays_for_the_prompt(pty: Pty) -> None:
-    os.write(pty.terminal, b"hello")
-    assert exchange(pty.program, pty.program, LIMIT_S) == b""
-    assert pty.left_over == b"hello"
+def test_keys_are_kept_before_in_and_behind_the_answer(pty: Pty) -> None:
+    os.write(pty.terminal, b"hel")
+    answer = pty.ask(LIGHT, b"lo", DA1 + b" there")
+    assert answer == b"hel" + LIGHT + b"lo" + DA1 + b" there"
+    assert shade_of(answer) == "light"
+
+
+def test_an_answer_that_comes_too_late_is_not_echoed(pty: Pty) -> None:
+    pty.ask(limit_s=0)
+    os.write(pty.terminal, LIGHT + DA1)
+    assert pty.left_over == LIGHT + DA1
+    assert not select([pty.terminal], [], [], 0)[0]
 
 
 def test_a_pipe_is_not_asked() -> None:
     read, write = os.pipe()
-    assert exchange(read, write, LIMIT_S) == b""
+    assert exchange(read, write, LIMIT_S, _never) == b""
     os.close(write)
     assert os.read(read, 1) == b""
     os.close(read)
@@ -111,7 +119,7 @@ def test_without_a_terminal_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(terminal_colors, "exchange", _never)
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
-        assert terminal_colors.ask_terminal() == b""
+        assert terminal_colors.ask_terminal(_never) == b""
 
 
 @pytest.mark.parametrize(

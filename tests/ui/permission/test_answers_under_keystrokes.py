@@ -39,7 +39,7 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Requ
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
-from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog
+from acp_tui.ui.dialogs.trust import FirstRunDialog, TrustDialog
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
@@ -477,7 +477,7 @@ PACKAGE = AgentCommand("fetched", ("npx", "-y", "f@1.0"), package=Package("npx",
 DIALOGS: dict[str, Callable[[], ModalScreen[Any]]] = {
     "servers": lambda: TrustDialog(Path("/project/.mcp.json"), []),
     "package": lambda: FirstRunDialog(PACKAGE),
-    "recorded command": lambda: RunQuestion(("agent",), Path("/project")),
+    "recorded command": lambda: FirstRunDialog(AgentCommand("agent", ("agent",), recorded_in=Path("/project"))),
     "closing": lambda: QuestionScreen("Close the tab?", (), yes="Yes"),
 }
 

@@ -132,7 +132,7 @@ async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(
         for field in (BooleanField("f"), ChoiceField("f", CHOICES)):
             await page.elicit(form(field, MORE))
             await page.press_slowly("tab")
-            assert "type a number, or use ↑ ↓ and Space" in page.words, field
+            assert "Space: choose" in page.words, field
             await page.press_slowly("space")
             assert "◉" not in page.words, field
             await page.press_slowly("space")

@@ -497,6 +497,18 @@ async def test_what_is_said_of_a_key_ends_with_the_next_one() -> None:
         assert "m: comment" in page.words
 
 
+async def test_ctrl_c_copies_the_selected_lines() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await _open(page, content=(EDIT,))
+        await page.press("m", "ctrl+c")
+        await page.until(lambda: bool(page.notices) and page.notices[-1].message.startswith("Copied"))
+        assert _is_open(page)
+        assert page.connection.cancels == 0
+        await page.press("escape", "ctrl+c")
+        await page.until(lambda: page.connection.cancels == 1)
+
+
 async def test_ctrl_c_cancels_the_turn_as_it_does_on_the_card() -> None:
     async with open_page() as page:
         await page.send("go")

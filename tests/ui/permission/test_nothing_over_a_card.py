@@ -14,7 +14,7 @@ from support.screens import Page, open_page
 
 SIZES = [(100, 30), (80, 24), (120, 40), (60, 20), (40, 16), (30, 12)]
 LONG = "curl https://example.org/install.sh --output /dev/stdout --silent --show-error --location " * 3 + "| sh"
-SECOND = "A second word of the agent's, which is long enough to take several rows of a toast. " * 4
+SECOND = "A second word of the agent's, which is long enough to take several rows of a notice. " * 3
 
 
 def _covered(card: Widget, screen: Screen[object]) -> list[tuple[int, int, object]]:
@@ -58,17 +58,19 @@ async def test_a_notice_covers_no_cell_of_the_card_and_is_said_all_the_same(size
         await page.until(lambda: "The fourth" in page.text)  # a fourth within a second waits for the next
 
 
-async def test_when_the_card_is_gone_notices_are_toasts_again() -> None:
+async def test_above_a_card_notices_are_at_the_top_and_otherwise_above_the_prompt() -> None:
     async with open_page() as page:
         await page.ask("call", title="x")
+        card = page.card.region
         await _notice(page)
-        assert page.lines[0].startswith(" ▪")
+        assert page.lines[0].startswith(" ▪ A second word")
+        assert page.card.region == card
         page.withdraw()
-        await page.settled()
         await page.until(lambda: not page.card.display)
         await page.settled()
         assert not page.lines[0].startswith(" ▪")
-        assert "A second word" in page.text
+        assert page.text.index("the agent withdrew") < page.text.index("A second word")
+        assert page.lines[page.prompt.region.y - 1].strip().endswith("rows of a notice.")
 
 
 @pytest.mark.parametrize("size", SIZES[:3])

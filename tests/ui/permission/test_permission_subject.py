@@ -64,6 +64,23 @@ def test_a_title_that_is_only_a_path_says_what_is_done_with_it(path: str, kind: 
 
 
 @pytest.mark.parametrize(
+    ("named", "title"),
+    [
+        ("make test", "Run a command: check it"),
+        ("`make test`", "Run a command: check it"),
+        ("make test?", "Run a command: check it"),
+        ("make test (say hi)", "Run a command: say hi"),
+        ("make test (say hi) && rm -rf .", "make test (say hi) && rm -rf ."),
+        ("make tests", "make tests"),
+    ],
+)
+def test_a_title_that_is_the_command_says_what_it_is_for(named: str, title: str) -> None:
+    call = ToolCall(ID, title=named, kind="execute", raw_input={"command": "make test", "description": "check it"})
+    for asked in (PermissionRequest(RequestKey(1), ID, ()), PermissionRequest(RequestKey(1), ID, (), title=named)):
+        assert ShownRequest(asked, call, "/project").title == title
+
+
+@pytest.mark.parametrize(
     ("raw_input", "line"),
     [
         ({"command": "git push --force"}, "$ git push --force"),
@@ -282,3 +299,18 @@ def test_a_title_that_begins_the_command_loses_nothing() -> None:
     command = "echo " + "word " * 2_000
     assert left_out(title=cut_text(f"`{command}`"), kind="execute", raw_input={"command": command}) == 0
     assert left_out(title=cut_text(f"`{command}`"), kind="execute", raw_input={"command": "other"}) > 5_000
+
+
+@pytest.mark.parametrize(("patch", "is_told"), [("", False), ("@@ -1,1 +1,2 @@\n same\n+\n", True)])
+def test_a_patch_that_says_no_more_than_the_diff_without_a_change_is_left_out(patch: str, is_told: bool) -> None:
+    """As OpenCode 1.18.33 sends it."""
+    path = "/project/a.py"
+    head = f"Index: {path}\n{'=' * 67}\n--- {path}\n+++ {path}\n"
+    drawn = draw(
+        kind="edit",
+        title=path,
+        content=(TextDiff(path, "same\n", "same\n"),),
+        locations=(Location(path),),
+        raw_input={"filepath": path, "diff": head + patch},
+    )
+    assert any("Index:" in line for line in drawn) is is_told

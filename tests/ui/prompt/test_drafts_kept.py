@@ -33,7 +33,7 @@ async def test_a_draft_is_there_again_after_a_restart_with_the_cursor_at_its_end
     async with open_recalling_page() as page:
         assert page.draft == "two\nlines"
         assert page.prompt.cursor_location == (1, 5)
-        [notice] = page.toasts
+        [notice] = page.notices
         assert notice.message == "Your draft from last time is back; Ctrl+C clears it"
 
 

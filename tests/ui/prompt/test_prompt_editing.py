@@ -83,7 +83,7 @@ async def test_ctrl_c_with_nothing_to_do_says_that_the_second_one_quits() -> Non
     async with open_page() as page:
         await page.press("ctrl+c")
         assert "Ctrl+C again quits" in page.text
-        assert page.toasts == ()
+        assert page.notices == ()
         page.clock.now_s += 2.1
         await page.press("ctrl+c")
         assert "Ctrl+C again quits" in page.text
@@ -171,7 +171,7 @@ async def test_an_editor_that_fails_leaves_the_draft_and_says_so(edit_with: Path
         await page.write("a draft")
         await page.press("ctrl+g")
         # Not on the screen: where the notice breaks its line depends on the folder's name.
-        await page.until(lambda: any("ended with status 3." in toast.message for toast in page.toasts))
+        await page.until(lambda: any("ended with status 3." in notice.message for notice in page.notices))
         assert page.draft == "a draft"
 
 

@@ -70,7 +70,7 @@ async def test_quitting_while_a_prompt_waits_for_its_time_has_to_be_repeated(key
         set_clock(page, NOW)
         await page.send("/later 20m Go on")
         await page.press(*keys[:-1])
-        (said,) = page.toasts
+        (said,) = page.notices
         assert (
             said.message
             == f"1 prompt waits until {clock_time(NOW + 1200)}; Ctrl+Q again quits, and it comes back as a draft"
@@ -87,7 +87,7 @@ async def test_quitting_names_the_first_of_several_prompts_that_wait_and_the_age
         await page.send("/later 20m Go on")
         await page.send("at work")
         await page.press("ctrl+q")
-        (said,) = page.toasts
+        (said,) = page.notices
         at = clock_time(NOW + 1200)
         assert (
             said.message == f"An agent is working, and 2 prompts wait, the first until {at}; Ctrl+Q again quits anyway"
@@ -107,7 +107,7 @@ async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:
 async def test_on_a_narrow_screen_a_notice_is_read_to_its_end() -> None:
     async with open_page(size=(40, 12)) as page:
         await page.send("/later soon Go on")
-        assert "reset PROMPT once the agent's limit resets." in page.words.replace(" ▌", "")
+        assert "reset PROMPT once the agent's limit resets." in page.words
 
 
 async def test_a_prompt_is_repeated_until_the_users_command_succeeds(open_desk: OpenDesk, tmp_path: Path) -> None:
@@ -163,6 +163,32 @@ async def test_what_waits_for_its_time_is_sent_after_a_restart_too(open_desk: Op
         await desk.press("alt+r", "y")
         await desk.shows("Go on.", "sent")
         assert "queued" not in desk.text
+
+
+async def test_a_repeat_that_is_due_without_an_agent_goes_on_after_the_restart(open_desk: OpenDesk) -> None:
+    agent = """
+        prompt = expect("session/prompt")
+        say("sent")
+        end(prompt)
+    """
+    async with open_desk(SESSION, agent, "sys.exit(3)") as desk:
+        await desk.has_session()
+        await desk.send("/repeat 1s 9 Report. until false")
+        await desk.shows("sent", "gone; Alt+R restarts it")
+        await desk.shows("8 more: Report. until `false`")
+        await desk.press("alt+r")
+        await desk.until(lambda: len(desk.sent("session/prompt")) == 2)
+        await desk.shows("7 more: Report. until `false`")
+
+
+async def test_what_waits_for_its_time_comes_back_as_it_was_written() -> None:
+    async with open_page() as page:
+        set_clock(page, NOW)
+        await page.send("/repeat 20m 9 Report. until false")
+        await page.until(lambda: page.connection.prompts == ["Report."])
+        assert [prompt.written for prompt in page.session.queue.scheduled] == ["/repeat 20m 8 Report. until false"]
+        await page.press("alt+up")
+        assert page.draft == "/repeat 20m 8 Report. until false"
 
 
 async def test_a_repeat_ends_with_its_count_and_with_a_turn_that_is_cancelled(open_desk: OpenDesk) -> None:

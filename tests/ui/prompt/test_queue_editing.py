@@ -149,12 +149,3 @@ async def test_a_queued_prompt_is_sent_now_and_the_others_follow_in_order() -> N
         for _ in range(3):
             await page.end_turn()
         assert page.connection.prompts == ["at work", "two", "one", "three"]
-
-
-async def test_the_next_queued_prompt_is_sent_now_from_anywhere() -> None:
-    async with queued("one", "two") as page:
-        await page.pilot.app.run_action("do('send_queued_now')", page.pilot.app.screen)
-        assert page.connection.cancels == 1
-        await page.end_turn("cancelled")
-        assert page.connection.prompts == ["at work", "one"]
-        assert waiting(page) == ["two"]

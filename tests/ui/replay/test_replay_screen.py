@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from acp_tui.client.settings.settings import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event, Frame, UnknownEvent
 from acp_tui.client.transcript.lines import Recording
 from acp_tui.rpc import Direction
+from acp_tui.ui.conversation.entry_views import EntryView
+from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.replay.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.replay.panel import RecordedCard
@@ -24,7 +27,7 @@ from acp_tui.ui.replay.screen import ReplayApp, ReplayScreen
 from acp_tui.ui.replay.timeline import Timeline
 from support.screens import rows, settled
 from support.settling import until_so
-from support.timelines import begun, form, prompted, said, timeline_of, two_turns, unread_timeline_of
+from support.timelines import begun, form, prompted, said, timeline_of, told, two_turns, unread_timeline_of
 from support.waiting import TEST_LIMIT_S
 
 AT_ONCE = Pace(speed=0)
@@ -129,6 +132,18 @@ async def test_keys_lead_from_prompt_to_prompt_and_from_event_to_event(tmp_path:
         assert not replay.position.is_playing
 
 
+async def test_keys_scroll_and_choose_an_entry_as_in_a_session(tmp_path: Path) -> None:
+    async with projected(
+        tmp_path, [*begun(), *(prompted(1.0, number, f"Prompt {number}.") for number in range(30))]
+    ) as replay:
+        await replay.press("pageup", "pageup")
+        assert "Prompt 29." not in replay.text
+        await replay.press("up")
+        assert isinstance(replay.pilot.app.focused, EntryView)
+        await replay.press("pagedown", "pagedown")
+        assert "Prompt 29." in replay.text
+
+
 async def test_keys_pressed_faster_than_it_moves_add_up(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
         await replay.press("home", "]", "]", "[")
@@ -166,12 +181,11 @@ async def test_going_back_in_ten_thousand_events_shows_what_was_there(tmp_path: 
 
 async def test_what_needs_a_session_says_that_there_is_none(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
-        for key in ("f2", "f3", "f4", "f5", "f6", "f7", "f8", "ctrl+e", "ctrl+s", "delete"):
-            replay.pilot.app.clear_notifications()
-            await replay.until(lambda: "Not available in a replay" not in replay.text)
+        for key in ("f2", "f3", "f4", "f5", "f6", "f8", "ctrl+e", "ctrl+s", "delete"):
+            before = replay.pilot.app.notices.shown
             await replay.press(key)
-            told = [toast.message for toast in replay.pilot.app._notifications]
-            assert any("Not available in a replay" in message for message in told), key
+            assert replay.pilot.app.notices.shown is not before, key
+            assert "Not available in a replay" in replay.pilot.app.notices.shown[-1].message, key
 
 
 async def test_the_agents_sessions_are_shown_in_turn(tmp_path: Path) -> None:
@@ -235,20 +249,20 @@ async def test_a_recording_without_a_session_says_so(tmp_path: Path) -> None:
 
 
 class HeldRecording(Recording):
-    """A recording of which only some events can be read until `rest` is set."""
+    """A recording of which only some events can be read, and then one for each release of `more`."""
 
     def __init__(self, folder: Path, events: Iterable[Event], count: int) -> None:
         whole = unread_timeline_of(folder, events).recording
         file = whole.path.open("rb")
         file.readline()
         super().__init__(whole.path, file, whole.header)
-        self.rest = threading.Event()
+        self.more = threading.Semaphore(0)
         self._count = count
 
     def with_messages(self, skip: Callable[[bytes], bool] = lambda _: False) -> Iterator[tuple[Event, Any]]:
         for number, each in enumerate(super().with_messages(skip)):
-            if number == self._count:
-                assert self.rest.wait(TEST_LIMIT_S)
+            if number >= self._count:
+                assert self.more.acquire(timeout=TEST_LIMIT_S)
             yield each
 
 
@@ -262,10 +276,50 @@ async def test_a_long_recording_plays_while_it_is_read_and_its_end_waits_for_tha
             assert "reading the recording" in replay.text
             await pilot.press("end")
             assert replay.screen.timeline.length == 5
-            recording.rest.set()
+            recording.more.release(len(two_turns()))
             await replay.until(lambda: "You are welcome." in replay.text)
             await replay.until(lambda: "the agent's process exited" in replay.text)
             assert replay.position.share == 1.0
+
+
+def many_calls(count: int) -> Iterator[Event]:
+    """A turn of calls with 70 KB each."""
+    yield from (*begun(), prompted(0.5, 2, "Read everything"))
+    output = [{"type": "content", "content": {"type": "text", "text": "line\n" * 12_000}}]
+    for number in range(count):
+        call = {"toolCallId": f"c{number}", "title": f"Call {number}", "status": "completed", "content": output}
+        spaced = told(1.0 + number, sessionUpdate="tool_call", **call)
+        yield replace(spaced, data=json.dumps(json.loads(spaced.data), separators=(",", ":")).encode())
+    yield said(1.0 + count, "All is read.")
+
+
+async def test_the_end_of_a_long_recording_is_shown_while_the_rest_is_read(tmp_path: Path) -> None:
+    recording = HeldRecording(tmp_path, many_calls(400), 5)
+    app = ReplayApp(Timeline(recording), pace=Pace(speed=16, max_wait_s=0.1))
+    with anyio.fail_after(TEST_LIMIT_S):
+        async with app.run_test(size=(100, 30), notifications=True) as pilot:
+            replay = Projection(pilot)
+            await replay.until(lambda: "Read everything" in replay.text)
+            await pilot.press("end")
+            recording.more.release()
+            await replay.until(lambda: "All is read." in replay.text)
+            assert replay.screen.timeline.length == 6
+            assert "reading the recording" in replay.text
+            assert replay.position.share == 1.0
+            shown = replay.text.splitlines()[:-1]
+            await replay.press("left", "right", "left_square_bracket")  # moments around the end aren't known yet
+            assert replay.text.splitlines()[:-1] == shown
+
+            while "What came before is still being read." not in replay.text:
+                await pilot.press("pageup")
+            recording.more.release(400)
+            await replay.until(lambda: "reading the recording" not in replay.text)
+            assert "What came before is still being read." in replay.text  # the viewer reads here
+
+            await pilot.press("end")
+            await replay.until(lambda: not replay.screen.projector.player.is_ahead)
+            assert replay.text.splitlines()[:-1] == shown
+            assert len(replay.screen.query_one(ConversationView).conversation.entries) == 402
 
 
 async def test_the_events_of_a_recording_are_read_again_from_its_file(tmp_path: Path) -> None:
@@ -305,7 +359,7 @@ async def test_keys_that_the_user_chose_count_in_a_replay_too(tmp_path: Path) ->
             await replay.until(lambda: "You are welcome." in replay.text)
             await pilot.press("f1")
             await replay.until(lambda: "Find in the conversation" in replay.text)
-            assert "/ Ctrl+G" in replay.text
+            assert "Ctrl+G" in replay.text
 
 
 async def test_a_form_is_shown_with_what_was_filled_in_and_what_was_masked(tmp_path: Path) -> None:

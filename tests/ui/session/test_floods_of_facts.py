@@ -6,7 +6,8 @@ import pytest
 
 from acp_tui.conversation.facts import Usage
 from acp_tui.conversation.updates import InfoChanged, NoticeShown, SessionUpdate, UsageReported
-from acp_tui.ui.session.panel import MAX_NOTICES_SHOWN, MAX_TOAST_CHARACTERS, SessionPanel
+from acp_tui.ui.kit.notice_lines import MAX_NOTICES, MAX_ROWS, ROWS_SHARE
+from acp_tui.ui.session.panel import MAX_NOTICE_CHARACTERS, SessionPanel
 from support.screens import open_page
 
 TIMES = 1_000
@@ -34,35 +35,30 @@ async def test_facts_that_come_in_a_flood_are_looked_at_once_a_frame(
             assert "999/1k" in page.status
 
 
-async def test_the_latest_notices_are_shown_and_the_rest_counted() -> None:
+async def test_the_latest_notice_of_a_flood_is_shown_and_the_rest_counted() -> None:
     async with open_page() as page:
         for number in range(5_000):
             page.session.apply(NoticeShown("info", f"Notice {number}"))
-        await page.until(lambda: any(toast.title == "Notice 4999" for toast in page.toasts))
-        shown = [toast.title for toast in page.toasts]
-        assert len(shown) <= MAX_NOTICES_SHOWN + 1
-        assert shown[-MAX_NOTICES_SHOWN:] == ["Notice 4997", "Notice 4998", "Notice 4999"]
-        assert any("more before these" in toast.message for toast in page.toasts)
+        await page.until(lambda: bool(page.notices) and page.notices[-1].title == "Notice 4999")
+        assert "more before this one" in page.notices[0].message
+        assert len(page.notices) == MAX_NOTICES
 
 
 async def test_single_notices_are_shown_at_once() -> None:
     async with open_page() as page:
         await page.apply(NoticeShown("info", "First"), NoticeShown("warning", "Second"))
-        assert [toast.title for toast in page.toasts] == ["First", "Second"]
+        assert [notice.title for notice in page.notices] == ["First", "Second"]
 
 
-async def test_a_long_notice_is_cut_at_its_end() -> None:
-    async with open_page() as page:
-        await page.apply(NoticeShown("error", "T" * 50_000, "many words " * 50_000))
-        [toast] = page.toasts
-        assert (len(toast.title), len(toast.message)) == (MAX_TOAST_CHARACTERS + 2, MAX_TOAST_CHARACTERS + 2)
-        assert "TTT" in page.text
-
-
-async def test_however_long_notices_are_what_you_write_and_the_status_line_stay_in_view() -> None:
-    async with open_page() as page:
-        for number in range(MAX_NOTICES_SHOWN):
-            await page.apply(NoticeShown("error", f"{number}" + "T" * 50_000, "many words " * 50_000))
-        await page.until(lambda: "TTT" in page.text)
-        rows = page.text.split("\n")
-        assert not any("TTT" in row or "many words" in row for row in rows[len(rows) // 2 + 1 :])
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_however_long_notices_are_they_take_a_few_lines_above_the_prompt(size: tuple[int, int]) -> None:
+    async with open_page(size=size) as page:
+        prompt = page.prompt.region
+        await page.apply(NoticeShown("error", "F" * 50_000, "many words " * 50_000), NoticeShown("info", "Second"))
+        assert len(page.notices[0].message) == MAX_NOTICE_CHARACTERS + 2
+        assert page.prompt.region == prompt
+        rows, most = [row.strip() for row in page.lines[: prompt.y]], min(MAX_ROWS, size[1] // ROWS_SHARE)
+        assert rows[-1] == "▪ Second"
+        assert rows[-most].startswith("▪ FFF")
+        assert rows[-2].endswith("…")
+        assert "FFF" not in "".join(rows[:-most])

@@ -59,5 +59,5 @@ async def test_a_command_that_fails_is_told_of_once(tmp_path: Path) -> None:
     async with followed(tmp_path, "sh", "-c", "exit 3") as (desk, report):
         for line in (1, 2):
             report("read", Location(str(tmp_path / "a.py"), line))
-            await desk.until(lambda: "follow.command: sh ended with status 3" in [one.message for one in desk.toasts])
-        assert len([one for one in desk.toasts if "follow.command" in one.message]) == 1
+            await desk.until(lambda: "follow.command: sh ended with status 3" in [one.message for one in desk.notices])
+        assert len([one for one in desk.notices if "follow.command" in one.message]) == 1

@@ -316,10 +316,10 @@ def test_in_a_narrow_status_line_the_state_stays_longer_than_the_name(cells: int
     assert left_of(Status(agent="Agent Smith", state="waiting"), cells - 4).plain == left
 
 
-# Toasts
+# Notices
 
 
-async def test_a_notice_of_the_agent_is_a_toast_and_no_entry() -> None:
+async def test_a_notice_of_the_agent_is_shown_and_is_no_entry() -> None:
     async with open_page() as page:
         await page.apply(NoticeShown("warning", "Rate limit", "in 5 minutes"))
         assert "Rate limit" in page.text
@@ -353,7 +353,7 @@ async def test_what_the_next_mode_means_is_said_where_the_agent_says_it() -> Non
         await page.press("shift+tab")
         assert "Code: May write [any] file␛" in page.text
         await page.press("shift+tab")
-        assert page.text.count("Ask") == 1  # in the status line: there is nothing more to say about it
+        assert [notice.message for notice in page.notices] == ["Ask"], "and nothing about the mode before"
 
 
 async def test_shift_tab_skips_modes_that_ask_less_and_says_where_they_are() -> None:

@@ -239,6 +239,13 @@ def test_a_label_is_whole_and_values_stand_in_one_column() -> None:
     assert shown == ["  Agent               Demo", "  Permission mode     Ask", "  A label as long as… x"]
 
 
+def test_a_folder_is_broken_after_a_slash_and_its_names_stay_whole() -> None:
+    state = SidebarState(facts=(("Folder", "/home/ada/projects/tea-timer"), ("MCP", "a/b, and many more servers")))
+    lines = section_lines(SidebarSection.SESSION, state, 32, PLAIN, is_folded=False)
+    shown = [line.strip.text.strip() for line in lines[1:]]
+    assert shown == ["Folder     /home/ada/projects/", "tea-timer", "MCP        a/b, and many more", "servers"]
+
+
 def test_the_newest_of_many_files_are_listed_and_the_rest_counted() -> None:
     changes = tuple(FileChange(f"{at}.py", "modified", added=1) for at in range(MAX_FILES + 7))
     lines = section_lines(SidebarSection.CHANGES, SidebarState(changes=changes), 30, PLAIN, is_folded=False)

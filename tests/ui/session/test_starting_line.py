@@ -28,7 +28,7 @@ async def test_it_names_the_agent_and_its_phase_and_after_a_while_how_long_it_ta
         assert str(line.content) == "acp-tui\nStarting demo · initializing"
         app.now += 4.2
         line.tell()
-        assert str(line.content) == "acp-tui\nStarting demo · initializing · 4 s"
+        assert str(line.content) == "acp-tui\nStarting demo · initializing · 0:04"
 
 
 async def test_it_stands_there_until_there_is_a_session(open_desk: OpenDesk) -> None:

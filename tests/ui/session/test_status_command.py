@@ -46,7 +46,7 @@ async def _open(argv: Sequence[str], tmp_path: Path, test: Callable[[Desk, Any],
 
 
 async def _warns(desk: Desk, text: str) -> None:
-    await desk.until(lambda: any(text in toast.message for toast in desk.toasts))
+    await desk.until(lambda: any(text in notice.message for notice in desk.notices))
 
 
 async def test_the_line_comes_again_when_a_turn_ends(counting: list[str], tmp_path: Path) -> None:

@@ -108,7 +108,8 @@ async def test_a_login_by_the_agent_leads_to_the_session_that_was_asked_for_once
         assert len(desk.sent("session/new")) == 2
 
 
-async def test_esc_stops_waiting_for_a_login_and_another_try_may_work(open_desk: OpenDesk) -> None:
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_esc_stops_waiting_for_a_login_and_another_try_may_work(open_desk: OpenDesk, key: str) -> None:
     script = """
     expect("authenticate")
     expect("$/cancel_request")
@@ -121,7 +122,7 @@ async def test_esc_stops_waiting_for_a_login_and_another_try_may_work(open_desk:
         await desk.shows("In the browser")
         await desk.press("enter")
         await desk.shows(WAITING)
-        await desk.press("escape")
+        await desk.press(key)
         await desk.shows("Canceled. Choose again")
         await desk.gets("$/cancel_request")
         await desk.press("enter")

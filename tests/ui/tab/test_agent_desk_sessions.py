@@ -79,7 +79,7 @@ async def test_f3_shows_what_the_agent_says_of_each_session(open_desk: OpenDesk)
         asked = await desk.gets("session/status", 3)
         assert [params["sessionId"] for params in asked] == ["old-1", "old-2", "old-3"]
         assert "Working Earlier 1 working" in desk.words
-        assert not desk.toasts
+        assert not desk.notices
 
 
 async def test_what_an_agent_has_in_memory_is_opened_from_there(open_desk: OpenDesk) -> None:
@@ -108,7 +108,7 @@ async def test_f3_asks_for_the_sessions_of_this_folder_and_a_for_those_of_all(op
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("Earlier 1", "1 earlier in this folder")
-        await desk.press("f")
+        await desk.press("ctrl+f")
         await desk.shows("Earlier 3", "3 earlier in all folders", "/project")
         assert [params.get("cwd") for params in desk.sent("session/list")] == [begun["cwd"], None]
 
@@ -186,12 +186,14 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("the secret plan")
-        await desk.press("down", "d")
+        await desk.press("down", "ctrl+d")
         await desk.shows("Delete “the secret plan” in")
-        await desk.press("c")
+        await desk.press("n")
         await desk.hides("Delete “the secret plan”")
         assert desk.sent("session/delete") == []
-        await desk.press("d", "y")
+        await desk.press("ctrl+d")
+        await desk.shows("Delete “the secret plan” in")
+        await desk.press_slowly("y")
         await desk.shows("Deleted the session.")
         assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
         await until_so(desk.pilot, lambda: marks.all() == {})
@@ -212,7 +214,9 @@ async def test_deleting_the_session_on_the_screen_closes_it_and_shows_a_new_one(
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("The first one")
-        await desk.press("d", "y")
+        await desk.press("ctrl+d")
+        await desk.shows("Delete “The first one” in")
+        await desk.press_slowly("y")
         await desk.gets("session/new", times=2)
         await desk.press("escape")
         await desk.hides("the first")

@@ -148,7 +148,7 @@ async def test_a_prompt_that_wants_a_login_says_so_in_the_conversation(open_desk
         await desk.shows("✗", "your login is over")
 
 
-async def test_a_notice_of_the_agent_is_shown_as_a_toast(open_desk: OpenDesk) -> None:
+async def test_a_notice_of_the_agent_is_shown(open_desk: OpenDesk) -> None:
     script = """
     update("notice", severity="warning", title="Quota", description="Ten requests are left")
     serve_until_closed()
@@ -226,7 +226,7 @@ async def test_f4_asks_who_is_logged_in_and_follows_it(open_desk: OpenDesk) -> N
         await desk.press("escape", "f4")
         await desk.gets("auth/status", 2)
         await desk.shows("Logged in no")
-        assert not desk.toasts
+        assert not desk.notices
 
 
 async def test_what_needs_an_agent_says_so_before_there_is_one(open_desk: OpenDesk) -> None:
@@ -238,9 +238,8 @@ async def test_what_needs_an_agent_says_so_before_there_is_one(open_desk: OpenDe
     async with open_desk('expect("initialize")', "serve_until_closed()") as desk:
         await desk.gets("initialize")
         for key, told in answers.items():
-            desk.pilot.app.clear_notifications()
             await desk.press(key)
-            assert any(told in toast.message for toast in desk.toasts), key
+            assert told in desk.notices[-1].message, key
         assert desk.status.startswith("○ ")
 
 

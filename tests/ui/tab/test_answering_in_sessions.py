@@ -44,14 +44,14 @@ async def test_the_cards_own_keys_answer_and_the_list_gets_the_keyboard_back(ope
         await desk.shows("Working 1 ◐ Tidy up")
         assert "Permission" not in desk.words
         assert is_open(desk)
-        await desk.press("slash")
-        await desk.shows("Type to search")
+        await desk.press("z", "z")
+        await desk.shows("Nothing matches “zz”")
 
 
 async def test_in_the_list_no_key_answers(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         for key in ("y", "a", "n", "1", "2"):
-            await desk.press(key)
+            await desk.press(key, "backspace")
             desk.clock.pass_guard()
         await desk.shows("Tab to answer")
         assert desk.answers() == []
@@ -77,7 +77,7 @@ async def test_the_next_sessions_question_needs_tab_again(open_desk: OpenDesk) -
         await desk.gets_answers()
         await desk.shows("Working 1 ◐ Tidy up", "Tab to answer")
         desk.clock.pass_guard()
-        await desk.press("1")
+        await desk.press("1", "backspace")
         assert len(desk.answers()) == 1
         await desk.enter_card()
         await desk.press("1")

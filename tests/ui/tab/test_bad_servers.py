@@ -84,4 +84,4 @@ async def test_a_tab_lives_whatever_its_server_does(
 
 def told_on(page: Page) -> list[str]:
     """What the screen and its notices say."""
-    return [page.words, page.status, *(toast.message for toast in page.toasts)]
+    return [page.words, page.status, *(notice.message for notice in page.notices)]

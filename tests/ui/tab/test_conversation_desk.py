@@ -41,11 +41,13 @@ async def test_the_last_reply_is_copied_as_the_agent_wrote_it_or_one_piece_of_co
         await desk.send("go")
         await desk.shows("one = 1")
         await desk.choose("Copy the agent's last reply")
+        await desk.shows("What do you want to copy?", "The whole reply", "one = 1", "ls")
+        await desk.press("enter")
         await desk.shows("Copied 41 characters")
         assert copied == ["Look:\n```py\none = 1\n```\nand\n```sh\nls\n```\n"]
-        await desk.choose("Copy a piece of code")
-        await desk.shows("Which code do you want to copy?", "one = 1", "ls")
-        await desk.press("down", "enter")
+        await desk.send("/copy")
+        await desk.shows("What do you want to copy?")
+        await desk.press("down", "down", "enter")
         await desk.until(lambda: copied[1:] == ["ls\n"])
 
 

@@ -40,16 +40,16 @@ async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDes
         await desk.press("f3")
         await desk.shows("About bugs", "About docs", "About tests")
         assert desk.words.index("About bugs") < desk.words.index("About docs")
-        await desk.press("down", "down", "p")
+        await desk.press("down", "down", "ctrl+o")
         await desk.shows("★ About docs")
         assert desk.words.index("★ About docs") < desk.words.index("About bugs")
         assert mark("docs").is_pinned
-        await desk.press("down", "down", "z")
+        await desk.press("down", "down", "ctrl+z")
         await desk.hides("About tests")
         assert mark("tests").is_archived
-        await desk.press("v")
+        await desk.press("space")
         await desk.shows("About tests", "archived")
-        await desk.press("ctrl+home", "down", "t")
+        await desk.press("ctrl+home", "down", "ctrl+t")
         await desk.shows("Rename the session")
         await desk.press("ctrl+u", "D", "enter")
         await desk.shows("★ D")
@@ -59,21 +59,8 @@ async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDes
 async def test_a_pinned_tab_is_marked(open_desk: OpenDesk) -> None:
     async with open_desk(LISTED) as desk:
         await desk.has_session()
-        await desk.send("/pin")
-        await desk.until(lambda: mark("s1").is_pinned)
-        await desk.press("f3")
+        await desk.press("f3", "ctrl+o")
         await desk.shows("★ ")
-
-
-async def test_slash_commands_pin_and_archive_the_session_that_is_shown(open_desk: OpenDesk) -> None:
-    async with open_desk(LISTED) as desk:
-        await desk.has_session()
-        await desk.send("/pin")
-        await desk.until(lambda: mark("s1").is_pinned)
-        await desk.send("/archive")
-        await desk.until(lambda: mark("s1").is_archived)
-        await desk.send("/archive")
-        await desk.until(lambda: not mark("s1").is_archived)
         assert mark("s1").is_pinned
 
 
@@ -81,12 +68,12 @@ async def test_the_tab_of_an_archived_session_is_hidden(open_desk: OpenDesk) -> 
     two = LISTED.replace("sessions = [", 'answer(expect("session/new"), sessionId="s2")\nsessions = [')
     async with open_desk(two) as desk:
         await desk.has_session()
-        await desk.send("/archive")
+        await desk.press("f3", "ctrl+z")
         await desk.until(lambda: mark("s1").is_archived)
-        await desk.press("ctrl+n")
+        await desk.press("escape", "ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2 and desk.tabs[1].session is not None)
         await desk.press("f3")
-        await desk.shows("v with archived", "◉ 2 ● scripted")
+        await desk.shows("a space shows all", "◉ 2 ● scripted")
         await desk.hides(" 1 ● scripted")
-        await desk.press("v")
-        await desk.shows("1 ● scripted", "archived", "v without archived")
+        await desk.press("space")
+        await desk.shows("1 ● scripted", "archived")

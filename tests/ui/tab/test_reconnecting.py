@@ -88,7 +88,7 @@ async def test_a_server_that_lets_nobody_in_any_more_is_not_asked_for_ever(tmp_p
         ):
             await page.until(lambda: page.status.startswith("● "))
             connections[0].transport.abort()
-            await page.until(lambda: any("(HTTP 401)" in toast.message for toast in page.toasts))
+            await page.until(lambda: any("(HTTP 401)" in notice.message for notice in page.notices))
             await page.until(lambda: "gone; Alt+R restarts it" in page.status)
             assert len(asked) == 2
         tasks.cancel_scope.cancel()

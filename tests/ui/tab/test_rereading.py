@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.agents.remembered import consent_file
 from acp_tui.client.sessions.session_history import PastSession, recording_store
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
@@ -46,19 +47,25 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         assert desk.draft == "And lions?"
 
 
-async def test_a_command_that_stands_in_a_recording_is_shown_before_it_runs(
+async def test_a_command_that_only_a_recording_names_is_shown_before_it_runs(
     tmp_path: Path, open_desk: OpenDesk
 ) -> None:
     await record(tmp_path, agent="somebody")
+    consent_file().unlink()  # as if another program had written the recording
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?", "somebody")
         await desk.press("down", "enter")
-        await desk.shows("Run this command?", "-m acp_tui.demo markdown --speed 0")
+        await desk.shows("Run this command", "-m acp_tui.demo markdown --speed 0", f"in {tmp_path}")
         await desk.press("n")
-        await desk.shows("read back from a recording, and read-only")
+        await desk.shows("read back from a recording; Alt+R continues it with its agent")
+        await desk.press("alt+r")
+        await desk.shows("Run this command", "-m acp_tui.demo markdown --speed 0")
+        await desk.press_slowly("y")
+        await desk.has_session()
+    assert consent_file().exists()
 
 
 async def test_a_session_that_is_open_elsewhere_is_opened_again_only_after_a_question(
@@ -75,6 +82,24 @@ async def test_a_session_that_is_open_elsewhere_is_opened_again_only_after_a_que
             await desk.shows("Open it here, too?", "open in another acp-tui (process 4711)")
             await desk.press("n")
             await desk.shows("read back from a recording")
+            await desk.press("alt+r")
+            await desk.shows("Open it here, too?", "open in another acp-tui (process 4711)")
+            await desk.press_slowly("y")
+            await desk.has_session()
+
+
+async def test_one_that_is_open_elsewhere_and_not_recorded_is_not_opened_without_a_yes(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    await record(tmp_path, agent="scripted")
+    wanted = PastSession("scripted", SessionId("demo-1"), tmp_path, is_listed=True)
+    opening = Reopening(wanted, SessionIndex(recording_store(RecordingSettings())))
+    with open_in_process(4711):
+        async with open_desk(SESSION, IDLE, opening=opening) as desk:
+            await desk.shows("Open it here, too?")
+            await desk.press("n")
+            await desk.shows("The session wasn't opened")
+            assert desk.sent("session/load") == []
 
 
 async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path, open_desk: OpenDesk) -> None:
@@ -85,8 +110,6 @@ async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path,
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
         await desk.press("down", "enter")
-        await desk.shows("Run this command?")
-        await desk.press("y")
         await desk.shows("continues it with its agent", "How are zebras made?")
         await desk.shows("demo-1 wasn't opened", "`acp-tui sessions`", "Read back from its recording")
         await desk.press("alt+r")
@@ -140,7 +163,7 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
-        await desk.press("down", "d")
+        await desk.press("down", "ctrl+d")
         await desk.shows("Delete acp-tui's recording of “How are zebras made?”?")
         await desk.press("y")
         await desk.shows("None earlier in this folder")

@@ -68,7 +68,7 @@ async def start_both(desk: Desk) -> None:
     await desk.until(lambda: len(desk.tabs) == 3)
     await desk.until(lambda: all(one.cwd.joinpath("prompt.txt").exists() for one in desk.tabs[1:]))
     await desk.shows("Worktrees of ")
-    await desk.until(lambda: [row.aside[:13].rstrip() for row in desk.rows] == ["2 files +2", "2 files +2 -1"])
+    await desk.until(lambda: [row.aside for row in desk.rows] == ["2 files +2", "2 files +2 -1"])
 
 
 async def test_each_agent_gets_the_prompt_in_a_worktree_of_its_own(
@@ -99,8 +99,8 @@ async def test_a_command_of_the_users_runs_in_each_worktree(
         await desk.send("/compare grep two a.txt")
         await desk.shows("· grep two a.txt", "exit 0", "exit 1")
         first, second = desk.rows
-        assert first.aside.endswith("exit 0")
-        assert second.aside.endswith("exit 1")
+        assert first.below.startswith("exit 0")
+        assert second.below.startswith("exit 1")
 
 
 async def test_a_narrow_screen_shows_what_changed_and_how_the_command_ended(
@@ -112,8 +112,9 @@ async def test_a_narrow_screen_shows_what_changed_and_how_the_command_ended(
         await desk.press("escape")
         await desk.send("/compare true")
         await desk.shows("exit 0")
-        await desk.pilot.resize_terminal(46, 24)
-        await desk.shows("scripted 2 files +2 exit 0", "other 2 files +2 -1 exit 0")
+        await desk.pilot.resize_terminal(40, 12)
+        await desk.shows("scripted 2 files +2", "other 2 files +2 -1", "Esc close")
+        assert desk.words.count("exit 0") == 2
 
 
 async def test_the_command_waits_for_an_agent_that_still_works(
@@ -125,9 +126,26 @@ async def test_the_command_waits_for_an_agent_that_still_works(
         await desk.press("escape")
         await desk.send("/compare true")
         await desk.shows("exit 0", "working")
-        assert [row.aside.endswith("exit 0") for row in desk.rows] == [False, True]
+        assert [row.below.startswith("exit 0") for row in desk.rows] == [False, True]
         desk.let_go_on()
-        await desk.until(lambda: all(row.aside.endswith("exit 0") for row in desk.rows))
+        await desk.until(lambda: all(row.below.startswith("exit 0") for row in desk.rows))
+
+
+async def test_a_question_in_a_tab_that_was_never_in_front_is_not_called_too_large(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = 'ask("allow_once", "reject_once", session="s9")\n    outcome()'
+    list_other(monkeypatch, OTHER.replace("folder = ", f"{asks}\n    folder = "))
+    async with open_desk(SESSION, OWN) as desk:
+        make_repository(desk.tabs[0].cwd)
+        await desk.has_session()
+        await desk.send("/several Fix a.txt")
+        await desk.shows("1 chosen")
+        await desk.press("down", "space", "enter")
+        await desk.shows("Worktrees of ", "needs you")
+        await desk.press("escape", "alt+n")
+        await desk.shows("Delete everything")
+        assert not desk.toasts, "its card has room"
 
 
 async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,9 +176,9 @@ async def test_one_is_chosen_and_the_others_go_only_after_a_yes(
         await start_both(desk)
         home, own, other = (one.cwd for one in desk.tabs)
         await desk.press("down", "c")
-        await desk.shows("Worktree other", "Copy its changes to ")
+        await desk.shows("Worktree other, the one you chose", "Copy its changes to ")
         await desk.press("down", "enter")
-        await desk.shows("Worktree scripted", "You lose ")
+        await desk.shows("Worktree scripted, not chosen", "You lose ")
         assert home.joinpath("a.txt").read_text() == "three\n"
         await desk.press("escape")
         await desk.hides("Worktree scripted")

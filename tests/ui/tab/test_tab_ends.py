@@ -86,8 +86,8 @@ async def test_where_there_is_no_agent_no_session_is_begun(past: None, open_desk
         await read_again(desk)
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("c new")
-        await desk.press("c")
+        await desk.shows("Ctrl+N new")
+        await desk.press("ctrl+n")
         await desk.shows("There is no agent here")
         assert len(desk.tabs) == 2
 

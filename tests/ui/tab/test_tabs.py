@@ -163,6 +163,10 @@ async def test_where_not_all_labels_fit_the_one_in_front_does_and_others_share_t
         ):
             await desk.pilot.resize_terminal(width, 24)
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
+        title = "Find out why the printer stops"
+        await desk.send(f"/rename {title}")
+        await desk.pilot.resize_terminal(80, 24)
+        await desk.until(lambda: tab_line(desk) == f"1 ● scripted  2 ● scripted: {title}  3 ● scripted")
 
 
 async def test_a_new_title_is_in_the_tabs_at_once(open_desk: OpenDesk) -> None:
@@ -227,6 +231,16 @@ async def test_the_sessions_dialog_shows_all_tabs_closes_one_and_leads_to_anothe
         await desk.press("down", "alt+w")
         await desk.until(lambda: len(desk.tabs) == 1)
         assert desk.shown_session.session_id == "s1"
+
+
+async def test_a_row_of_the_sessions_dialog_has_the_agents_last_line_as_it_is_shown(open_desk: OpenDesk) -> None:
+    script = 'prompt = expect("session/prompt")\nsay("Sure.\\n\\nI am **ready** to `help`.\\n")\nend(prompt)\n'
+    async with open_desk(SESSION, script, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.give("Can you help?")
+        await desk.shows("I am ready")
+        await desk.press("f3")
+        await desk.shows("1 ● Can you help?", "I am ready to help.")
 
 
 async def test_a_tab_behind_another_draws_nothing_until_it_comes_to_the_front(open_desk: OpenDesk) -> None:

@@ -109,7 +109,7 @@ async def test_what_a_program_that_reads_nothing_does_not_take_is_said_once(
 
         monkeypatch.setattr(page.session.client_tools, "type_into", refuse)
         await page.pilot.press("a", "b", "c")
-        (notice,) = page.pilot.app._notifications
+        (notice,) = page.notices
         assert notice.message.endswith("5,000,000 typed bytes are waiting for it. What you type now is lost.")
 
 

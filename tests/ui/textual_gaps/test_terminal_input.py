@@ -7,7 +7,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 
 from acp_tui.ui.textual_gaps.flow_control import ANSWER
-from acp_tui.ui.textual_gaps.terminal_input import InputParser, TerminalAnswered
+from acp_tui.ui.textual_gaps.terminal_input import HELD_S, InputParser, TerminalAnswered, feed_early
 
 
 def events(*pieces: str) -> list[str]:
@@ -25,6 +25,10 @@ def _told(event: Message) -> str:
         case TerminalAnswered(is_sure=is_sure):
             return "sure answer" if is_sure else "answer"
     return ""
+
+
+def later(parser: InputParser) -> list[str]:
+    return [_told(event) for event in parser.tick()]
 
 
 def pasted(text: str) -> str:
@@ -91,6 +95,7 @@ def test_an_end_without_a_paste_is_nothing() -> None:
         (f"a{ANSWER}{ANSWER}b", ["a", "b", "answer", "answer"]),
         (f"\x1b[A{ANSWER}\x1b[B", ["up", "down", "answer"]),
         (f"\x1b[200~x{ANSWER}y\x1b[201~", ["paste 'xy'", "answer"]),
+        ("a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b\x1b]11;rgb:ff/ff/ff\x07c", ["a", "b", "c"]),
         ("a\x1b[?62;4cb", ["a", "b", "sure answer"]),
         (f"\x1b[200~x\x1b[?6c{ANSWER}y\x1b[201~", ["paste 'xy'", "sure answer", "answer"]),
     ],
@@ -99,3 +104,28 @@ def test_an_answer_of_the_terminal_is_no_key_however_it_is_split(sent: str, expe
     for size in range(1, len(sent) + 1):
         pieces = [sent[at : at + size] for at in range(0, len(sent), size)]
         assert sorted(events(*pieces)) == sorted(expected), size
+
+
+def test_input_from_before_the_start_comes_first_and_once() -> None:
+    feed_early(b"h\x1b]11;rgb:1111/1111/1111\x1b\\e\x1b[?1;2")
+    parser = InputParser()
+    assert [_told(event) for event in parser.feed("cl")] == ["sure answer", "h", "e", "l"]
+    assert later(InputParser()) == []
+
+
+def test_input_from_before_the_start_needs_no_other_input() -> None:
+    feed_early(b"hi\x1b]11;rgb:1111/11")
+    parser = InputParser()
+    assert later(parser) == ["h", "i"]
+    assert [_told(event) for event in parser.feed("11/1111\x07!")] == ["exclamation_mark"]
+
+
+def test_keys_that_only_begin_like_an_answer_are_typed_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    parser = InputParser()
+    found = [*parser.feed("\x1b"), *parser.feed("]"), *parser.feed("1")]
+    assert found == later(parser) == []
+    now += HELD_S + 1
+    found = [*parser.tick(), *parser.feed("")]
+    assert [_told(event) for event in found] == ["right_square_bracket", "1"]

@@ -61,9 +61,7 @@ def test_textual_has(owner: object, name: str) -> None:
     assert hasattr(owner, name)
 
 
-@pytest.mark.parametrize(
-    "name", ["_batch_count", "_driver", "_message_queue", "_next_callbacks", "_notifications", "_pending_message"]
-)
+@pytest.mark.parametrize("name", ["_batch_count", "_driver", "_message_queue", "_next_callbacks", "_pending_message"])
 def test_a_textual_app_has(name: str) -> None:
     assert hasattr(App(), name)
 

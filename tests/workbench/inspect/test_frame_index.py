@@ -1,4 +1,4 @@
-"""What the index knows about lines without their text: requests with answers, kinds, sessions; all within limits."""
+"""What the index knows about lines without their text: requests with answers and kinds; all within limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_an_answer_is_paired_with_its_request() -> None:
     request, question, answer = (index.row(at) for at in range(3))
 
     assert (request.partner, request.took_s) == (2, 2.0)
-    assert (answer.label.method, answer.session, answer.partner) == ("session/prompt", "s", 0)
+    assert (answer.label.method, answer.partner) == ("session/prompt", 0)
     assert (question.form, question.partner, question.took_s) == (MessageKind.REQUEST, None, None)
 
 
@@ -66,7 +66,7 @@ def test_what_is_wrapped_for_a_proxy_has_both_methods() -> None:
         line(LineKind.OUT, {"method": "proxy/successor", "params": update}),
         line(LineKind.IN, {"id": 1, "method": "proxy/successor", "params": {"method": 7}}),
     )
-    assert (index.row(0).label, index.row(0).session) == (Label("proxy/successor session/update", "plan"), "s")
+    assert index.row(0).label == Label("proxy/successor session/update", "plan")
     assert index.row(1).label == Label("proxy/successor")
 
 

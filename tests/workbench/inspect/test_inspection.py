@@ -56,7 +56,7 @@ def frame(at: float, direction: Direction, **message: Any) -> Frame:
 
 
 def done(inspection: Inspection, lines: int) -> Callable[[], bool]:
-    return lambda: inspection.progress.lines == inspection.progress.searched == inspection.progress.checked == lines
+    return lambda: inspection.index.end == inspection.searched == inspection.linting.examined == lines
 
 
 # What there is
@@ -92,7 +92,7 @@ async def test_a_long_run_drops_its_oldest_lines_and_says_so() -> None:
     inspection = inspect_agent(log)
     async with looking(inspection) as until:
         await until(done(inspection, 100))
-        assert inspection.progress.gone == log.first > 0
+        assert inspection.source.first == log.first > 0
         assert inspection.position_of(0) == log.first
         assert await inspection.detail(0) is None
 
@@ -223,7 +223,7 @@ async def test_a_text_is_looked_for_in_frames_alone_however_their_lines_were_wri
     inspection = inspect_file(file)
     inspection.show_only(read_query("frame"))
     async with looking(inspection) as until:
-        await until(lambda: inspection.progress.searched == 4)
+        await until(lambda: inspection.searched == 4)
         assert [row.position for row in inspection.rows(0, 9)] == [0, 1]
 
 

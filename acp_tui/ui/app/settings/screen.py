@@ -10,11 +10,10 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
@@ -30,11 +29,20 @@ from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.app.settings.follower import LiveSettings, Origin
-from acp_tui.ui.commands.command import PLACES, Command, Place
+from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import key_notes
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, keymap_of, parse_key, shown_key, written_key
+from acp_tui.ui.commands.keymap import (
+    BY_ID,
+    DEFAULT_KEYMAP,
+    Keymap,
+    heading_of,
+    keymap_of,
+    parse_key,
+    shown_key,
+    written_key,
+)
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import COMMANDS, bindings_of
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.desktop import edit
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
@@ -80,11 +88,11 @@ def item_rows(live: LiveSettings, settings: Settings, keymap: Keymap) -> Iterato
         yield _row(live, Item(key, one), section or "rules", name, value, one.setting.doc)
     for key, doc in READ_ELSEWHERE.items():
         yield PickerRow(Item(key), key, doc, key, aside="in the file")
-    for command in COMMANDS:
+    for command in BY_ID.values():
         if not command.fixed_characters:
             item = Item(f"keys.{command.id}", command=command)
             keys = keymap.all_shown(command.id) or "none"
-            yield _row(live, item, f"keys · {PLACES[command.where].lower()}", command.id, keys, command.title)
+            yield _row(live, item, f"keys · {heading_of(command).lower()}", command.id, keys, command.title)
 
 
 def _row(live: LiveSettings, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
@@ -104,7 +112,9 @@ def _short_value(one: DeclaredSetting, value: object) -> str:
 def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
     """What the item is, its allowed values, and where its value comes from, as lines."""
     if item.command is not None:
-        return _about_keys(item.command, keymap)
+        usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[item.command.id])) or "none"
+        first = f"{item.command.title}: {item.command.help}" if item.command.help else item.command.title
+        return [first, f"{heading_of(item.command)} · usual: {usual}", *key_notes(item.command, keymap)]
     if item.one is None:
         return [READ_ELSEWHERE[item.key], "Enter opens the file in your editor."]
     about = item.one.setting
@@ -116,12 +126,6 @@ def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
         yours = set_value(value_at(live.user.settings, item.key))
         lines.append(f"{live.project_file} decides here; yours: {yours}")
     return lines if item.is_editable else [*lines, "Enter opens the file in your editor."]
-
-
-def _about_keys(command: Command, keymap: Keymap) -> list[str]:
-    usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[command.id])) or "none"
-    first = f"{command.title}: {command.help}" if command.help else command.title
-    return [first, f"{PLACES[command.where]} · usual: {usual}", *key_notes(command, keymap)]
 
 
 def written_value(item: Item, settings: Settings, keymap: Keymap) -> str:
@@ -197,8 +201,8 @@ _SWITCH: Final = ("true", "false")
 class SettingEditor(Dialog[object]):
     """Returns the value to write, RESET, or None to leave the setting unchanged."""
 
-    PLACE: ClassVar[Place] = "setting"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "setting"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
         """`value` is the current value as text."""
@@ -272,14 +276,14 @@ def _control_for(one: DeclaredSetting | None, value: str) -> Widget:
 
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
-KEYS: Final = "{list_choose} change · {settings_reset} default · {settings_file} open the file · {dialog_close} close"
+KEYS: Final = "{list_choose} change · {setting_reset} default · {settings_file} open the file · {dialog_close} close"
 
 
 class SettingsScreen(Dialog[None]):
     """Shows the settings until the user presses Esc."""
 
-    PLACE: ClassVar[Place] = "settings"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    PLACE: Final = "settings"
+    BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, live: LiveSettings, choose_theme: ChooseTheme) -> None:
         """`choose_theme` lets the user preview themes, and saves the chosen one."""
@@ -347,31 +351,20 @@ class SettingsScreen(Dialog[None]):
             lambda answer: judged(item, answer, settings),
         )
         value = await self.app.push_screen_wait(editor)
-        if value is RESET:
-            await self._reset(item)
-        elif value is not None:
-            await self._write(item, cast(TomlValue, value))
+        if value is not None:
+            await self._write(item, None if value is RESET else cast(TomlValue, value))
 
-    async def _write(self, item: Item, value: TomlValue) -> None:
+    async def _write(self, item: Item, value: TomlValue | None) -> None:
         try:
             await self._live.set(item.key, value)
         except SettingsError as error:
-            self._say_error(error)
-
-    async def _reset(self, item: Item) -> None:
-        try:
-            await self._live.set(item.key, None)
-        except SettingsError as error:
-            self._say_error(error)
-
-    def _say_error(self, error: SettingsError) -> None:
-        text = f"{error}; {error.hint}" if error.hint else str(error)
-        self.notify(text, title="Settings", severity="error", markup=False)
+            text = f"{error}; {error.hint}" if error.hint else str(error)
+            self.notify(text, title="Settings", severity="error", markup=False)
 
     @work
     async def action_reset(self) -> None:
         if self._item is not None and self._item.is_editable:
-            await self._reset(self._item)
+            await self._write(self._item, None)
 
     @work
     async def action_open_file(self) -> None:

@@ -1,0 +1,114 @@
+"""Shows notices in lines that cover nothing: above the prompt, above a dialog's keys, or at the top of the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from textual.app import App
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.notifications import Notification
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widget import Widget
+
+ASKING: Final = "-asking"
+"""The class of a screen or widget that waits for the user's answer to an agent."""
+MAX_NOTICES: Final = 2
+"""Shown at a time: the latest."""
+MAX_ROWS: Final = 8
+"""Of all of them: the latest is cut last."""
+ROWS_SHARE: Final = 3
+"""They have at most one in so many rows of the screen."""
+MARK: Final = "▪ "
+STYLES: Final = {"information": "$text-success", "warning": "$text-warning", "error": "$text-error"}
+
+
+class AskingChanged(Message):
+    """A question appeared or disappeared: what covers or moves it has to give way, or may come back."""
+
+    @classmethod
+    def tell(cls, card: Widget) -> None:
+        """Post it from the card's own queue: what is posted while a parent is at work doesn't bubble beyond that."""
+        card.call_later(lambda: card.post_message(cls()))
+
+
+class NoticeLines(Widget):
+    """The latest notices."""
+
+    DEFAULT_CSS = "NoticeLines { height: auto; background: $background; color: $foreground; }"
+    ALLOW_SELECT = False
+
+    notices: reactive[Sequence[Notification]] = reactive((), layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._lines(width))
+
+    def render(self) -> Content:
+        return Content("\n").join(self._lines(self.content_size.width))
+
+    def _lines(self, width: int) -> list[Content]:
+        lines: list[Content] = []
+        most = min(MAX_ROWS, self.app.size.height // ROWS_SHARE)
+        for notice in reversed(self.notices):
+            lines = _lines_of(notice, width, most - len(lines)) + lines
+        return lines
+
+
+def _lines_of(notice: Notification, width: int, most: int) -> list[Content]:
+    style = STYLES[notice.severity]
+    title = Content.styled(f"{notice.title}  " if notice.title else "", f"bold {style}")
+    text = Content.from_markup(notice.message) if notice.markup else Content(notice.message)
+    room = max(width - len(MARK), 1)
+    lines = Content.assemble(title, Content(" ").join(text.split("\n"))).wrap(room)
+    if len(lines) > most > 0:
+        lines[most - 1] = Content(f"{lines[most - 1].plain.rstrip()} …").truncate(room, ellipsis=True)
+    return [
+        Content.assemble((MARK if at == 0 else " " * len(MARK), style), line) for at, line in enumerate(lines[:most])
+    ]
+
+
+class Notices:
+    """The notices of an app. A newer one about the same replaces the older."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._widget: NoticeLines | None = None
+        self.shown: Sequence[Notification] = ()
+
+    def add(self, notice: Notification) -> None:
+        """Show it for a while. Notices with the same title, or without one with the same text, are about the same."""
+        about = notice.title or notice.message
+        others = [other for other in self.shown if about != (other.title or other.message)]
+        self.shown = (*others, notice)[-MAX_NOTICES:]
+        self._app.set_timer(notice.timeout, lambda: self._remove(notice))
+        self.place()
+
+    def _remove(self, notice: Notification) -> None:
+        self.shown = [other for other in self.shown if other is not notice]
+        self.place()
+
+    def place(self) -> None:
+        """Show the notices on the screen in front, where they don't move what asks."""
+        stack = self._app.screen_stack
+        if not stack:
+            return
+        screen, widget = stack[-1], self._widget
+        below = None if _asks(screen) else next(iter(screen.query("#prompt, .frame-keys")), None)
+        parent = screen if below is None else below.parent
+        if widget is not None and (not self.shown or widget.parent is not parent):
+            widget.remove()
+            widget = self._widget = None
+        if self.shown and widget is None and screen.is_attached:  # detached, the app is closing
+            widget = self._widget = NoticeLines()
+            assert isinstance(parent, Widget)
+            parent.mount(widget, before=below)
+        if widget is not None:
+            widget.notices = self.shown
+
+
+def _asks(screen: Screen[object]) -> bool:
+    """Whether something on this screen waits for an answer."""
+    return screen.has_class(ASKING) or any(widget.display for widget in screen.query(f".{ASKING}"))

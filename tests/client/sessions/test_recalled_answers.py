@@ -1,0 +1,47 @@
+"""A session that its agent tells again has what the user ran and allowed, which only acp-tui knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.facts import RequestKey
+from support.agents import REPLY
+from support.driving import driving
+from support.folding import texts
+
+TELLS = """
+handshake(agentCapabilities={"loadSession": True})
+request = read()
+if request["method"] == "session/load":
+    update("user_message_chunk", content={"type": "text", "text": "go"})
+    update("tool_call", toolCallId="call", title="Delete everything", status="completed")
+    say("Done.")
+    answer(request)
+else:
+    answer(request, sessionId="s1")
+    prompt = expect("session/prompt")
+    ask("allow_once", "reject_once")
+    outcome()
+    say("Done.")
+    end(prompt)
+serve_until_closed()
+"""
+
+
+async def test_what_the_user_allowed_and_ran_is_there_each_time_it_is_opened_again(tmp_path: Path) -> None:
+    async with driving(TELLS, tmp_path) as driver:
+        left = await driver.begin()
+        left.subscribe(lambda _: allow(left))
+        await left.send_prompt(REPLY)
+        await left.commands.run_to_end("echo mine")
+    for _ in range(2):
+        async with driving(TELLS, tmp_path) as driver:
+            session = await driver.open(left.session_id, tmp_path, lambda _: None)
+        assert texts(session.conversation) == [*texts(left.conversation)]
+        assert session.conversation.tool_call("call").decisions == left.conversation.tool_call("call").decisions != ()
+
+
+def allow(session: Session) -> None:
+    for key in list(session.conversation.permissions):
+        session.answer_permission(RequestKey(key), "allow_once")
