@@ -85,10 +85,12 @@ async def test_it_scrolls_and_the_keys_act_on_a_hunk_that_is_in_view(root: Path)
 
 async def test_brackets_lead_from_file_to_file(root: Path) -> None:
     async with open_changes(root) as page:
-        await page.change({"a.py": NEW, "b.py": b"c\n"})
+        await page.change({"a.py": NEW, "b.py": b"c\n", "c.py": b"d\n"})
         await page.open_review()
         await page.press_until("b.py modified", "right_square_bracket")
+        await page.press_until("c.py new", "right_square_bracket")
         await page.press_until("This is the last file.", "right_square_bracket")
+        await page.press_until("b.py modified", "left_square_bracket")
         await page.press_until("a.py modified", "left_square_bracket")
 
 
