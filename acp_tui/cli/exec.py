@@ -74,7 +74,7 @@ class _Turn:
         self._settings = settings
         self._given = args
         self._continued: SessionId | None = args.session_id
-        """The session to continue."""
+        """The session to continue; "" for the last one in the folder that the agent lists."""
         self._cwd: Path = command.cwd or args.cwd
         self._prompt = prompt
         is_text = args.format == "text"
@@ -169,11 +169,22 @@ class _Turn:
         driver = SessionDriver(FrontEndLink(agent, added), front.log_in, self._cwd)
         if self._continued is None:
             return await driver.begin()
-        session = await driver.open(self._continued, self._cwd, lambda _: None, self._command.options)
+        session_id = self._continued or await self._last_listed(agent)
+        session = await driver.open(session_id, self._cwd, lambda _: None, self._command.options)
         said = session.conversation.entries
         if said and isinstance(last := said[-1], ClientRemark):
             say(make_visible_line(last.text))  # only what comes from here on is printed
         return session
+
+    async def _last_listed(self, agent: Agent) -> SessionId:
+        listed = (await agent.list_sessions(self._cwd)).sessions if agent.capabilities.list_sessions else ()
+        there = [each for each in listed if each.cwd == self._cwd]
+        if not there:
+            raise ClientError(
+                f"no session with {agent.title} was recorded in {self._cwd}, and it lists none",
+                hint="name one with --resume ID, or record a turn with --record FILE",
+            )
+        return max(there, key=lambda each: each.updated_at or "").session_id
 
     async def _take_turn(self, session: Session) -> None:
         assert self._agent is not None

@@ -61,7 +61,7 @@ def _resumed(command: AgentCommand, args: Args) -> tuple[AgentCommand, SessionId
     """Return the agent, the session that the user names or the agent's last one in the folder, and its folder.
 
     The agent runs in the sandbox of then, unless the user names another. A session that isn't recorded, such as that of
-    an earlier turn, is named by its whole ID.
+    an earlier turn, is named by its whole ID; "" is the last one that the agent lists.
     """
     from acp_tui.cli.sessions import NoSuchSession, continued, say_if_open_elsewhere  # most turns begin a session
 
@@ -69,8 +69,6 @@ def _resumed(command: AgentCommand, args: Args) -> tuple[AgentCommand, SessionId
         try:
             command, past = continued(command, args.resume, args.cwd, args.agent.sandbox)
         except NoSuchSession:
-            if not args.resume:
-                raise
             return command, SessionId(args.resume), args.cwd
         say_if_open_elsewhere(past)
         return command, past.session_id, past.cwd

@@ -205,8 +205,30 @@ def test_a_turn_is_taken_in_the_mode_in_which_the_session_was_left_or_it_is_said
     assert ("The mode is" in err) is bool(said)
 
 
+def test_without_an_id_and_a_recording_the_agent_says_which_session_was_the_last(
+    tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+):
+    script = """
+    handshake(agentCapabilities={"sessionCapabilities": {"list": {}}, "loadSession": True})
+    listing = expect("session/list")
+    cwd = listing["params"]["cwd"]
+    answer(listing, sessions=[
+        {"sessionId": "s1", "cwd": cwd, "updatedAt": "2026-09-01T10:00:00Z"},
+        {"sessionId": "s2", "cwd": cwd, "updatedAt": "2026-09-02T10:00:00Z"},
+        {"sessionId": "s3", "cwd": "/elsewhere", "updatedAt": "2026-09-03T10:00:00Z"},
+    ])
+    loading = expect("session/load")
+    answer(loading)
+    prompt = expect("session/prompt")
+    update("agent_message_chunk", session="s2", content={"type": "text", "text": loading["params"]["sessionId"]})
+    end(prompt); read()
+    """
+    assert exec_it("--resume", cwd=tmp_path, script=script) == 0
+    assert capfd.readouterr().out == "s2\n"
+
+
 def test_without_an_id_there_must_be_a_session_to_continue(
     tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
 ):
-    assert exec_it("--resume", cwd=tmp_path, script=TELLS) == 1
-    assert "no" in capfd.readouterr().err
+    assert exec_it("--resume", cwd=tmp_path, script="handshake(); read()") == 1
+    assert "and it lists none" in capfd.readouterr().err
