@@ -145,7 +145,7 @@ async def test_a_question_in_a_tab_that_was_never_in_front_is_not_called_too_lar
         await desk.shows("Worktrees of ", "needs you")
         await desk.press("escape", "alt+n")
         await desk.shows("Delete everything")
-        assert not desk.toasts, "its card has room"
+        assert not desk.notices, "its card has room"
 
 
 async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
