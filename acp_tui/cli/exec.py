@@ -28,6 +28,7 @@ from acp_tui.client.sessions.consent import HEADLESS
 from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_history import open_elsewhere
 from acp_tui.client.settings.settings import RecordingSettings, Settings
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
@@ -74,7 +75,7 @@ class _Turn:
         self._settings = settings
         self._given = args
         self._continued: SessionId | None = args.session_id
-        """The session to continue; "" for the last one in the folder that the agent lists."""
+        """The session to continue, or the last one that was recorded; "" if none was."""
         self._cwd: Path = command.cwd or args.cwd
         self._prompt = prompt
         is_text = args.format == "text"
@@ -169,22 +170,27 @@ class _Turn:
         driver = SessionDriver(FrontEndLink(agent, added), front.log_in, self._cwd)
         if self._continued is None:
             return await driver.begin()
-        session_id = self._continued or await self._last_listed(agent)
+        session_id = self._continued if self._given.resume else await self._last(agent, self._continued)
+        if told := open_elsewhere(session_id, agent.command.name):
+            say(told)
         session = await driver.open(session_id, self._cwd, lambda _: None, self._command.options)
         said = session.conversation.entries
         if said and isinstance(last := said[-1], ClientRemark):
             say(make_visible_line(last.text))  # only what comes from here on is printed
         return session
 
-    async def _last_listed(self, agent: Agent) -> SessionId:
+    async def _last(self, agent: Agent, recorded: SessionId) -> SessionId:
+        """The last session in the folder: the agent knows those that weren't recorded, such as turns like this."""
         listed = (await agent.list_sessions(self._cwd)).sessions if agent.capabilities.list_sessions else ()
         there = [each for each in listed if each.cwd == self._cwd]
-        if not there:
+        if there:
+            return max(there, key=lambda each: each.updated_at or "").session_id
+        if not recorded:
             raise ClientError(
                 f"no session with {agent.title} was recorded in {self._cwd}, and it lists none",
                 hint="name one with --resume ID, or record a turn with --record FILE",
             )
-        return max(there, key=lambda each: each.updated_at or "").session_id
+        return recorded
 
     async def _take_turn(self, session: Session) -> None:
         assert self._agent is not None

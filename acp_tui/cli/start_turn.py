@@ -58,19 +58,18 @@ def run(args: Args) -> int:
 
 
 def _resumed(command: AgentCommand, args: Args) -> tuple[AgentCommand, SessionId, Path]:
-    """Return the agent, the session that the user names or the agent's last one in the folder, and its folder.
+    """Return the agent, the session that the user names or the agent's last recorded one in the folder, and its folder.
 
     The agent runs in the sandbox of then, unless the user names another. A session that isn't recorded, such as that of
-    an earlier turn, is named by its whole ID; "" is the last one that the agent lists.
+    an earlier turn, is named by its whole ID; without an ID and a recording, it's "".
     """
-    from acp_tui.cli.sessions import NoSuchSession, continued, say_if_open_elsewhere  # most turns begin a session
+    from acp_tui.cli.sessions import NoSuchSession, continued  # most turns begin a session
 
     with ExitOnError(None):
         try:
             command, past = continued(command, args.resume, args.cwd, args.agent.sandbox)
         except NoSuchSession:
             return command, SessionId(args.resume), args.cwd
-        say_if_open_elsewhere(past)
         return command, past.session_id, past.cwd
 
 
