@@ -408,6 +408,8 @@ class Recall:
 
     def _step(self, step: int) -> bool:
         """Go to an older prompt, or with -1 to a newer one; return whether the key is handled."""
+        if step > 0 and not self._prompt.draft:  # also after a recalled prompt was cleared
+            self._walk = None
         walk = self._walk or self._new_walk()
         if walk is None or (step < 0 and self._walk is None):
             return False

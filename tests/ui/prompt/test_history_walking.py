@@ -58,6 +58,13 @@ async def test_what_is_changed_in_a_recalled_prompt_is_there_when_one_comes_by_a
         assert await walk(page, "up", "up", "up") == ["two!", "two", "one"]
 
 
+async def test_after_a_recalled_prompt_was_cleared_up_begins_with_the_latest_again() -> None:
+    kept("one", "two", "three")
+    async with open_recalling_page() as page:
+        await page.press("up", "up", "ctrl+u")
+        assert await walk(page, "up", "up") == ["three", "two"]
+
+
 async def test_within_a_draft_of_several_lines_up_and_down_move_the_cursor() -> None:
     kept("earlier")
     async with open_recalling_page() as page:
