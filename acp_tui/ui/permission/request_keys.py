@@ -105,6 +105,12 @@ class AnswerableRequest(RequestBody, can_focus=True):
         index = answer_of(self.options, key)
         if index is not None:
             self._answer(index, f"press {key} again")
+        elif self._is_unclear(key):
+            self.warn(f"{key} could mean several answers: press the number of one")
+
+    def _is_unclear(self, letter: str) -> bool:
+        """Whether the letter could mean several answers."""
+        return sum(LETTERS.get(option.kind) == letter for option in self.options) > 1
 
     async def on_key(self, event: events.Key) -> None:
         self.show_changes()
@@ -122,7 +128,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
 
     def _binding(self, event: events.Key) -> Binding | None:
         """The key's binding. A number or letter without an option has none, nor `w` if no option rejects."""
-        if event.key in ANSWER_KEYS and answer_of(self.options, event.key) is None:
+        if event.key in ANSWER_KEYS and answer_of(self.options, event.key) is None and not self._is_unclear(event.key):
             return None
         binding = next(iter(bindings_of_key(self, event.key)), None)
         is_idle = binding is not None and binding.action == "reject_and_say_why" and not self.can_reject

@@ -389,17 +389,18 @@ class PromptInput(DraftArea):
             self.editing_mode.insert()
         if not self._stashed.text:
             self._pastes.forget()
-        self._go_back_to_stashed()
-
-    def _go_back_to_stashed(self) -> None:
         self.set_draft(self._stashed.text)
         self._set_images(self._stashed.images)
         self._ask_no_more()
 
     def discard_draft(self) -> None:
-        """Drop the draft. Ctrl+Y brings its text back, with its pastes folded as before."""
+        """Drop the draft. Undo and Ctrl+Y bring its text back, with its pastes folded as before."""
         self._killed.keep(self.draft)
-        self._go_back_to_stashed()
+        self.replace_draft(self._stashed.text)
+        self._set_images(self._stashed.images)
+        self._ask_no_more()
+        if not self.text:
+            self.say(keys_in_force(self).hint("{yank} brings the draft back"))
 
     def take_text(self, text: str, keys: Sequence[events.Key | events.Paste] = (), *, is_paste: bool = False) -> None:
         """Get the keyboard from a question, and this text, and the keys that wait behind it there.

@@ -335,6 +335,27 @@ async def test_a_letter_answers_with_its_kind_whatever_the_agents_order() -> Non
             await page.start_over()
 
 
+TWICE = (PermissionOption("1", "Here", "allow_once"), PermissionOption("2", "There", "allow_once"), REJECT)
+
+
+async def test_a_letter_that_could_mean_two_answers_is_none_and_it_is_said() -> None:
+    async with open_page() as page:
+        await _open_card(page, *TWICE)
+        await page.press("y")
+        assert "y could mean several answers: press the number of one" in page.words
+        assert (page.decisions, page.draft) == ({}, "")
+        page.clock.pass_guard()
+        await page.press("n")
+        assert page.decisions == {"call": REJECT.option_id}
+
+
+async def test_text_that_begins_with_such_a_letter_goes_to_the_prompt_whole() -> None:
+    async with open_page() as page:
+        await _open_card(page, *TWICE)
+        await page.press(*"yes")
+        assert (page.decisions, page.draft) == ({}, "yes")
+
+
 async def test_a_choice_made_for_one_request_is_not_the_choice_for_the_next() -> None:
     async with open_page() as page:
         await page.ask("first")

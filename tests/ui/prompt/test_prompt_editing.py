@@ -110,11 +110,15 @@ async def test_a_backslash_at_the_end_makes_a_new_line_unless_it_is_escaped() ->
             assert page.draft == then, written
 
 
-async def test_a_draft_that_was_cleared_can_be_yanked_back() -> None:
+@pytest.mark.parametrize("key", ["ctrl+y", "ctrl+z"])
+async def test_a_draft_that_ctrl_c_dropped_is_brought_back_as_it_says(key: str) -> None:
     async with open_page() as page:
-        await page.write("precious")
-        await page.press("ctrl+c", "ctrl+y")
-        assert page.draft == "precious"
+        await page.write("my precious draft")
+        await page.press("ctrl+c")
+        assert page.draft == ""
+        assert "Ctrl+Y brings the draft back" in page.text
+        await page.press(key)
+        assert page.draft == "my precious draft"
 
 
 async def test_the_terminals_cursor_is_where_the_caret_is() -> None:
