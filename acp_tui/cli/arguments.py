@@ -79,7 +79,7 @@ class _Parser(argparse.ArgumentParser):
         if command.word is not None:  # because `-- COMMAND` can replace it
             self.add_argument("word", metavar=command.word.name, nargs="?", **_reading(command.word))
         if command.takes_prompt:
-            self.add_argument("prompt", metavar="PROMPT", nargs="?")
+            self.add_argument("words", metavar="PROMPT", nargs="?")  # `exec` has --prompt, too
         for option in command.options:
             if option.value is None:
                 self.add_argument(*option.flags, action="store_true")
@@ -123,8 +123,11 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
         args.agent = _choice(args.word, agent_argv, args)
     elif agent_argv is not None:
         raise UsageError(f"{command.name} doesn't take a command after --")
-    if command.takes_prompt and args.prompt is not None and os.path.isdir(args.prompt):  # noqa: PTH112 - as below
-        raise UsageError(f"unrecognized arguments: {args.prompt}; to name a folder, use --cwd")
+    if command.takes_prompt:
+        words = vars(args).pop("words")
+        if words is not None and os.path.isdir(words):  # noqa: PTH112 - as below
+            raise UsageError(f"unrecognized arguments: {words}; to name a folder, use --cwd")
+        args.prompt = _prompt(words, getattr(args, "prompt", None))
     if "record" in args:
         args.record = _recording(args)
     required = [option.flags[0].removeprefix("--") for option in command.options if option.is_required]
@@ -148,6 +151,12 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> Chose
         raise UsageError("no command follows --")
     prompt = (given["system-prompt"] or "").strip()
     return ChosenAgent(name, argv or (), _VERSIONS[given["protocol"]], given["sandbox"] or "", prompt, options_of(args))
+
+
+def _prompt(words: str | None, option: str | None) -> str | None:
+    if words is not None and option is not None:
+        raise UsageError(f"two prompts: {words!r}, and that of --prompt")
+    return option if words is None else words
 
 
 def options_of(args: Args) -> tuple[tuple[str, str], ...]:
@@ -185,8 +194,6 @@ def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
         return said
     if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - Path raises an error for a name that is too long
         return f"{said}; to name a folder, use --cwd"
-    if command.name == "exec":
-        return f"{said}; to give a prompt, use --prompt with quotes around it"
     if command.takes_prompt:
         return f"{said}; put quotes around the prompt"
     return said

@@ -136,6 +136,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "run one turn without a screen",
         acp_tui.cli.start_turn.run,
         AGENT,
+        takes_prompt=True,
         needs=_NEEDS_AGENT,
         options=(
             _CWD,
@@ -155,7 +156,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             *RECORDING,
         ),
         examples=(
-            'acp-tui exec claude --prompt "What does this project do?"',
+            'acp-tui exec claude "What does this project do?"',
             'git diff | acp-tui exec gemini -p "Review this change"',
         ),
         notes=_EXEC_NOTES,

@@ -70,6 +70,7 @@ DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
         ("exec gemini", "exec", EXEC),
         ("exec gemini --prompt hi --format ndjson", "exec", {**EXEC, "prompt": "hi", "format": "ndjson"}),
         ("exec -p hi gemini", "exec", {**EXEC, "prompt": "hi"}),
+        ("exec gemini --format ndjson hi", "exec", {**EXEC, "prompt": "hi", "format": "ndjson"}),
         ("exec -p x -- a -p -- c", "exec", {**EXEC, "prompt": "x", "agent": ChosenAgent(argv=("a", "-p", "--", "c"))}),
         ("demo", "demo", DEMO),
         ("demo coding --speed 0", "demo", {**DEMO, "word": "coding", "speed": 0.0}),
@@ -99,6 +100,7 @@ def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
         ("run", "run needs an agent"),
         ("exec --", "no command follows --"),
         ("gemini -- npx", "two agents: gemini"),
+        ("exec gemini hi -p there", "two prompts: 'hi', and that of --prompt"),
         ("--mode plan", "--mode says how to run an agent: name it too"),
         ("--system-prompt brief", "--system-prompt says how to run an agent: name it too"),
         ("--sandbox", "--sandbox says how to run an agent: name it too"),
@@ -125,7 +127,7 @@ def test_a_mistake_is_one_line_with_status_2(line: str, said: str, capfd: pytest
 @pytest.mark.parametrize(
     ("line", "where_it_goes"),
     [
-        ("exec gemini hello", "use --prompt"),
+        ("exec gemini what is this", "put quotes around the prompt"),
         ("gemini what is this", "put quotes around the prompt"),
         ("run gemini what is this", "put quotes around the prompt"),
         ("gemini /", "use --cwd"),
