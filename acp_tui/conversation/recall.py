@@ -6,6 +6,7 @@ Agents don't tell again what the user answered to forms and permission requests,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from acp_tui.conversation.conversation import Conversation
@@ -97,5 +98,10 @@ def _insert(loaded: Conversation, behind: Mapping[int, list[Entry]]) -> None:
     loaded.terminal_entries = shown_by | {command.terminal_id: (at,) for command, at in commands.items()}
     for subagent in loaded.subagents.values():
         subagent.entry = moved[subagent.entry]
+    ends = [*moved, EntryId(len(entries))]
+    loaded.turns = [
+        replace(turn, end=ends[turn.end], start=moved[turn.start] if turn.start is not None else None)
+        for turn in loaded.turns
+    ]
     loaded.open_message = moved[loaded.open_message] if loaded.open_message is not None else None
     loaded.turn_start = moved[loaded.turn_start] if loaded.turn_start is not None else None

@@ -66,6 +66,16 @@ def test_answers_commands_and_decisions_come_back_to_where_they_were() -> None:
     assert conversation.terminals[OWN] == RECORDED.terminals[OWN]
 
 
+def test_turns_that_the_agent_tells_still_begin_and_end_with_their_entries() -> None:
+    conversation = loaded(
+        *turn("Paint", agent("Which color?"), agent("Blue it is.", "m"), call("t", title="Brush")),
+        *turn("Run", call("u")),
+    )
+    kinds = [kind for kind, *_ in texts(conversation)]
+    assert [turn.start for turn in conversation.turns] == [at for at, kind in enumerate(kinds) if kind == "user"]
+    assert conversation.turns[-1].end == len(kinds) > 6
+
+
 def test_what_comes_later_still_finds_its_entries() -> None:
     conversation = loaded(*LOADED)
     apply(conversation, call("t", title="Brush again"))
