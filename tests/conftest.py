@@ -34,6 +34,9 @@ os.environ["TEXTUAL_FPS"] = "20"
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+FOLDER_LENGTH = 52
+"""Characters in the path of a test's folder, if pytest's own isn't longer."""
+
 FRAMES = FrameLog()
 _folders = count()
 _patches = pytest.MonkeyPatch()
@@ -56,9 +59,11 @@ def anyio_backend() -> str:
 
 
 def _new_folder(factory: pytest.TempPathFactory) -> Path:
-    # Not with `mktemp`, which searches all folders it has made before, in every test.
-    folder = factory.getbasetemp() / "folders" / str(next(_folders))
-    folder.mkdir(mode=0o700, parents=True)
+    # Not with `mktemp`, which searches all folders it has made before, in every test. The path is as long in each test, with
+    # any number of workers and in any run: what is drawn wraps and is cut at the same place.
+    base = factory.getbasetemp()
+    folder = base / str(next(_folders)).zfill(FOLDER_LENGTH - len(f"{base}/"))
+    folder.mkdir(mode=0o700)
     return folder
 
 

@@ -121,8 +121,8 @@ class OnTerminal:
                 self.read(0.05)
 
     def wait_for(self, text: str) -> None:
-        """Wait until the screen shows this."""
-        self.until(lambda: text in self.shown)
+        """Wait until the screen shows these words, wrapped or not."""
+        self.until(lambda: " ".join(text.split()) in " ".join(self.shown.split()))
 
     def wait_for_end(self) -> int:
         """Read to its end; return its exit status."""
