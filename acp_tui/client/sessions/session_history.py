@@ -20,6 +20,7 @@ from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
+from acp_tui.client.transcript.index_tables import Folder
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
@@ -133,6 +134,8 @@ class PastSession:
     """What its agent says of it, in a word or two."""
     agent_title: str = ""
     """What its agent says it is; "" if the user has a name for it."""
+    branch: str = ""
+    """Of the worktree of the user's repository that it worked in, if that is another one."""
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -181,8 +184,8 @@ class PastSession:
         return ""
 
 
-def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:
-    """Sessions of one folder or of all, last used first; with `words`, those containing them. Raises ClientError."""
+def recorded_sessions(index: SessionIndex, cwd: Folder, words: str = "") -> list[PastSession]:
+    """Sessions of some folders or of all, last used first; with `words`, those containing them. Raises ClientError."""
     try:
         found = index.search(words, cwd) if words else index.recent(cwd)
     except OSError as error:
