@@ -118,6 +118,8 @@ class Session:
 
     now: Callable[[], float | None] = staticmethod(time.time)
     """Seconds since the epoch, for timestamps; None if the time is unknown."""
+    cancel_patience_s = 2.0
+    """Agents that answer a cancel do so within a second; others, such as gptme, never do."""
     is_cut_off = False
     """The connection broke. The agent may still be running, and a new connection may reach it."""
     has_missed: bool
