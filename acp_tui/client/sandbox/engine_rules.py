@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.client.private_files import replace_file
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.box import Box
 
 _NAMESPACES: Final = (
