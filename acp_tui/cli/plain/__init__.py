@@ -35,7 +35,7 @@ from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import LeftSession, open_elsewhere
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, SessionSummary

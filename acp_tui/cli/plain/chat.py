@@ -37,7 +37,7 @@ from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.client.sessions.session_history import LeftSession, left_session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import Fact, SessionId

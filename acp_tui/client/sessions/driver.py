@@ -27,7 +27,7 @@ from acp_tui.client.sessions.session_history import recorded_conversation, recor
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings, Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message

@@ -18,10 +18,10 @@ from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
+from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
-from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
 from acp_tui.client.transcript.store import RecordingStore
