@@ -21,8 +21,8 @@ from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
-from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.conversation import Conversation

@@ -20,7 +20,7 @@ from acp_tui.client.sessions.session_history import (
 )
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.facts import SessionId, SessionSummary
 from support.recordings import play
