@@ -55,7 +55,7 @@ def test_equal_ids_of_two_agents_and_an_earlier_session_of_the_same_id_are_other
     ]
 
 
-def test_what_an_agent_lists_and_what_its_command_had_recorded_by_another_name_is_one() -> None:
+def test_a_session_listed_and_recorded_by_another_name_of_its_agent_is_one() -> None:
     ours = recorded("a", "Ours", agent="my-gemini", command=GEMINI.argv)
     others = recorded("a", "Another's", agent="claude")
     past = merged([told("a", "Named")], GEMINI, [ours, others])
