@@ -3,7 +3,7 @@
     python tests/benchmarks/workspaces.py FOLDER [NAME ...]     make them in FOLDER, and keep them
 
 Contents repeat, because only the number and size of the files matter. Without permission to mount, there's no folder
-with a mounted `/proc`, and none is kept: whoever removed it with the mount in it would reach into the system's processes.
+with a mounted `/proc`, and none is kept: whoever removed it with the mount in it would reach the system's processes.
 """
 
 from __future__ import annotations

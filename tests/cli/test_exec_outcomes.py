@@ -163,8 +163,9 @@ def test_an_agent_that_takes_long_to_start_is_waited_for_in_words(run: Any, monk
     assert "Ctrl+C" in ran.err
 
 
-def test_an_agent_that_starts_in_time_is_not_spoken_of(run: Any):
-    assert run("prompt = open_session(); end(prompt); read()").err == ""
+def test_an_agent_that_starts_in_time_but_says_nothing_is_told(run: Any):
+    ran = run("prompt = open_session(); end(prompt); read()")
+    assert (ran.out, ran.err) == ("", "· The agent ended its turn without saying or doing anything.\n")
 
 
 # The prompt

@@ -24,7 +24,7 @@ from acp_tui.client.sessions.prompt_capabilities import fit
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.client.spill import new_conversation
-from acp_tui.conversation import facts, reducer, updates
+from acp_tui.conversation import entries, facts, reducer, updates
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation
@@ -46,6 +46,7 @@ MAX_REFUSALS: Final = 20
 """Places about which the user is told in one session."""
 REFUSAL_BYTES: Final = 1 << 14
 """Of the end of a command's output, where its errors are."""
+SILENT: Final = "The agent ended its turn without saying or doing anything."
 STILL_COMPARING: Final = "Not compared with the files yet."
 WHY_ACTS_ITSELF: Final = (
     "This agent reads and writes files and runs commands itself. acp-tui can't confine it: you"
@@ -308,12 +309,16 @@ class Session:
             raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
         self.apply(updates.PromptSent(sendable, (*notes, *unlike), self.connection.accepts_prompts))
+        before = _facts_that_answer(self.conversation)
         self._failure = None
         try:
             await self.connection.prompt(self.session_id, sendable, self._prompt_answered)
             await self._until_idle()
         except RpcError as error:
             raise await self._explain(error) from error
+        is_told_by_host = self.attendance is not None
+        if not is_told_by_host and before == _facts_that_answer(self.conversation) and _was_silent(self.conversation):
+            self.apply(updates.ClientRemark(SILENT))
 
     async def steer(self, blocks: Sequence[ContentBlock], notes: Sequence[str] = ()) -> bool:
         """Send a prompt into the running turn. False if no turn accepted it and it still has to be sent.
@@ -725,3 +730,18 @@ def _texts_of(call: ToolCall) -> Iterator[str]:
         yield call.raw_output
     elif isinstance(call.raw_output, dict):
         yield from (value for value in call.raw_output.values() if isinstance(value, str))
+
+
+def _facts_that_answer(said: Conversation) -> object:
+    """What an agent may change instead of saying something: in answer to a slash command, for example."""
+    return said.notice_count, said.commands, said.options, dict(said.plans), said.background, tuple(said.elicitations)
+
+
+def _was_silent(said: Conversation) -> bool:
+    """Whether the last turn ended like one that is done, but has nothing in it that comes from the agent."""
+    of_turn = map(said.entries.__getitem__, range(said.turn_start or 0, len(said.entries)))
+    return said.last_stop_reason == "end_turn" and all(
+        isinstance(entry, updates.ClientRemark | entries.OwnCommand)
+        or (isinstance(entry, entries.Message) and entry.role == "user")
+        for entry in of_turn
+    )

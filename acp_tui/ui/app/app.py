@@ -425,6 +425,11 @@ class AcpTuiApp(BaseApp):
         live = await self._loaded_live_settings()
         await self._dialogs.show_settings(live, self.looks.choose_theme)
 
+    @work
+    async def action_choose_theme(self) -> None:
+        live = await self._loaded_live_settings()
+        await self.looks.choose_theme(live.settings.appearance.theme, self.keep_theme)
+
     async def keep_theme(self, name: str) -> None:
         """Write the theme to the user's settings."""
         live = await self._loaded_live_settings()
