@@ -23,12 +23,13 @@ from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session, shown_early
-from acp_tui.client.sessions.session_history import recorded_conversation, recorded_mode, recording_plan
+from acp_tui.client.sessions.session_history import recorded_conversation, recorded_mode
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings, Settings
 from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
+from acp_tui.client.transcript.recording_plan import recording_plan
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SelectOption, SessionId, mode_of

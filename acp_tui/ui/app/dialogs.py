@@ -15,17 +15,12 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import in_its_sandbox
 from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import hosted_again
-from acp_tui.client.sessions.session_history import (
-    LeftSession,
-    SessionFromRecording,
-    past_session,
-    recording_store,
-    sandboxed_as_before,
-)
+from acp_tui.client.sessions.session_history import LeftSession, SessionFromRecording, past_session, sandboxed_as_before
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.app.agent_start import ready_to_start
 from acp_tui.ui.app.settings.follower import LiveSettings
