@@ -266,9 +266,7 @@ class SessionDriver:
 
             def attend(session: Session) -> None:
                 def look(change: Change) -> None:
-                    if (
-                        Fact.PERMISSIONS in change.facts
-                    ):  # opening the session may wait for the answer
+                    if Fact.PERMISSIONS in change.facts:  # opening the session may wait for the answer
                         opening.close()
                         early.append(session)
                         show(session)
