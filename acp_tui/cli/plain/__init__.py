@@ -21,7 +21,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.plain import tool_call_text
 from acp_tui.cli.plain.asking import choose, confirm, number_in
-from acp_tui.cli.plain.changes import MAX_MOMENTS, change_words
+from acp_tui.cli.plain.changes import change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.printer import spoken_blocks, step_words
@@ -30,6 +30,7 @@ from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
+from acp_tui.client.changes.tracker import MAX_MOMENTS
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
