@@ -222,9 +222,8 @@ COMMANDS: Final = (
     own("prompt", "kill_to_blank", "ctrl+w", "kill_blanks_left", "Kill back to the space"),
     own("prompt", "kill_word_left", "alt+backspace,ctrl+backspace", "kill_word_left", "Kill the previous word"),
     own("prompt", "kill_word_right", "alt+d,alt+delete,ctrl+delete", "kill_word_right", "Kill the next word"),
-    own("prompt", "yank", "ctrl+y", "yank", "Yank what you last killed or cleared"),
     own("prompt", "undo", "ctrl+underscore,ctrl+z,super+z", "undo", "Undo"),
-    own("prompt", "redo", "ctrl+shift+z,alt+underscore,alt+z", "redo", "Redo"),
+    own("prompt", "redo", "ctrl+y,ctrl+shift+z,alt+z", "redo", "Redo, or yank what you killed"),
     own("prompt", "redraw", "ctrl+l", "redraw", "Redraw the screen"),
     own("prompt", "delete_or_quit", "ctrl+d", "delete_right_or_quit", "Delete, or quit if the prompt is empty"),
     # On the permission card, and on its full screen
