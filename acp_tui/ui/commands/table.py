@@ -288,7 +288,7 @@ COMMANDS: Final = (
     own("sessions", "begin_session", "ctrl+n", "new", "New session", has_priority=True),
     own("sessions", "sessions_rename", "ctrl+t", "change('rename')", "Rename it", has_priority=True),
     own("sessions", "sessions_pin", "ctrl+o", "change('pin')", "Pin or unpin it", has_priority=True),
-    own("sessions", "sessions_archive", "ctrl+z", "change('archive')", "Archive it, or bring it back",
+    own("sessions", "sessions_archive", "ctrl+x", "change('archive')", "Archive it, or bring it back",
         has_priority=True),
     own("sessions", "sessions_delete", "ctrl+d", "delete", "Delete the session", has_priority=True),
     own("sessions", "sessions_folders", "ctrl+f", "switch_folders", "All folders or this one", has_priority=True),
