@@ -22,7 +22,6 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.output import say
-from acp_tui.cli.prerequisites import settings_in_force
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import (
     agree,
@@ -34,6 +33,8 @@ from acp_tui.client.agents.remembered import (
     what_runs,
 )
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
+from acp_tui.client.settings.location import settings_file
+from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.trust import ProjectServers
 from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -224,7 +225,7 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
 
 def _agreed_to(command: AgentCommand) -> AgentCommand:
     """Ask before running a package or what a recording names. Without a terminal, nothing runs."""
-    command = in_its_sandbox(command, settings_in_force().settings)
+    command = in_its_sandbox(command, read_settings(settings_file()).settings)
     agreed = replace(command, package=None, recorded_in=None)
     if is_agreed(command, consent_file()):
         return agreed

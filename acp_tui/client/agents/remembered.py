@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.files import replace_file
+from acp_tui.client.private_files import replace_file
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, Settings
 

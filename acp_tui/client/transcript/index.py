@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import close_to_others, make_private, open_private
+from acp_tui.client.private_files import close_to_others, make_private, open_private
 from acp_tui.client.transcript import index_tables
 from acp_tui.client.transcript.digest import Digest, SessionPart, digest_of
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction

@@ -20,7 +20,7 @@ from acp_tui.client.sessions.session_history import (
 )
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.facts import SessionId, SessionSummary
 from support.recordings import play
@@ -55,7 +55,7 @@ def test_equal_ids_of_two_agents_and_an_earlier_session_of_the_same_id_are_other
     ]
 
 
-def test_what_an_agent_lists_and_its_command_recorded_by_another_name_is_one() -> None:
+def test_a_session_listed_and_recorded_by_another_name_of_its_agent_is_one() -> None:
     ours = recorded("a", "Ours", agent="my-gemini", command=GEMINI.argv)
     others = recorded("a", "Another's", agent="claude")
     past = merged([told("a", "Named")], GEMINI, [ours, others])

@@ -12,7 +12,7 @@ import pytest
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import PastSession
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.facts import SessionId
 from support.agents import scripted

@@ -20,7 +20,7 @@ from acp_tui.client.transcript.index import (
     SessionIndex,
 )
 from acp_tui.client.transcript.lines import open_recording
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.client.transcript.store import RecordingStore, create, held
 from acp_tui.conversation.facts import SessionId

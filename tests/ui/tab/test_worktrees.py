@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
-from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from support.agents import scripted
 from support.desks import SESSION, Desk, OpenDesk
@@ -102,6 +101,18 @@ async def test_changes_are_copied_back_before_the_worktree_goes_and_not_over_oth
         await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 1 and not folder.exists())
         assert (desk.tabs[0].cwd / "a.txt").read_text() == "two\n"
+
+
+async def test_changes_that_are_there_already_are_called_so(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        folder = await open_worktree(desk)
+        for each in (folder, desk.tabs[0].cwd):
+            (each / "a.txt").write_text("two\n")
+        await desk.press("alt+w")
+        await desk.shows("Copy its changes to")
+        await desk.press("down", "enter")
+        await desk.shows("already had the changes")
+        await desk.until(lambda: len(desk.tabs) == 1 and not folder.exists())
 
 
 async def test_outside_a_repository_it_is_said_why_there_is_no_worktree(open_desk: OpenDesk) -> None:
