@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.errors import ClientError
@@ -13,6 +13,9 @@ from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.location import state_folder
 from acp_tui.conversation.facts import SessionId
 from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.session import Session
 
 MAX_KEPT: Final = 5_000
 """Sessions. The ones marked first are dropped first."""
@@ -75,6 +78,13 @@ class SessionMarks:
         marks = self.all()
         known = [_with_mark(one, marks.get(key_of(one.agent, one.session_id), UNMARKED)) for one in past]
         return sorted(known, key=lambda one: (one.is_archived, not one.is_pinned))
+
+
+async def rename(session: Session, agent: str, name: str) -> str:
+    """Rename an open session, in the agent too, if it accepts titles. Returns its name. Raises ClientError."""
+    name = await session.rename(name[:MAX_NAME])
+    SessionMarks().change(agent, session.session_id, lambda mark: replace(mark, name=name))
+    return name
 
 
 def key_of(agent: str, session_id: SessionId) -> str:
