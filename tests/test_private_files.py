@@ -13,7 +13,7 @@ import pytest
 ROOT: Final = Path(__file__).parent.parent
 PACKAGE: Final = ROOT / "acp_tui"
 
-DOOR: Final = "client/files.py"
+DOOR: Final = "client/private_files.py"
 OTHERS: Final = {
     "cli/exec_output.py: os.O_WRONLY": "the null device",
     "cli/terminal.py: os.O_RDWR": "the terminal itself",
@@ -131,7 +131,7 @@ def _found() -> set[str]:
 
 
 def test_nothing_opens_a_file_for_writing_but_the_one_door_and_what_is_listed() -> None:
-    assert _found() - OTHERS.keys() == set(), "open it by acp_tui.client.files, or say in OTHERS why not"
+    assert _found() - OTHERS.keys() == set(), "open it by acp_tui.client.private_files, or say in OTHERS why not"
 
 
 def test_nothing_is_listed_that_is_not_there() -> None:

@@ -17,7 +17,7 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from support.agents import REPLY, scripted_argv
 
 TELLS = """

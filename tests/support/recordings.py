@@ -24,8 +24,8 @@ from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.events import Dropped, Event, Header, UnknownEvent
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.lines import open_recording
-from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.recorder import Outlet, Recorder
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.store import held
 from acp_tui.conversation.content import Text

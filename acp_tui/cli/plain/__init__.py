@@ -34,7 +34,7 @@ from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import LeftSession, open_elsewhere
+from acp_tui.client.sessions.session_history import LeftSession, warning_if_open
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.catch_up import digest
@@ -158,7 +158,8 @@ async def _sessions(chat: Chat, argument: str) -> None:
 
 async def _may_open(chat: Chat, session_id: SessionId) -> bool:
     """Whether the user wants to open this session, where another process has it open."""
-    told = await to_thread.run_sync(open_elsewhere, session_id, chat.agent.command.name)
+    command = chat.agent.command
+    told = await to_thread.run_sync(warning_if_open, session_id, command.name, command.argv)
     return not told or await confirm(chat.console, f"{told} Open it here, too?")
 
 

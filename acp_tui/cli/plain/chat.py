@@ -48,7 +48,6 @@ from acp_tui.conversation.wording import duration, forked
 PROMPT: Final = f"{YOU}: "
 GOES_ON: Final = "... "
 QUOTES: Final = '"""'
-CANCEL_PATIENCE_S: Final = 2.0
 END_LIMIT_S: Final = 2.0
 """How long printing the last lines may take."""
 
@@ -473,7 +472,7 @@ class Chat:
         self._tasks.start_soon(self._say_not_stopped, self.session, self.session.conversation.turn_start)
 
     async def _say_not_stopped(self, session: Session, turn_start: EntryId | None) -> None:
-        await anyio.sleep(CANCEL_PATIENCE_S)
+        await anyio.sleep(session.cancel_patience_s)
         said = session.conversation
         if session is self.session and said.is_cancelling and said.turn_start == turn_start:
             self.say("the agent hasn't stopped yet; to end and restart it: /restart")

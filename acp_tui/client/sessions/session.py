@@ -17,10 +17,10 @@ from anyio import CancelScope, Event, create_task_group, get_cancelled_exc_class
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
 from acp_tui.client.sessions.allowances import Allowances
 from acp_tui.client.sessions.client_tools import ClientTools, OwnCommands
-from acp_tui.client.sessions.comparison import until_outdated
 from acp_tui.client.sessions.consent import FOR_SESSION, UNATTENDED, Consent, Grant, Policy, Rules
+from acp_tui.client.sessions.diff_checks import until_outdated
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
-from acp_tui.client.sessions.fitting import fit
+from acp_tui.client.sessions.prompt_capabilities import fit
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.client.spill import new_conversation
@@ -36,7 +36,7 @@ from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.lent_servers import LentServer
+    from acp_tui.client.agents.mcp_over_acp import LentServer
     from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.recorder import Recorder
     from acp_tui.protocol.connection import Connection
@@ -119,6 +119,8 @@ class Session:
 
     now: Callable[[], float | None] = staticmethod(time.time)
     """Seconds since the epoch, for timestamps; None if the time is unknown."""
+    cancel_patience_s = 2.0
+    """Agents that answer a cancel do so within a second; others, such as gptme, never do."""
     is_cut_off = False
     """The connection broke. The agent may still be running, and a new connection may reach it."""
     has_missed: bool

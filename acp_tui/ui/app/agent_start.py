@@ -13,7 +13,7 @@ from anyio import to_thread
 from textual.app import App
 
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.agents.remembered import introduction, recent_file
+from acp_tui.client.agents.remembered import in_its_sandbox, introduction, recent_file
 from acp_tui.client.errors import NotAgreed
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import INTERACTIVE, policy_of
@@ -43,7 +43,7 @@ async def start_agent(
     settings = await settings_in_force()
     trace_context = settings.agent.trace_context.as_mapping()
     return await hub.start_agent(
-        await ready_to_start(app, command),
+        await ready_to_start(app, in_its_sandbox(command, settings)),
         cwd=cwd,
         offer=replace(INTERACTIVE, trace_context=trace_context),
         on_phase=on_phase,

@@ -19,7 +19,7 @@ from textual.screen import Screen
 from textual.types import CSSPathType
 
 from acp_tui.client.errors import ClientError, SettingsError
-from acp_tui.client.files import replace_file
+from acp_tui.client.private_files import replace_file
 from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible_line

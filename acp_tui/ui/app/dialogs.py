@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
 
 from anyio import to_thread
-from textual.app import App
 
 from acp_tui.client.agents.catalogue import recorded_agent
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.remembered import in_its_sandbox
 from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import hosted_again
 from acp_tui.client.sessions.session_history import (
@@ -31,6 +30,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.app.agent_start import ready_to_start
 from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import ChooseTheme, SettingsScreen
+from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.dialogs.agents import AgentChoice, choose_agent
@@ -45,7 +45,7 @@ from acp_tui.ui.tab.tab import Tab
 class Dialogs:
     """Opens dialogs over the tab in front. Await its methods in a worker."""
 
-    def __init__(self, app: App[Any]) -> None:
+    def __init__(self, app: BaseApp) -> None:
         self._app = app
 
     async def at_quit(self, count: int, waiting: str, *, are_hosted: bool = True) -> str | None:
@@ -79,7 +79,7 @@ class Dialogs:
             raise SessionNotOpened(f"The session can't be continued: {past.why_not_again}")
         command = await to_thread.run_sync(recorded_agent, past.agent, past.command, past.cwd)
         sandboxed = await to_thread.run_sync(sandboxed_as_before, command, past)
-        agreed = await ready_to_start(self._app, sandboxed)
+        agreed = await ready_to_start(self._app, in_its_sandbox(sandboxed, self._app.settings))
         return (await hosted_again(past, agreed)).command
 
     async def inspect(self, tab: Tab) -> None:

@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.saving import FileExists
+from acp_tui.client.save_content import FileExists
 from acp_tui.client.sessions.marks import MAX_NAME
-from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 
 
 class NameDialog(Dialog[str | None]):

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from acp_tui.ui.commands.table import MOVING, bindings_of
-from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 
 

@@ -40,8 +40,6 @@ NOT_CONNECTED: Final = {
     "reconnecting": "Reconnecting; {restart} tries now",
 }
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
-CANCEL_PATIENCE_S: Final = 2.0
-"""Agents that answer a cancel do so within a second; others, such as gptme, never do."""
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
@@ -311,7 +309,7 @@ class PromptController:
             self._show_changed(session)
         if not (session.conversation.is_idle or session.conversation.is_cancelling):
             late = partial(self._say_not_stopped, session, session.conversation.turn_start)
-            self._tab.screen.set_timer(CANCEL_PATIENCE_S, late)
+            self._tab.screen.set_timer(session.cancel_patience_s, late)
         session.cancel()
 
     def _say_not_stopped(self, session: Session, turn_start: EntryId | None) -> None:

@@ -60,10 +60,12 @@ class Reopening:
         return await to_thread.run_sync(reread, self.index, self.past.recorded, why)
 
 
-def is_of(past: PastSession, link: AgentLink) -> bool:
+def is_of(past: PastSession, link: AgentLink, *, is_same_name: bool = False) -> bool:
     """Whether the session belongs to this agent. False if the agent hasn't been started."""
     agent = link.agent or link.starting
-    return agent is not None and past.is_of(agent.command)
+    if agent is None or (is_same_name and past.agent != agent.command.name):
+        return False
+    return past.is_of(agent.command)
 
 
 def is_shown(past: PastSession, session: Session | None, link: AgentLink) -> bool:

@@ -29,8 +29,8 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Exited
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
-from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, Turn
 from acp_tui.protocol import MalformedMessage

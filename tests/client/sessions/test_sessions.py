@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.client.errors import AgentLost, AgentRefused, PromptInProgress
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.entries import Failure, TurnEnd
 from acp_tui.conversation.facts import SessionId, Turn

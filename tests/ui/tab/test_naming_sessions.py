@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from acp_tui.client.sessions.marks import Mark, SessionMarks
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId
 from support.desks import OpenDesk
 
@@ -19,7 +22,7 @@ while True:
 
 
 def mark(session_id: str) -> Mark:
-    return SessionMarks().of("scripted", SessionId(session_id))
+    return SessionMarks().of(PastSession("scripted", SessionId(session_id), Path("/project")))
 
 
 async def test_a_session_is_renamed_by_a_slash_command(open_desk: OpenDesk) -> None:
