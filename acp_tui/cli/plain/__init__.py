@@ -21,7 +21,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.plain import tool_call_text
 from acp_tui.cli.plain.asking import choose, confirm, number_in
-from acp_tui.cli.plain.changes import MAX_MOMENTS, change_words
+from acp_tui.cli.plain.changes import change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.printer import spoken_blocks, step_words
@@ -30,13 +30,14 @@ from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
+from acp_tui.client.changes.tracker import MAX_MOMENTS
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import LeftSession, warning_if_open
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, SessionSummary
@@ -78,7 +79,8 @@ async def _help(chat: Chat, argument: str) -> None:
     of_agent = {command.name.removeprefix("/"): command.description for command in _session(chat).conversation.commands}
     wanted = argument.removeprefix("/")
     if wanted in of_agent:
-        chat.tell(tool_call_text.wrapped(f"/{make_visible_line(wanted)}: {make_visible(of_agent[wanted])}"))
+        about = " ".join(of_agent[wanted].split())
+        chat.tell(tool_call_text.wrapped(make_visible_line(f"/{wanted}: {about}")))
         return
     lines = [
         "Enter sends a line. To write several, end one with a backslash, or put them between triple quotes.",
