@@ -33,6 +33,7 @@ from acp_tui.client.changes import ChangesError
 from acp_tui.client.changes.tracker import MAX_MOMENTS
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
+from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import LeftSession, warning_if_open
 from acp_tui.client.settings.settings import Settings
@@ -73,23 +74,24 @@ def command_for(text: str, taken: Collection[str]) -> tuple[Work, str] | None:
     return None if command is None or written in taken else (command.do, rest.strip())
 
 
-async def _help(chat: Chat, _: str) -> None:
-    of_agent = _session(chat).conversation.commands
-    taken = {command.name for command in of_agent}
-    rows = [f"  {command.shown(taken)}: {command.about}" for command in COMMANDS]
-    shown = ((command.name.removeprefix("/"), " ".join(command.description.split())) for command in of_agent)
-    theirs = [f"  /{make_visible_line(name)}: {make_visible_line(about)}" for name, about in shown]
-    chat.tell(
-        "\n".join(
-            [
-                "Enter sends a line. To write several, end one with a backslash, or put them between triple quotes.",
-                "@file attaches a file, !command runs a command. Ctrl+C cancels the turn, Ctrl+D quits.",
-                "Answer a question with the number or letter of your choice; w rejects and asks you why.",
-                *rows,
-                *([f"{chat.agent_title}'s own commands:", *theirs] if theirs else []),
-            ]
-        )
-    )
+async def _help(chat: Chat, argument: str) -> None:
+    """List the commands, those of the agent by name: there may be many, with a page for each."""
+    of_agent = {command.name.removeprefix("/"): command.description for command in _session(chat).conversation.commands}
+    wanted = argument.removeprefix("/")
+    if wanted in of_agent:
+        about = " ".join(of_agent[wanted].split())
+        chat.tell(tool_call_text.wrapped(make_visible_line(f"/{wanted}: {about}")))
+        return
+    lines = [
+        "Enter sends a line. To write several, end one with a backslash, or put them between triple quotes.",
+        "@file attaches a file, !command runs a command. Ctrl+C cancels the turn, Ctrl+D quits.",
+        "Answer a question with the number or letter of your choice; w rejects and asks you why.",
+        *(f"  {command.shown(of_agent)}: {command.about}" for command in COMMANDS),
+    ]
+    if of_agent:
+        names = ", ".join(f"/{make_visible_line(name)}" for name in of_agent)
+        lines += ["", f"{chat.agent_title}'s own commands, which /help NAME explains: {names}"]
+    chat.tell(tool_call_text.wrapped("\n".join(lines)))
 
 
 async def _quit(chat: Chat, _: str) -> None:
@@ -181,6 +183,13 @@ def _may_leave(chat: Chat) -> bool:
     if not chat.is_idle:
         chat.say("the agent is working; to stop it: /cancel")
     return chat.is_idle
+
+
+async def _rename(chat: Chat, name: str) -> None:
+    name = name or await chat.console.ask("Its new name: ", is_guarded=False) or ""
+    if name:
+        name = await rename(_session(chat), chat.agent.command.name, name)
+        chat.say(f"renamed to {name}")
 
 
 async def _queue(chat: Chat, _: str) -> None:
@@ -379,7 +388,7 @@ def _session(chat: Chat) -> Session:
 
 
 COMMANDS: Final = (
-    SlashCommand("help", "this list", _help),
+    SlashCommand("help", "this list, or what a command of the agent's does", _help, "[NAME]"),
     SlashCommand("quit", "quit acp-tui and stop the agent", _quit),
     SlashCommand("cancel", "stop the turn", _cancel),
     SlashCommand("mode", "choose the agent's mode", lambda chat, _: _choose_of(chat, "mode")),
@@ -387,6 +396,7 @@ COMMANDS: Final = (
     SlashCommand("options", "choose any of the session's settings", _options),
     SlashCommand("sessions", "open an earlier session from this folder, or from any", _sessions, "[all]"),
     SlashCommand("new", "start another session", _new),
+    SlashCommand("rename", "rename the session, in the agent too, if it supports titles", _rename, "[NAME]"),
     SlashCommand("queue", "list the queued prompts", _queue),
     SlashCommand("drop", "delete one of them, or all", _drop, "[NUMBER]"),
     SlashCommand("plan", "show the agent's plan", _plan),
@@ -431,11 +441,12 @@ def run_plain(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")
         return ExitCode.USAGE
-    print(f"{tool_call_text.ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.", flush=True)
+    greeting = f"{tool_call_text.ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits."
+    print(tool_call_text.wrapped(greeting), flush=True)
     agreed = command if command.is_host else ready_to_run(command)
     console = Console()
     for note in notes:
-        console.say(f"{tool_call_text.ACP_TUI}: {tool_call_text.ours(make_visible(note))}")
+        console.say(tool_call_text.wrapped(f"{tool_call_text.ACP_TUI}: {tool_call_text.ours(make_visible(note))}"))
     with start_blocking_portal() as portal:
         chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record, prompt, opening)
         status = portal.start_task_soon(chat.run)

@@ -24,6 +24,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import anyio
 from anyio import to_thread
 
+from acp_tui.cli.plain.tool_call_text import wrapped
 from acp_tui.cli.prerequisites import DUMB_TERMINALS
 from acp_tui.cli.terminal import LOOK_S, LineFence, has_typed
 from acp_tui.client.desktop import through_terminal, through_tmux
@@ -483,13 +484,16 @@ class Outbox:
     def put(self, lines: Lines | anyio.Event, speaker: str = "") -> None:
         """Add lines to print after earlier ones, or an event to set then. "" prints nothing.
 
-        The speaker of a text is named before it, unless the text before was theirs. "": it needs no name.
+        The speaker of a text is named before it, unless the text before was theirs, and it's wrapped. "": it needs
+        neither.
         """
         if speaker and speaker != self._speaker:
             assert isinstance(lines, str)
             text = lines.lstrip("\n")
             lines = f"{lines[: -len(text)]}{speaker}:{' ' if text[0] not in '`~' else chr(10)}{text}" if text else ""
         self._speaker = speaker
+        if speaker and isinstance(lines, str):
+            lines = wrapped(lines)
         self.count += 1
         self._waiting.append(lines)
         self._has_some.set()

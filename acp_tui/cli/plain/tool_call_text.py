@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from acp_tui.cli.output import columns
+from acp_tui.cli.prerequisites import DUMB_TERMINALS
 from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.client.terminals.emulator import BARE_LINE_FEEDS, make_emulator
@@ -59,6 +63,27 @@ def _begins_like_ours(line: str) -> bool:
 def ours(text: str) -> str:
     """Format a text of our own. Its further lines are indented."""
     return text.replace("\n", f"\n{INDENT}")
+
+
+def wrapped(text: str) -> str:
+    """Break a text's lines between words, with further lines indented. Code, tables, and long words stay whole.
+
+    A terminal would break words, which are read aloud or felt in two pieces then; one without a cursor, such as a
+    shell in Emacs, wraps as its user wants.
+    """
+    width = None if os.environ.get("TERM", "") in DUMB_TERMINALS else columns()
+    lines, is_code = list[str](), False
+    for line in text.split("\n"):
+        is_fence = _FENCED.match(line) is not None
+        is_code ^= is_fence
+        if width is None or len(line) <= width or is_code or is_fence or line.startswith(("    ", "\t")):
+            lines.append(line)
+        else:
+            indent = line[: len(line) - len(line.lstrip(" "))] + INDENT
+            lines += textwrap.wrap(
+                line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+            )
+    return "\n".join(lines)
 
 
 # Tables

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.location import state_folder
 from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.session import Session
 
 MAX_KEPT: Final = 5_000
 """Sessions. The ones marked first are dropped first."""
@@ -69,6 +72,13 @@ class SessionMarks:
         marks = self.all()
         known = [_with_mark(one, _mark_in(marks, one)) for one in past]
         return sorted(known, key=lambda one: (one.is_archived, not one.is_pinned))
+
+
+async def rename(session: Session, agent: str, name: str) -> str:
+    """Rename an open session, in the agent too, if it accepts titles. Returns its name. Raises ClientError."""
+    name = await session.rename(name[:MAX_NAME])
+    SessionMarks().change(PastSession(agent, session.session_id, session.cwd), lambda mark: replace(mark, name=name))
+    return name
 
 
 def _keys_of(past: PastSession) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 from acp_tui.values import dataclass
@@ -58,27 +58,44 @@ class PromptQueue:
         """Those that wait for a time, the next one first."""
         return tuple(self._scheduled)
 
-    def schedule(self, schedule: Schedule) -> int:
-        """Have a prompt wait for its time. Returns its key."""
+    def schedule(self, schedule: Schedule) -> None:
+        """Have a prompt wait for its time."""
         self._last_key += 1
         self._scheduled.append(Prompt(schedule.text, key=self._last_key, schedule=schedule))
+        self._sort()
+
+    def reschedule(self, key: int, schedule: Schedule | None) -> bool:
+        """Have this prompt wait for another time, or for none. Returns False if the user removed it."""
+        found = self._find(key)
+        if found is None:
+            return False
+        self._scheduled.remove(found)
+        if schedule is not None:
+            self._scheduled.append(replace(found, schedule=schedule))
+            self._sort()
+        return True
+
+    def _sort(self) -> None:
         self._scheduled.sort(key=lambda each: each.schedule.due if each.schedule is not None else 0.0)
-        return self._last_key
 
     def hurry(self, key: int) -> bool:
         """Have this prompt be due now. Returns False if it doesn't wait for a time."""
         found = self._find(key)
         if found is None or found.schedule is None:
             return False
-        at = self._scheduled.index(found)
         if isfinite(found.schedule.due):  # otherwise the command runs already
-            self._scheduled.insert(0, replace(self._scheduled.pop(at), schedule=found.schedule._replace(due=0.0)))
+            self.reschedule(key, found.schedule._replace(due=0.0))
         return True
 
-    def take_due(self, now: float) -> list[Schedule]:
-        """Remove and return what was scheduled for this moment or earlier."""
-        due = [each.schedule for each in self._scheduled if each.schedule is not None and each.schedule.due <= now]
-        del self._scheduled[: len(due)]
+    def take_due(self, now: float) -> list[tuple[int, Schedule]]:
+        """Return what was scheduled for this moment or earlier, by key. Each waits until `reschedule` is called."""
+        due = [
+            (each.key, each.schedule)
+            for each in self._scheduled
+            if each.schedule is not None and each.schedule.due <= now
+        ]
+        for key, schedule in due:
+            self.reschedule(key, schedule._replace(due=inf))
         return due
 
     def end_repeats(self) -> bool:

@@ -15,8 +15,7 @@ LATER: Final = (
     "Write when: /later 20m PROMPT, /later 14:30 PROMPT, or /later reset PROMPT once the agent's limit resets."
 )
 REPEAT: Final = (
-    "Write how often and how many times: /repeat 10m 6 PROMPT until COMMAND."
-    " COMMAND is yours, as after `!`; without it, the prompt is sent that many times."
+    "Write how often and how many times: /repeat 10m 6 PROMPT, and until COMMAND to end it once that succeeds."
 )
 _PAUSE: Final = re.compile(r"(\d{1,6})([smhd])", re.IGNORECASE)
 _TIME: Final = re.compile(r"(\d{1,2}):(\d{2})")
@@ -41,7 +40,7 @@ class Schedule(NamedTuple):
 
     @property
     def words(self) -> str:
-        when = clock_time(self.due) if isfinite(self.due) else "your command runs"
+        when = clock_time(self.due) if isfinite(self.due) else "your command runs" if self.until else "now"
         more = f", {self.times} more" if self.every_s else ""
         until = f" until `{self.until}`" if self.until else ""
         return f"{when}{more}: {self.text}{until}"

@@ -427,7 +427,8 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_choose_theme(self) -> None:
-        await self.looks.choose_theme(self.settings.appearance.theme, self.keep_theme)
+        live = await self._made_live_settings()
+        await self.looks.choose_theme(live.settings.appearance.theme, self.keep_theme)
 
     async def keep_theme(self, name: str) -> None:
         """Write the theme to the user's settings."""

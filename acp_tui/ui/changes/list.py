@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -136,7 +137,8 @@ class ChangesScreen(ModalScreen[None]):
         self._reviewed = ""
         """The file reviewed last. On return, the cursor goes to it."""
         self._is_saying = False
-        self._is_writing = False
+        self._writing = asyncio.Lock()
+        """Held from a key that changes files until the change is shown. Undoing waits for it."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="changes"):
@@ -224,27 +226,33 @@ class ChangesScreen(ModalScreen[None]):
             self._guard.arm()
             self._revert_or_ask(self._list.change)
 
-    @work(exclusive=True, group="ask")
+    @work
     async def _revert_or_ask(self, change: FileChange) -> None:
+        async with self._writing:
+            if (review := await self._reviewed_or_asked(change)) is not None:
+                await self._show_result(lambda: self._revert(review))
+
+    async def _reviewed_or_asked(self, change: FileChange) -> Review | None:
+        """Return the change, for reverting it at once; ask if more than lines of the file have changed."""
         name = make_visible_path(change.path)
         if change.before_unknown is not None:
             self._say(f"{name} can't be reverted: {UNKNOWN}: {change.before_unknown}.", "$text-warning")
-            return
+            return None
         try:
             review = await self._folder.review(change.path)
         except ChangesError as error:
             self._say(str(error), "$text-error")
-            return
+            return None
         if review.change is None or self._list.change is None or self._list.change.path != change.path:
-            return  # it's unchanged, or the user has moved on
+            return None  # it's unchanged, or the user has moved on
         if review.is_edit:
-            self._write(lambda: self._revert(review))
-            return
+            return review
         self._doomed = review
         counts = " ".join(filter(None, count_words(review.change)))
         self._guard.arm()
         again = keys_in_force(self).hint("press {revert} again")
         self._say(f"{again} to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
+        return None
 
     async def _revert(self, doomed: Review) -> str:
         try:
@@ -314,7 +322,7 @@ class ChangesScreen(ModalScreen[None]):
 
     def action_undo(self) -> None:
         self._doomed = None
-        self._write(self._undo)
+        self._write(self._undo, waits=True)
 
     async def _undo(self) -> str:
         try:
@@ -326,17 +334,18 @@ class ChangesScreen(ModalScreen[None]):
         return f"{make_visible_path(path)} has its changes back" if path else "Nothing to undo."
 
     @work
-    async def _write(self, change: Callable[[], Awaitable[str]]) -> None:
-        """Run `change`, one at a time, and show its result or error."""
-        if self._is_writing:
-            return
-        self._is_writing = True
+    async def _write(self, change: Callable[[], Awaitable[str]], *, waits: bool = False) -> None:
+        """Run `change`, one at a time: while another runs, wait or do nothing."""
+        if waits or not self._writing.locked():
+            async with self._writing:
+                await self._show_result(change)
+
+    async def _show_result(self, change: Callable[[], Awaitable[str]]) -> None:
+        """Run `change`, and show its result or error."""
         try:
             said, style = await change(), "$text-success"
         except ChangesError as error:
             said, style = str(error), "$text-error"
-        finally:
-            self._is_writing = False
         self._guard.arm()
         self.on_folder_changes_changed()
         if said:
@@ -357,7 +366,7 @@ class ChangesScreen(ModalScreen[None]):
         """Cancel a pending question, or leave. Ignored while a file is being written, to keep undo possible."""
         if self._doomed is not None or self._all_doomed:
             self.on_change_list_moved()
-        elif not self._is_writing:
+        elif not self._writing.locked():
             self.dismiss()
 
 

@@ -7,6 +7,7 @@ If a revert is refused because the file has changed, it shows the current file. 
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
@@ -333,7 +334,8 @@ class ReviewScreen(ModalScreen[None]):
         self._wants_columns: bool | None = None
         """None: depends on the width."""
         self._shows_whole_file = False
-        self._is_writing = False
+        self._writing = asyncio.Lock()
+        """Held from a key that changes files until the change is shown. Undoing waits for it."""
         self._top, self._view, self._bottom = StripView(), HunkView(prompt.comments), StripView()
         self._page = Vertical(self._top, self._view, self._bottom, id="review")
         self._guard = AnswerGuard(QuestionScreen.clock, self)
@@ -351,7 +353,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def on_folder_changes_changed(self) -> None:
         """Show a note if the file has changed. The shown state isn't replaced while the user reads it."""
-        if self._now is None or self._is_writing:
+        if self._now is None or self._writing.locked():
             return
         listed = self._folder.changes.get(self._path)
         # The list may be older than what was just read from the disk.
@@ -370,7 +372,7 @@ class ReviewScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="load")
     async def _load(self, path: str, note: str = "", hunk: int = 0) -> None:
-        if not self._is_writing:
+        if not self._writing.locked():
             await self._show(path, note, hunk)
 
     async def _show(self, path: str, note: str, hunk: int = 0) -> None:
@@ -557,7 +559,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_send_comments(self) -> None:
         """Go back to the prompt, which begins with the comments."""
-        if self._prompt.comments and not self._is_writing:
+        if self._prompt.comments and not self._writing.locked():
             put_comments_into(self._prompt)
 
     # What the user changes
@@ -611,7 +613,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_undo(self) -> None:
         if self._now is not None and not self._sees_earlier:
-            self._write(self._undo, refusal=NOT_UNDONE)
+            self._write(self._undo, refusal=NOT_UNDONE, waits=True)
 
     async def _undo(self) -> str:
         undone = await self._folder.undo(self._path)
@@ -619,28 +621,33 @@ class ReviewScreen(ModalScreen[None]):
 
     @work
     async def _write(
-        self, change: Callable[[], Awaitable[str | None]], done: str = "", *, refusal: str = NOT_REVERTED
+        self,
+        change: Callable[[], Awaitable[str | None]],
+        done: str = "",
+        *,
+        refusal: str = NOT_REVERTED,
+        waits: bool = False,
     ) -> None:
-        """Run `change`, one at a time, then show the file with a note: what `change` returns, or `done`."""
-        if self._is_writing:
+        """Run `change`, one at a time, then show the file with a note: what `change` returns, or `done`.
+
+        While another runs, wait or do nothing.
+        """
+        if self._writing.locked() and not waits:
             return
-        self._is_writing = True
-        self.workers.cancel_group(self, "load")  # otherwise another file could replace this one
-        try:
-            note, earlier = await change() or done, None
-        except ChangedMeanwhile as error:
-            note, earlier = refusal, self._now
-            if error.reverted is not None:
-                earlier = await to_thread.run_sync(ReviewDrawing, error.reverted)
-        except ChangesError as error:
-            note, earlier = str(error), self._earlier
-        try:
+        async with self._writing:
+            self.workers.cancel_group(self, "load")  # otherwise another file could replace this one
+            try:
+                note, earlier = await change() or done, None
+            except ChangedMeanwhile as error:
+                note, earlier = refusal, self._now
+                if error.reverted is not None:
+                    earlier = await to_thread.run_sync(ReviewDrawing, error.reverted)
+            except ChangesError as error:
+                note, earlier = str(error), self._earlier
             self._earlier = earlier
             await self._show(self._path, make_visible(note), self._view.hunk)
-        finally:
-            self._is_writing = False
 
     def action_close(self) -> None:
         """Leave. Ignored while a file is being written, because the write couldn't be undone then."""
-        if not self._is_writing:
+        if not self._writing.locked():
             self.dismiss()

@@ -25,7 +25,8 @@ from acp_tui.ui.rendering.diff import DiffLayout
 COLUMNS_FROM_CELLS: Final = 116
 """From this width on, old and new text are side by side. A terminal of 120 columns is wide enough."""
 BRIEF_CELLS: Final = 90
-"""Below this width, the keys have short descriptions."""
+NARROW_CELLS: Final = 60
+"""Below these widths, the keys have short descriptions, and shorter ones."""
 
 
 class WholeScreen(Place):
@@ -83,8 +84,10 @@ class FullRequest(AnswerableRequest):
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, read, and go back."""
         hint = keys_in_force(self).hint
-        is_brief = self.content_size.width < BRIEF_CELLS
-        reject = "{reject_and_say_why}: reject + why" if is_brief else "{reject_and_say_why}: reject and say why"
+        width = self.content_size.width
+        words = "no + why" if width < NARROW_CELLS else "reject + why" if width < BRIEF_CELLS else "reject and say why"
+        reject = f"{{reject_and_say_why}}: {words}" if self.can_reject else CANCEL_TO_REFUSE
+        more, raw, back = ["{page_down}: more"] if is_cut else [], "{raw}: raw", "{leave_review}: back"
         changes = []
         if self.asked is not None and has_changes(self.asked.call):
             other = "one column" if self._place.layout_of_diffs == "columns" else "side by side"
@@ -96,14 +99,9 @@ class FullRequest(AnswerableRequest):
                 f"{{diff_context}}: {context}",
                 *self._subject.keys,
             ]
-        keys = [
-            *(["{page_down}: more"] if is_cut else []),
-            *changes,
-            reject if self.can_reject else CANCEL_TO_REFUSE,
-            "{raw}: raw",
-            "{leave_review}: back",
-        ]
-        return [key for key in map(hint, keys) if key]
+        # On a narrow screen, perhaps only the first row is shown.
+        keys = [reject, back, *changes, raw] if width < NARROW_CELLS else [*changes, reject, raw, back]
+        return [key for key in map(hint, (*more, *keys)) if key]
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         keys = super().make_way()

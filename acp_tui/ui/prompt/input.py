@@ -26,6 +26,7 @@ from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import PAGES, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.kit.desktop import edit_text
+from acp_tui.ui.kit.notice_lines import ROWS_SHARE
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.textual_gaps.internals import press_in
 
@@ -115,6 +116,8 @@ class EditingMode(Protocol):
         """Go to the mode in which characters are text."""
 
 
+ROWS_AROUND: Final = 3
+"""Of the screen, besides the draft and notices: of the conversation, above the draft, and of the status line."""
 MAX_LINES: Final = 10
 IDLE_S: Final = 1.0
 """After this long without a key, the user isn't about to press another."""
@@ -511,11 +514,12 @@ class PromptInput(DraftArea):
             self.fit()
 
     def fit(self) -> None:
-        """Fit the height to the number of lines, but take at most half of the screen.
+        """Fit the height to the number of lines, but take at most half of the screen, and leave room for notices.
 
         Between changes of it, a key costs no layout.
         """
-        most = min(MAX_LINES, self.app.size.height // 2 - self.gutter.height)
+        rows = self.app.size.height
+        most = min(MAX_LINES, min(rows // 2, rows - rows // ROWS_SHARE - ROWS_AROUND) - self.gutter.height)
         height = max(min(self.wrapped_document.height, most), 1) + self.gutter.height
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height

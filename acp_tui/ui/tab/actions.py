@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Final
@@ -16,10 +15,9 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
-from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
+from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.schedule import NotATime, Schedule, later, repeat
-from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SelectOption
@@ -248,12 +246,10 @@ class Actions:
         if not name:
             asked = await self.tab.ask(NameDialog(session.conversation.shown_title))
             name = asked or ""
-        if not name:
-            return
-        name = await session.rename(name[:MAX_NAME])
-        if agent is not None:
-            past = PastSession(agent.command.name, session.session_id, session.cwd)
-            SessionMarks().change(past, lambda mark: replace(mark, name=name))
+        if name and agent is not None:
+            await rename(session, agent.command.name, name)
+        elif name:
+            await session.rename(name)
 
     async def choose_provider(self) -> None:
         """Let the user set the providers of the agent's models, one after the other."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -410,8 +409,8 @@ class PromptController:
             return
         now = session.now() or 0.0
         is_connected = session.conversation.is_connected
-        for due in session.queue.take_due(now) if is_connected else ():
-            self._tab.run(self._send_scheduled(session, due))
+        for key, due in session.queue.take_due(now) if is_connected else ():
+            self._tab.run(self._send_scheduled(session, key, due))
         waiting = session.queue.scheduled
         if (
             is_connected and waiting and waiting[0].schedule is not None
@@ -420,31 +419,26 @@ class PromptController:
             self._clock = self._tab.screen.set_timer(left, partial(self._look_at_clock, session))
         self._show_changed(session)
 
-    async def _send_scheduled(self, session: Session, due: Schedule) -> None:
+    async def _send_scheduled(self, session: Session, key: int, due: Schedule) -> None:
         queue, said, now = session.queue, session.conversation, session.now() or due.due
         if due.every_s and not said.is_idle:  # the last one still runs
-            queue.schedule(due._replace(due=now + due.every_s))
-        elif not due.until or await self._is_still_wanted(session, due):
+            queue.reschedule(key, due._replace(due=now + due.every_s))
+        elif not due.until or await self._is_still_wanted(session, key, due.until):
             if not said.is_connected:
-                queue.schedule(due._replace(due=now))
-            else:
-                if (again := due.sent(now)) is not None:
-                    queue.schedule(again)
+                queue.reschedule(key, due._replace(due=now))
+            elif queue.reschedule(key, due.sent(now)):
                 if said.is_idle:
                     self._tab.run(self._send(session, Prompt(due.text)))
                 else:
                     queue.add(due.text)
         self._look_at_clock(session)
 
-    async def _is_still_wanted(self, session: Session, due: Schedule) -> bool:
-        """Run the command that ends a repeated prompt, which waits above the prompt meanwhile."""
-        key = session.queue.schedule(due._replace(due=math.inf))
-        self._show_changed(session)
-        how = await self.run_to_end(session, due.until)
-        is_there = session.queue.take(key) is not None
-        if is_there and how == "exit 0":
-            self._tab.say(f"`{due.until}` succeeds, so your prompt isn't repeated.")
-        return is_there and how != "exit 0"
+    async def _is_still_wanted(self, session: Session, key: int, until: str) -> bool:
+        """Run the command that ends a repeated prompt."""
+        is_over = await self.run_to_end(session, until) == "exit 0"
+        if is_over and session.queue.reschedule(key, None):
+            self._tab.say(f"`{until}` succeeds, so your prompt isn't repeated.")
+        return not is_over
 
     async def run_to_end(self, session: Session, line: str) -> str:
         """Run a command of the user's, and return how it ended: "exit 0" if it succeeded."""

@@ -64,10 +64,11 @@ class SessionScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield self._tab_line
-        with self.place:
-            if self.tab.link.can_start:
-                yield self._starting
-        yield self.queue_lines
+        with Vertical():  # if there are few rows, the draft has its own, and what waits is cut
+            with self.place:
+                if self.tab.link.can_start:
+                    yield self._starting
+            yield self.queue_lines
         yield self._prompt_frame
         yield self._status_line
 

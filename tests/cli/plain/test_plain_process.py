@@ -272,9 +272,12 @@ def test_where_the_agent_has_a_help_of_its_own_ours_is_said_to_be_behind_acp(tmp
         terminal.shows("The help of the agent.")
         terminal.shows("\nyou: ")
         terminal.type("/acp:help" + ENTER)
-        terminal.shows("/acp:help: this list")
+        terminal.shows("/acp:help [NAME]: this list")
         terminal.shows("/quit: quit acp-tui")
-        terminal.shows("/help: theirs, of two lines")
+        terminal.shows("\n\nDemo's own commands, which /help NAME explains: /help")
+        terminal.shows("\nyou: ")
+        terminal.type("/acp:help help" + ENTER)
+        terminal.shows("\n/help: theirs, of two lines")
 
 
 def test_a_question_mark_alone_prints_the_help(tmp_path: Path) -> None:
@@ -282,6 +285,34 @@ def test_a_question_mark_alone_prints_the_help(tmp_path: Path) -> None:
         terminal.shows("you: ")
         terminal.type("?" + ENTER)
         terminal.shows("/quit: quit acp-tui")
+
+
+def test_words_are_whole_on_a_terminal_and_code_is_as_it_was_written(tmp_path: Path) -> None:
+    code = "```\nmake --with-all -C a/b && echo it is done\n```"
+    said = f"A paragraph that's broken before you: it looks like ours.\n\n{code}"
+    script = f"prompt = open_session(); say({said!r}); end(prompt); serve_until_closed()"
+    environ = {"TERM": "xterm", "COLUMNS": "40"}
+    with line_terminal("run", "--plain", "--", *scripted_argv(script), cwd=tmp_path, env=environ) as terminal:
+        terminal.shows("you: ")
+        terminal.type("go" + ENTER)
+        terminal.shows("A paragraph that's broken before\n  you: it looks like ours.\n")
+        terminal.shows(f"\n{code}\n")
+
+
+def test_a_session_gets_the_name_that_is_typed_or_asked_for(tmp_path: Path) -> None:
+    with line_terminal("demo", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("you: ")
+        terminal.type("/rename Fix the parser" + ENTER)
+        terminal.shows("acp-tui: renamed to Fix the parser")
+        terminal.shows("\nyou: ")
+        terminal.type("/rename" + ENTER)
+        terminal.shows("Its new name: ")
+        terminal.type("Fix it all" + ENTER)
+        terminal.shows("acp-tui: renamed to Fix it all")
+        terminal.shows("\nyou: ")
+        terminal.type("/quit" + ENTER)
+        assert terminal.end() == 0
+    assert "Fix it all" in (tmp_path / ".local/state/acp-tui/session-marks.json").read_text()
 
 
 def test_after_a_crash_the_agent_is_started_again(tmp_path: Path) -> None:
@@ -313,7 +344,8 @@ def test_the_first_line_says_what_turned_it_on(environ: dict[str, str], why: str
         settings.write_text("[appearance]\nplain = true\n")
     with line_terminal("demo", cwd=tmp_path, env=environ) as terminal:
         terminal.shows("you: ")
-    assert terminal.text.startswith(f"acp-tui: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits.\n")
+    words = " ".join(terminal.text.split())
+    assert words.startswith(f"acp-tui: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits. acp-tui:")
 
 
 def test_without_an_agent_it_lists_those_there_are(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ async def test_the_keys_of_every_dialog_and_its_list_can_be_others() -> None:
         await page.send("/theme")
         keys = "↑ Ctrl+N move · Enter choose · Ctrl+X close"
         await page.until(lambda: keys in page.text)
-        await page.press("escape", "down", "ctrl+n")
+        await page.press("escape", "down", "ctrl+n", "ctrl+n")
         assert page.pilot.app.theme == LIGHT.name
         await page.press("ctrl+x")
         assert keys not in page.text

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 from textual.widget import Widget
 
 from acp_tui.client.changes import ChangeLimits, FileChange
@@ -216,6 +217,17 @@ async def test_an_edited_file_is_reverted_at_once_and_undo_brings_it_back(root: 
         await page.press_until("a.py has its changes back", "u")
         assert (root / "a.py").read_bytes() == b"one\n2\n3\n"
         await page.press_until("Nothing to undo.", "u")
+
+
+@pytest.mark.parametrize("place", ["list", "review"])
+async def test_undo_typed_in_one_go_with_a_revert_comes_after_it(root: Path, place: str) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"one\n2\n3\n"})
+        await (page.open_list() if place == "list" else page.open_review())
+        for key in "xu":
+            page.pilot.app.post_message(Key(key, key))
+        await page.until_shown("has its changes back" if place == "list" else "Undid the revert.")
+        assert (root / "a.py").read_bytes() == b"one\n2\n3\n"
 
 
 @pytest.mark.parametrize("place", ["list", "review"])

@@ -519,6 +519,15 @@ async def test_ctrl_c_cancels_the_turn_as_it_does_on_the_card() -> None:
         assert page.decisions == {"call": None}
 
 
+async def test_on_a_small_screen_with_long_answers_the_way_back_is_in_view() -> None:
+    long = PermissionOption("always", "Yes, and don't ask again for commands that start with `touch`", "allow_always")
+    async with open_page(size=(40, 12)) as page:
+        command = "touch it && " * 30
+        await page.ask("call", ALLOW, long, REJECT, kind="execute", raw_input={"command": command})
+        await page.press("tab", "f")
+        await page.until(lambda: "PgDn: more · w: no + why · Esc: back" in page.text)
+
+
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 24), (40, 12)])
 @pytest.mark.parametrize("opens", [(), ("f",)], ids=["card", "full screen"])
 async def test_a_key_that_is_held_answers_however_its_words_move_the_answers(

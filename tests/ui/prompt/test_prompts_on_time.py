@@ -40,6 +40,20 @@ async def test_while_the_agent_works_it_joins_the_queue_in_time() -> None:
         assert page.connection.prompts == ["at work"]
 
 
+async def test_a_repeat_that_comes_due_leaves_the_keyboard_and_the_selection_where_they_are() -> None:
+    async with open_page() as page:
+        set_clock(page, NOW)
+        await page.send("/repeat 1s 9 Report.")
+        await page.until(lambda: page.connection.prompts == ["Report."])
+        await page.end_turn()
+        await page.press("alt+down")
+        set_clock(page, NOW + 1)
+        await page.until(lambda: page.connection.prompts == ["Report."] * 2)
+        await page.until(lambda: "7 more: Report." in page.text)
+        await page.press("delete")
+        assert "queued" not in page.text
+
+
 async def test_it_is_changed_and_removed_where_it_waits() -> None:
     async with open_page() as page:
         set_clock(page, NOW)
@@ -104,10 +118,14 @@ async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:
         assert "The agent hasn't said when its limit resets" in page.words
 
 
-async def test_on_a_narrow_screen_a_notice_is_read_to_its_end() -> None:
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [("/later soon Go on", "the agent's limit resets."), ("/repeat 5s x3 hi", "it once that succeeds.")],
+)
+async def test_on_a_narrow_screen_a_notice_is_read_to_its_end(written: str, told: str) -> None:
     async with open_page(size=(40, 12)) as page:
-        await page.send("/later soon Go on")
-        assert "reset PROMPT once the agent's limit resets." in page.words
+        await page.send(written)
+        assert told in page.words
 
 
 async def test_a_prompt_is_repeated_until_the_users_command_succeeds(open_desk: OpenDesk, tmp_path: Path) -> None:

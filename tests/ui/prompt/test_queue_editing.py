@@ -128,6 +128,16 @@ async def test_on_a_narrow_screen_the_line_says_that_prompts_are_held_back() -> 
         assert "2 queued · Enter edits" in page.text
 
 
+async def test_on_a_low_screen_the_draft_keeps_its_rows_and_what_waits_is_cut() -> None:
+    async with queued(*"abcde", size=(40, 12)) as page:
+        assert "5 queued" in page.text
+        page.pilot.app.notify("A notice that has " + "so many words that it takes more than one row " * 3)
+        await page.write("first\nsecond\nthird\nlast")
+        await page.until(lambda: "last" in page.text)
+        assert "A notice" in page.text
+        assert "Agent" in page.lines[-1]
+
+
 async def test_typing_where_the_queue_has_the_focus_removes_and_sends_nothing() -> None:
     async with queued("one", "two") as page:
         await page.press("alt+down", *"xyz")
