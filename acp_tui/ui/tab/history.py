@@ -52,14 +52,12 @@ from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
+from acp_tui.ui.tab.stage import NO_AGENT_HERE
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 T = TypeVar("T")
-
-NO_AGENT_HERE: Final = "There is no agent here to start another session with."
-
 
 MAX_LINE: Final = 400
 """Cells of an agent's last line."""
