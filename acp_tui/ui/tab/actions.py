@@ -38,8 +38,8 @@ from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.tab import taking_out
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
-from acp_tui.ui.tab.history import HistoryController, Welcoming
 from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED, WATCHING
+from acp_tui.ui.tab.sessions import HistoryController, Welcoming
 from acp_tui.ui.tab.several import SeveralController
 from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.tab.worktrees import WorktreesController

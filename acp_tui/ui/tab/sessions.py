@@ -43,7 +43,6 @@ from acp_tui.conversation.wording import from_home
 from acp_tui.ui.conversation.subagents import last_line_of
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
-from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status import doing
@@ -52,6 +51,7 @@ from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
+from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.stage import NO_AGENT_HERE
 
 if TYPE_CHECKING:
