@@ -77,10 +77,8 @@ async def _help(chat: Chat, _: str) -> None:
     of_agent = _session(chat).conversation.commands
     taken = {command.name for command in of_agent}
     rows = [f"  {command.shown(taken)}: {command.about}" for command in COMMANDS]
-    theirs = [
-        f"  /{make_visible_line(command.name.removeprefix('/'))}: {make_visible_line(command.description)}"
-        for command in of_agent
-    ]
+    shown = ((command.name.removeprefix("/"), " ".join(command.description.split())) for command in of_agent)
+    theirs = [f"  /{make_visible_line(name)}: {make_visible_line(about)}" for name, about in shown]
     chat.tell(
         "\n".join(
             [

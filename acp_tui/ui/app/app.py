@@ -428,8 +428,7 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_choose_theme(self) -> None:
-        live = await self._loaded_live_settings()
-        await self.looks.choose_theme(live.settings.appearance.theme, self.keep_theme)
+        await self.looks.choose_theme(self.settings.appearance.theme, self.keep_theme)
 
     async def keep_theme(self, name: str) -> None:
         """Write the theme to the user's settings."""
