@@ -34,6 +34,7 @@ from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_AN_AGENT, preload_in_thread
 from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.stage import NOT_CONNECTED
 from acp_tui.ui.tab.tab import Opening, Tab
 from acp_tui.ui.tab.tabs import FIRST_MODE, Tabs
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
@@ -236,7 +237,7 @@ class AcpTuiApp(BaseApp):
         """
         front = self.tabs.front
         if front is not None and front.link.has_lost_host:
-            self.notify(self.keymap.hint("The session's host is gone; {restart} starts one again"))
+            self.notify(self.keymap.hint(NOT_CONNECTED["unhosted"]))
         elif front is not None and self._can_leave(front):
             self.leave()
         elif front is None or not front.link.is_hosted:

@@ -89,7 +89,7 @@ def _of_a_tab() -> tuple[Command, ...]:
                 "if the agent offers several", typed="model", when=lambda do: do.offers("model")),
         Command("choose_mode", "", lambda do, _: do.tab.agent.choose_value("mode"), "Change the mode",
                 "if the agent has modes", typed="mode", when=lambda do: do.offers("mode")),
-        _anywhere("choose_session", "f3,f10", lambda do, _: do.history.choose(), "Sessions",
+        _anywhere("choose_session", "f3,f10", lambda do, _: do.choose_session(), "Sessions",
                   "that need you, work, are open, hosted, or earlier: answer, open, rename, pin, archive, delete one",
                   typed="sessions", aliases="resume"),
         Command("rename_session", "", lambda do, name: do.rename_session(name), "Rename the session",

@@ -67,7 +67,6 @@ class FullRequest(AnswerableRequest):
 
     PLACE: ClassVar[KeyPlace] = "review"
     ALSO: ClassVar[tuple[KeyPlace, ...]] = ("reading", "card")
-    RAW_HINT = "press {raw} to see what else is reported: _meta"
     BINDINGS = bindings_of(*MOVING, *READING)
 
     def __init__(self, card: AnswerableRequest) -> None:

@@ -112,7 +112,6 @@ class PermissionCard(AnswerableRequest):
     """The card where the user answers. It can be left without an answer."""
 
     PLACE: ClassVar[KeyPlace] = "card"
-    RAW_HINT = "press {raw} to see what else is reported: _meta"
     WAY_IN: ClassVar = "{leave_prompt}"
     """The key that leads to it."""
     BINDINGS = bindings_of("review", "leave_question", at="card")

@@ -47,6 +47,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
     """A request that keys and clicks answer."""
 
     guard: QuestionGuard
+    RAW_HINT = "press {raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("answer", "answer_by_kind", "confirm", "raw", "reject_and_say_why", "field_before", "next_field"),
         *bindings_of(*STEPS, *PAGES, "read_on", "previous_file", "next_file"),

@@ -1,4 +1,4 @@
-"""What an empty session shows until the first prompt. `tab.history.Welcoming` gathers the content."""
+"""What an empty session shows until the first prompt. `tab.sessions.Welcoming` gathers the content."""
 
 from __future__ import annotations
 

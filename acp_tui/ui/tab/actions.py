@@ -36,8 +36,9 @@ from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.tab import taking_out
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
-from acp_tui.ui.tab.history import HistoryController, Welcoming
 from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED, WATCHING
+from acp_tui.ui.tab.sessions import HistoryController, Welcoming
+from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.several import SeveralController
 from acp_tui.ui.tab.stage import NO_SESSION
 from acp_tui.ui.tab.worktrees import WorktreesController
@@ -236,6 +237,13 @@ class Actions:
             self.tab.say(NOTHING_QUEUED)
 
     # Agent and sessions
+
+    async def choose_session(self) -> None:
+        """Show the sessions, and do what the user chooses there."""
+        act = await self.tab.ask(SessionsDialog(self.history, here=self.tab.cwd))
+        self.tab.screen.refresh_welcome()
+        if act is not None:
+            await act()
 
     async def rename_session(self, name: str = "") -> None:
         """Rename the session; without a name, ask for it."""

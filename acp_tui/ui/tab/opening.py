@@ -16,6 +16,7 @@ from acp_tui.ui.tab.loading import (
     BEFORE_TRACKING_CHANGES,
     preload_in_thread,
 )
+from acp_tui.ui.tab.stage import NO_AGENT_HERE, STILL_OPENING
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase
@@ -29,7 +30,6 @@ PATIENCE_S: Final = 0.5
 """If it takes still longer, there is time to load what only a session needs."""
 STOCK_LIMIT_S: Final = 0.05
 """How long a prompt waits until the files are read. What isn't read by then counts only if it's provably older."""
-STILL_STARTING: Final = "The session is still being opened."
 
 
 async def _begin(sessions: SessionsController) -> Session:
@@ -197,7 +197,7 @@ class Opener:
         elif self._is_connecting and session is not None and not session.conversation.is_connected:
             self._try_now.set()
         elif self._is_connecting:
-            self._tab.say(STILL_STARTING)
+            self._tab.say(STILL_OPENING)
         elif session is None:
             await self._open()
         elif self._tab.link.has_lost_host:
@@ -225,10 +225,10 @@ class Opener:
     async def begin_anew(self) -> None:
         """Close the session and start another in its place. If that fails, the tab stays and the user is told."""
         if self._is_connecting:
-            self._tab.say(STILL_STARTING)
+            self._tab.say(STILL_OPENING)
             return
         if not self._tab.link.can_start:
-            self._tab.say("There is no agent here to start another session with.", severity="warning")
+            self._tab.say(NO_AGENT_HERE, severity="warning")
             return
         if self._tab.session is not None:
             await self._tab.sessions.close(self._tab.session)

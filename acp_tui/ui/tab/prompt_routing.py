@@ -17,7 +17,7 @@ from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueSummary
-from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
+from acp_tui.ui.tab.stage import NOT_CONNECTED, STILL_OPENING, Failed, Live, Recorded, Stage, Starting
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 WATCHING: Final = "You can only watch this session."
-NOT_CONNECTED: Final = {
-    "lost": "The agent is gone; {restart} restarts it",
-    "closed": "The session is closed; {restart} opens it again",
-    "unhosted": "The session's host is gone; {restart} starts one again",
-    "reconnecting": "Reconnecting; {restart} tries now",
-}
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
@@ -204,7 +198,7 @@ class PromptController:
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:
             case Starting(phase=phase, is_open=is_open):
-                return "The session is still being opened." if is_open else f"There is no session yet: {phase}."
+                return STILL_OPENING if is_open else f"There is no session yet: {phase}."
             case Failed():
                 is_there = self._tab.link.agent is not None
                 ways = "{restart} tries again" + "; {begin_session} starts another" * is_there
@@ -215,7 +209,7 @@ class PromptController:
                 if session.is_read_only:
                     return WATCHING
                 if session.conversation.is_connected and session.connection.is_lost:
-                    return "The session is still being opened."  # a new process continues the conversation
+                    return STILL_OPENING  # a new process continues the conversation
                 return f"{self.why_not}." if self.why_not else ""
 
     @property

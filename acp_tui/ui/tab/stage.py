@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.session.panel import SessionPanel
 
 NO_SESSION: Final = "There is no session yet."
+STILL_OPENING: Final = "The session is still being opened."
+NO_AGENT_HERE: Final = "There is no agent here to start another session with."
+NOT_CONNECTED: Final = {
+    "lost": "The agent is gone; {restart} restarts it",
+    "closed": "The session is closed; {restart} opens it again",
+    "unhosted": "The session's host is gone; {restart} starts one again",
+    "reconnecting": "Reconnecting; {restart} tries now",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from acp_tui.ui.commands.table import BASIC, COMMANDS, FIRST, LATER, bindings
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
-from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
@@ -44,6 +43,7 @@ from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab import queue_lines
 from acp_tui.ui.tab.going_back import GoBackDialog
 from acp_tui.ui.tab.queue_lines import QueueLines
+from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.several import CompareDialog, SeveralDialog
 from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
 

@@ -11,13 +11,13 @@ from textual.binding import Binding
 from acp_tui.conversation.permission_requests import LETTERS
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
-from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.full_request import FullRequest
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.replay.screen import ReplayScreen
+from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 
 SCREENS: Final = (
     PermissionCard,

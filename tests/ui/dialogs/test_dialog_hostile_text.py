@@ -33,11 +33,11 @@ from acp_tui.ui.dialogs.agent_offers import (
     LoginMethod,
     OptionsDialog,
 )
-from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.permission.form_card import FormCard
+from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from support.dialogs import open_dialog
 from support.session_sources import HostileSessions
 

@@ -25,11 +25,11 @@ from acp_tui.ui.dialogs.agent_offers import (
     OptionsDialog,
 )
 from acp_tui.ui.dialogs.installing import InstallQuestion
-from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.going_back import GoBackDialog, GoingBack, SentPrompt, Way
+from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from support.dialogs import SIZE, DialogApp, DialogPage
 from support.session_sources import SampleSessions
 

@@ -19,7 +19,7 @@ from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.tab.history import TIPS
+from acp_tui.ui.tab.sessions import TIPS
 from acp_tui.ui.tab.stage import Live
 from support.desks import SESSION, OpenDesk
 from support.folding import prompt

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from support.desks import SESSION, Desk, OpenDesk
 
 ASKING = 'expect("session/prompt")\nanswer(expect("session/new"), sessionId="s2")\n'

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -22,7 +22,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.line_comments import Comment
 from acp_tui.client.sessions.session_history import PastSession, merged
-from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, SessionStatus, SessionSummary
+from acp_tui.conversation.facts import RequestKey, SessionId, SessionSummary
 from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place
@@ -35,103 +35,17 @@ from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.tab.sessions import HistoryController
 
 EMPTY_PAGES_IN_A_ROW: Final = 20
 """Empty pages with a cursor aren't the end of the list (R-SESS-9), but after this many in a row loading stops."""
 Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 
-class SessionSource(Protocol):
-    """Where sessions come from, and what can be done with them. Coroutines raise ClientError."""
-
-    @property
-    def listeners(self) -> list[Callable[[], None]]:
-        """Called when something about the tabs changes."""
-
-    @property
-    def clock(self) -> Callable[[], float]:
-        """Returns seconds; that of the app."""
-
-    def in_tabs(self) -> Sequence[SessionRow]:
-        """The sessions in tabs, from left to right."""
-
-    def key_in_tabs(self, session: PastSession) -> str:
-        """The key of the tab that shows a session; "" if none does."""
-
-    def panel_asking(self, key: str) -> SessionPanel | None:
-        """The panel of a tab whose agent waits for the user."""
-
-    async def find_branches(self) -> None:
-        """Find out the branches of the tabs' folders."""
-
-    async def in_hosts(self) -> Sequence[SessionRow]:
-        """The sessions that hosts keep and no tab shows. `judge` then knows which are open in other processes."""
-
-    async def in_agents(self) -> Sequence[tuple[AgentCommand, Sequence[SessionSummary]]]:
-        """What the agents of other tabs have in memory."""
-
-    async def open(self, row: SessionRow) -> None:
-        """Show the session: in its tab, or here, or in a new tab."""
-
-    async def begin(self) -> None:
-        """Start a session."""
-
-    async def close(self, key: str) -> None:
-        """Close this tab, after confirmation."""
-
-    def move(self, key: str, direction: int) -> None:
-        """Move this tab by one place."""
-
-    @property
-    def command(self) -> AgentCommand | None:
-        """That of the agent that lists its sessions; None if none is running."""
-
-    @property
-    def agent_title(self) -> str:
-        """What that agent says it is, if the user has no name for it."""
-
-    async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
-        """The agent's page at a cursor (None for the first one), for the user's folder or for all folders.
-
-        Empty if the agent lists nothing.
-        """
-
-    async def status(self, session_id: SessionId) -> SessionStatus | None:
-        """What the agent says of a session it lists; None if it doesn't say."""
-
-    async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
-        """The recorded sessions; with `words`, only those that contain them."""
-
-    async def line_with(self, session: PastSession, words: str) -> str:
-        """A line of the session's conversation that contains these words."""
-
-    def judge(self, session: PastSession) -> tuple[OpenMode, str]:
-        """How a session without a tab can be opened, and why its agent can't open it."""
-
-    def no_delete(self, session: PastSession) -> str:
-        """Why the session's agent can't delete it; "" if it can."""
-
-    async def delete(self, session: PastSession) -> None:
-        """Ask the session's agent to delete it."""
-
-    async def forget(self, session: PastSession) -> None:
-        """Delete the session's recording."""
-
-    async def rename(self, session: PastSession) -> None:
-        """Ask for a new name."""
-
-    async def pin(self, session: PastSession) -> None: ...
-
-    async def archive(self, session: PastSession) -> None: ...
-
-    def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with the user's marks: pinned ones first, archived ones last."""
-
-
 class SessionListing:
     """The sessions that the agent has listed so far."""
 
-    def __init__(self, source: SessionSource, *, is_everywhere: bool) -> None:
+    def __init__(self, source: HistoryController, *, is_everywhere: bool) -> None:
         self.sessions: dict[SessionId, SessionSummary] = {}
         self.is_at_end = False
         self._source = source
@@ -265,7 +179,7 @@ class SessionsDialog(Dialog[Act | None]):
     ]
 
     def __init__(
-        self, source: SessionSource, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
+        self, source: HistoryController, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
     ) -> None:
         """`here` is the user's folder."""
         super().__init__()

@@ -43,7 +43,6 @@ from acp_tui.conversation.wording import from_home
 from acp_tui.ui.conversation.subagents import last_line_of
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
-from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status import doing
@@ -52,14 +51,12 @@ from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
+from acp_tui.ui.tab.stage import NO_AGENT_HERE
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 T = TypeVar("T")
-
-NO_AGENT_HERE: Final = "There is no agent here to start another session with."
-
 
 MAX_LINE: Final = 400
 """Cells of an agent's last line."""
@@ -73,7 +70,10 @@ TOLD: Final = (TabState.STARTING, TabState.DONE, TabState.FAILED)
 
 
 class HistoryController:
-    """The data source of the sessions dialog (`Source`), for one tab. Use it in a worker."""
+    """Where the sessions of the dialog come from, and what can be done with them, for one tab. Use it in a worker.
+
+    Coroutines raise ClientError.
+    """
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
@@ -86,13 +86,6 @@ class HistoryController:
     @property
     def _index(self) -> SessionIndex:
         return SessionIndex(recording_store(self._tab.app.settings.recordings))
-
-    async def choose(self) -> None:
-        """Show the sessions, and do what the user chooses there."""
-        act = await self._tab.ask(SessionsDialog(self, here=self._tab.cwd))
-        self._tab.screen.refresh_welcome()
-        if act is not None:
-            await act()
 
     async def begin(self) -> None:
         if self._tab.link.can_start:
@@ -108,9 +101,11 @@ class HistoryController:
 
     @property
     def listeners(self) -> list[Callable[[], None]]:
+        """Called when something about the tabs changes."""
         return self._tab.app.tabs.listeners
 
     def in_tabs(self) -> Sequence[SessionRow]:
+        """The sessions in tabs, from left to right."""
         tabs = list(self._tab.app.tabs)
         known = {one.key: one for one in self.marked(filter(None, map(_past_in, tabs)))}
         return [self._row_of(number, tab, known) for number, tab in enumerate(tabs, 1)]
@@ -140,6 +135,7 @@ class HistoryController:
         )
 
     def key_in_tabs(self, session: PastSession) -> str:
+        """The key of the tab that shows a session; "" if none does."""
         tab = self.tab_of(session)
         return tab.mode if tab is not None else ""
 
@@ -147,6 +143,7 @@ class HistoryController:
         return next((tab for tab in self._tab.app.tabs if tab.mode == key), None)
 
     def panel_asking(self, key: str) -> SessionPanel | None:
+        """The panel of a tab whose agent waits for the user."""
         tab = self._tab_at(key)
         return tab.panel if tab is not None and tab.state is TabState.NEEDS_YOU else None
 
@@ -155,6 +152,7 @@ class HistoryController:
             self._branches[folder] = await to_thread.run_sync(branch_of, folder, abandon_on_cancel=True)
 
     async def in_hosts(self) -> Sequence[SessionRow]:
+        """The sessions that hosts keep and no tab shows. `judge` then knows which are open in other processes."""
         shown = [(tab.link.agent, tab.session) for tab in self._tab.app.tabs]
         hosted = [one for one in await hosted_sessions() if not any(one.is_shown_by(*each) for each in shown)]
         self._elsewhere = await to_thread.run_sync(open_elsewhere, abandon_on_cancel=True)
@@ -184,16 +182,17 @@ class HistoryController:
 
     @property
     def command(self) -> AgentCommand | None:
-        """That of this tab's agent."""
+        """That of this tab's agent; None if none is running."""
         return self._agent.command if self._agent is not None else None
 
     @property
     def agent_title(self) -> str:
+        """What that agent says it is, if the user has no name for it."""
         agent = self._agent
         return "" if agent is None or agent.command.is_listed or agent.title in KNOWN_AGENTS else agent.title
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
-        """A page of the sessions that the agent lists."""
+        """A page of the sessions that the agent lists, at a cursor or the first; empty if it lists none."""
         await self._tab.opener.is_under_way.wait()
         async with self._tab.link.starting_again:  # it may be about to start
             agent = self._agent
@@ -204,7 +203,7 @@ class HistoryController:
         return await agent.list_sessions(cwd=None if is_everywhere else self._tab.cwd, cursor=cursor)
 
     async def status(self, session_id: SessionId) -> SessionStatus | None:
-        """What the agent says of a session it lists."""
+        """What the agent says of a session it lists; None if it doesn't say."""
         return await self._agent.session_status(session_id) if self._agent is not None else None
 
     async def in_agents(self) -> Sequence[tuple[AgentCommand, Sequence[SessionSummary]]]:
@@ -213,11 +212,13 @@ class HistoryController:
         return [(agent.command, await _in_memory(agent)) for agent in agents if agent is not None]
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
+        """The recorded sessions; with `words`, only those that contain them."""
         if is_everywhere:
             return await self._in_thread(partial(recorded_sessions, self._index, None, words))
         return await self._in_thread(partial(_recorded_in_project, self._index, self._tab.cwd, words))
 
     async def line_with(self, session: PastSession, words: str) -> str:
+        """A line of the session's conversation that contains these words."""
         assert session.recorded is not None
         return await self._in_thread(partial(line_with, session.recorded, words))
 
@@ -231,6 +232,7 @@ class HistoryController:
     # What can be done with a session
 
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
+        """How a session without a tab can be opened, and why its agent can't open it."""
         why = self._why_not(session)
         if not why:
             where = self._elsewhere.where(session.session_id, session.command, *session.agents)
@@ -258,7 +260,7 @@ class HistoryController:
         return next((link for link in links if is_of(session, link, is_same_name=True)), None)
 
     def no_delete(self, session: PastSession) -> str:
-        """Why the session can't be deleted. Only the agent that lists it is asked to."""
+        """Why the session can't be deleted; "" if it can. Only the agent that lists it is asked to."""
         if not session.is_listed or self._agent is None or not session.is_of(self._agent.command):
             return "Only its own agent can delete it: open it first."
         if not self._agent.capabilities.delete_session:
@@ -284,6 +286,7 @@ class HistoryController:
     # The user's marks on sessions
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
+        """The sessions with the user's marks: pinned ones first, archived ones last."""
         return self._marks.marked(past)
 
     async def rename(self, session: PastSession) -> None:

@@ -12,9 +12,9 @@ from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
 from acp_tui.ui.dialogs.session_rows import OPEN, OpenMode, SessionRow, row_of, session_rows
-from acp_tui.ui.dialogs.sessions import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import MAX_FOLDER_CELLS, short_folder, short_time
+from acp_tui.ui.tab.sessions_dialog import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog
 from support.dialogs import NOTHING, DialogPage, open_dialog
 from support.screens import Clock
 from support.session_sources import NoSessions, recorded
