@@ -16,6 +16,7 @@ PUT_OFF: Final = {
     "asyncio.sslproto": "",
     "ctypes": "",
     "pydantic_core.core_schema": "pydantic_core",
+    "textual.types": "textual.command",
     "watchfiles.run": "watchfiles",
 }
 """Each with the module that names parts of it while it loads, only for annotations or to export them."""

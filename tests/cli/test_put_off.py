@@ -17,6 +17,7 @@ USES = {
         "pydantic_core.core_schema",
         "import pydantic; assert pydantic.TypeAdapter(list[int]).validate_python([1]) == [1]",
     ),
+    "Textual's types": ("textual.types", "from textual.types import RenderStyles; RenderStyles.__name__"),
     "a process of watchfiles": ("watchfiles.run", "from watchfiles import run; run.run_process.__call__"),
 }
 
@@ -32,7 +33,8 @@ def _with_put_off(script: str) -> list[str]:
 def test_a_module_loads_with_its_first_use(use: str) -> None:
     name, used = USES[use]
     look = f"print(hasattr(sys.modules[{name!r}], '__file__'))"
-    assert _with_put_off(f"import anyio, pydantic_core, watchfiles\n{look}\n{used}\n{look}") == ["False", "True"]
+    script = f"import anyio, pydantic_core, textual.app, watchfiles\n{look}\n{used}\n{look}"
+    assert _with_put_off(script) == ["False", "True"]
 
 
 def test_each_module_is_seen_in_use() -> None:
