@@ -59,8 +59,8 @@ def anyio_backend() -> str:
 
 
 def _new_folder(factory: pytest.TempPathFactory) -> Path:
-    # Not with `mktemp`, which searches all folders it has made before, in every test. The path is as long in each test, with
-    # any number of workers and in any run: what is drawn wraps and is cut at the same place.
+    # Not with `mktemp`, which searches all folders it has made before, in every test. The path is as long in each test,
+    # with any number of workers and in any run: what is drawn wraps and is cut at the same place.
     base = factory.getbasetemp()
     folder = base / str(next(_folders)).zfill(FOLDER_LENGTH - len(f"{base}/"))
     folder.mkdir(mode=0o700)

@@ -61,6 +61,18 @@ def test_every_place_on_the_map_exists() -> None:
     assert [each for each in sorted(named) if not any((place / each).exists() for place in places)] == []
 
 
+def test_every_file_is_on_the_map() -> None:
+    rows = re.findall(r"^\| (.*?) \| (.*) \|$", (ROOT / "acp_tui/README.md").read_text(), re.MULTILINE)
+    files = [
+        (file, told)
+        for folders, told in rows
+        for folder in re.findall(r"`([\w/]+)/`", folders)
+        for file in (ROOT / "acp_tui" / folder).glob("[!_]*.py")
+    ]
+    assert len(files) > 300
+    assert [str(file.relative_to(ROOT)) for file, told in files if f"`{file.stem}`" not in told] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_every_command_and_option_in_an_example_exists(page: Path) -> None:
     for line in re.findall(r"^acp-tui ([a-z]+)(.*)$", page.read_text(), re.MULTILINE):

@@ -13,7 +13,7 @@ import pytest
 ROOT: Final = Path(__file__).parent.parent
 PACKAGE: Final = ROOT / "acp_tui"
 
-DOOR: Final = "client/files.py"
+DOOR: Final = "client/private_files.py"
 OTHERS: Final = {
     "cli/exec_output.py: os.O_WRONLY": "the null device",
     "cli/terminal.py: os.O_RDWR": "the terminal itself",
@@ -30,9 +30,9 @@ OTHERS: Final = {
     "client/worktrees.py: mkdir": "the folders of a new worktree, with the modes that git gives them",
     "client/worktrees.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "client/worktrees.py: write_bytes": "within that",
-    "workbench/check/__init__.py: TemporaryDirectory": "the folder that an agent is tried in",
-    "workbench/check/__init__.py: mkdir": "within it",
-    "workbench/check/__init__.py: write_text": "within it",
+    "workbench/check/examination.py: TemporaryDirectory": "the folder that an agent is tried in",
+    "workbench/check/examination.py: mkdir": "within it",
+    "workbench/check/examination.py: write_text": "within it",
     "client/transcript/index.py: sqlite3.connect": "the door has opened it; SQLite gives its mode to the others",
     "client/workspace/workspace.py: os.O_CREAT": "what an agent writes in the workspace, as an editor would",
     "client/workspace/workspace.py: os.O_WRONLY": "the same",
@@ -131,7 +131,7 @@ def _found() -> set[str]:
 
 
 def test_nothing_opens_a_file_for_writing_but_the_one_door_and_what_is_listed() -> None:
-    assert _found() - OTHERS.keys() == set(), "open it by acp_tui.client.files, or say in OTHERS why not"
+    assert _found() - OTHERS.keys() == set(), "open it by acp_tui.client.private_files, or say in OTHERS why not"
 
 
 def test_nothing_is_listed_that_is_not_there() -> None:

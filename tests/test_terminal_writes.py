@@ -46,7 +46,7 @@ ALLOWED: Final = {
     },
     "client/sandbox/proof.py": {"os.fdopen": "a pipe that is read"},
     "client/prompts/history.py": {"os.write": "a file"},
-    "client/files.py": {"os.fdopen": "a file"},
+    "client/private_files.py": {"os.fdopen": "a file"},
     "client/settings/trust.py": {"os.fdopen": "a file that is read"},
     "client/terminals/pty.py": {
         "os.write": "the keys of a command's own terminal",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import acp_tui.cli.attach
     import acp_tui.cli.completion
     import acp_tui.cli.doctor
+    import acp_tui.cli.exec_start
     import acp_tui.cli.host
     import acp_tui.cli.hosts
     import acp_tui.cli.reference
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     import acp_tui.cli.schemas
     import acp_tui.cli.sessions
     import acp_tui.cli.start
-    import acp_tui.cli.start_turn
 else:
     acp_tui = Late("acp_tui")
 
@@ -134,7 +134,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     CliCommand(
         "exec",
         "run one turn without a screen",
-        acp_tui.cli.start_turn.run,
+        acp_tui.cli.exec_start.run,
         AGENT,
         takes_prompt=True,
         needs=_NEEDS_AGENT,

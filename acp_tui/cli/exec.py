@@ -28,7 +28,7 @@ from acp_tui.client.sessions.consent import HEADLESS
 from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import open_elsewhere
+from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.settings.settings import RecordingSettings, Settings
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
@@ -171,7 +171,7 @@ class _Turn:
         if self._continued is None:
             return await driver.begin()
         session_id = self._continued if self._given.resume else await self._last(agent, self._continued)
-        if told := open_elsewhere(session_id, agent.command.name):
+        if told := warning_if_open(session_id, agent.command.name, agent.command.argv):
             say(told)
         session = await driver.open(session_id, self._cwd, lambda _: None, self._command.options)
         said = session.conversation.entries

@@ -19,6 +19,7 @@ from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry, TurnEnd
 from acp_tui.conversation.tool_calls import FAILED, PENDING, ToolCall
 from acp_tui.conversation.tool_text import failure_words, subject_of, visible_title
+from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import stop_words
 from acp_tui.rpc import Direction
@@ -85,6 +86,8 @@ class TextOutput(OutputFormat):
                 self._show_tool(entry_id, call)
             case TurnEnd(stop_reason):
                 self.say(make_visible_line(stop_words(stop_reason)))
+            case ClientRemark(text):
+                self.say(make_visible_line(text))
             case _:
                 pass
 

@@ -32,10 +32,10 @@ from acp_tui.cli.sessions import say_if_open_elsewhere, session_of, session_with
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
-from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.host import Host
 from acp_tui.client.notices import About, News, NoticeCommand, channels_of
+from acp_tui.client.private_files import open_private
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.driver import additions_for, keep_mode, put_back_answers, start_agent

@@ -22,7 +22,7 @@ from acp_tui.cli.prerequisites import ExitOnError, has_terminal, notes_of, requi
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.cli.sessions import recording_named
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import replacing
+from acp_tui.client.private_files import replacing
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.lines import open_recording

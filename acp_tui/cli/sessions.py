@@ -26,17 +26,17 @@ from acp_tui.client.sessions.session_history import (
     LeftSession,
     PastSession,
     line_with,
-    open_elsewhere,
     past_session,
     recorded_sessions,
-    recording_store,
     sandbox_of,
     sandboxed_as_before,
     short_ids,
+    warning_if_open,
 )
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.terminals import emulator
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
@@ -216,7 +216,7 @@ def session_with_agent(wanted: str, cwd: Path, sandbox: str) -> tuple[AgentComma
 
 def say_if_open_elsewhere(past: PastSession) -> None:
     """Warn on stderr, where nobody can be asked."""
-    if told := open_elsewhere(past.session_id, past.agent):
+    if told := warning_if_open(past.session_id, past.command, *past.agents):
         say(told)
 
 
@@ -258,7 +258,7 @@ def _named(index: SessionIndex, wanted: str, cwd: Path, args: AgentCommand | Non
 
 def _last(index: SessionIndex, cwd: Path, args: AgentCommand | None) -> PastSession:
     for past in recorded_sessions(index, cwd):
-        is_archived = SessionMarks().of(past.agent, past.session_id).is_archived
+        is_archived = SessionMarks().of(past).is_archived
         if not is_archived and (args is None or past.is_of(args)):
             return past
     of_agent = f" with {args.name}" if args is not None else ""

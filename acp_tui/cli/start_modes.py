@@ -17,7 +17,7 @@ from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
 from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.command import DEMO
-from acp_tui.client.sessions.session_history import open_elsewhere
+from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.worktrees import add_worktree
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
@@ -54,7 +54,7 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
         require_screen("to read sessions without it: acp-tui sessions")
     found = find_resumed(args.resume, args.cwd, command, args.sandbox or "", options_of(args))
     past, command = found.past, found.command
-    told = open_elsewhere(past.session_id, past.agent) if why else ""
+    told = warning_if_open(past.session_id, past.command, *past.agents) if why else ""
     if why and (command is None or (told and not agrees(f"{told}\nOpen it here, too? "))):
         raise UsageError("without its agent, the session can only be read: acp-tui sessions --export")
     if why and command is not None:

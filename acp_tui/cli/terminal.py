@@ -23,8 +23,18 @@ from anyio.abc import TaskGroup
 from acp_tui.cli import ExitCode
 from acp_tui.cli.output import say
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.agents.remembered import agree, consent_file, introduction, is_agreed, recent_file, what_runs
+from acp_tui.client.agents.remembered import (
+    agree,
+    consent_file,
+    in_its_sandbox,
+    introduction,
+    is_agreed,
+    recent_file,
+    what_runs,
+)
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
+from acp_tui.client.settings.location import settings_file
+from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.trust import ProjectServers
 from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -215,6 +225,7 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
 
 def _agreed_to(command: AgentCommand) -> AgentCommand:
     """Ask before running a package or what a recording names. Without a terminal, nothing runs."""
+    command = in_its_sandbox(command, read_settings(settings_file()).settings)
     agreed = replace(command, package=None, recorded_in=None)
     if is_agreed(command, consent_file()):
         return agreed

@@ -18,7 +18,7 @@ from typing import Final
 
 from anyio import to_thread
 
-from acp_tui.client.files import create_private
+from acp_tui.client.private_files import create_private
 
 PLUS_LINE: Final = frozenset(
     {"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "ne", "mg"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from acp_tui.client.programs import run_program
+from acp_tui.client.user_programs import run_program
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.wording import duration, stop_words
 from acp_tui.values import dataclass

@@ -29,7 +29,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import Process
 
-from acp_tui.client.files import read_regular
+from acp_tui.client.private_files import read_regular
 from acp_tui.values import dataclass
 
 MAX_OUTPUT_BYTES: Final = 256 << 20

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container
 from dataclasses import fields, replace
 from typing import Final, Generic, Protocol, TypeVar
 
-from acp_tui.client.spill import EarlyUpdates
+from acp_tui.client.early_updates import EarlyUpdates
 from acp_tui.conversation import UNSET, updates
 from acp_tui.conversation.catch_up import patch_of
 from acp_tui.conversation.content import Text

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.files import open_private
+from acp_tui.client.private_files import open_private
 
 LOCK: Final = "lock"
 

@@ -25,7 +25,7 @@ from acp_tui.client.changes.git import Git, blob_id
 from acp_tui.client.changes.model import ChangedMeanwhile, ChangesError, FileState
 from acp_tui.client.changes.tree import Tree, make_parents, swap
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import create_private, encoded, locked, replace_file
+from acp_tui.client.private_files import create_private, encoded, locked, replace_file
 from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.client.settings.location import state_folder
 from acp_tui.values import dataclass

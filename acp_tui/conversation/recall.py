@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
+from acp_tui.conversation.content import TextResource
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, EntryId, Message, OwnCommand, Question, ToolCallEntry
 
@@ -20,24 +21,28 @@ Key: TypeAlias = tuple[str, str] | None
 def recall(loaded: Conversation, recorded: Conversation) -> None:
     """Add the user's answers and commands to a conversation that nothing shows yet.
 
-    Each comes behind the same prompt, message, or tool call as in the recording; those of prompts that the agent
-    doesn't tell are left out.
+    Each comes behind the same prompt, message, or tool call as in the recording, or before the first prompt; those of
+    prompts that the agent doesn't tell are left out.
     """
     keys, behind, at = list(map(_key, loaded.entries)), dict[int, list[Entry]](), -1
-    is_told = False
+    is_told, has_begun, first = False, False, list[Entry]()
     for entry in recorded.entries:
         if isinstance(entry, ToolCallEntry) and entry.decisions:
             _decide(loaded, entry)
         if isinstance(entry, Question) or (isinstance(entry, OwnCommand) and _has_ended(recorded, entry)):
-            if is_told:
-                behind.setdefault(at, []).append(entry)
-            continue
-        is_prompt = isinstance(entry, Message) and entry.role == "user"
-        if is_prompt or is_told:
-            found = _find(keys, _key(entry), at + 1, is_prompt=is_prompt)
-            is_told = is_told if not is_prompt else found is not None
-            at = at if found is None else found
-    if behind:
+            (behind.setdefault(at, []) if is_told else first).append(entry)
+        elif isinstance(entry, Message) and entry.role == "user":
+            found = _find(keys, _key(entry), at + 1, is_prompt=True)
+            is_told = found is not None
+            if found is not None:
+                _tell_as_sent(loaded, EntryId(found), entry)
+                if not has_begun:
+                    behind[found - 1] = first
+                at = found
+            has_begun = True
+        elif is_told and (found := _find(keys, _key(entry), at + 1, is_prompt=False)) is not None:
+            at = found
+    if any(behind.values()):
         _insert(loaded, behind)
         for entry in (entry for entries in behind.values() for entry in entries if isinstance(entry, OwnCommand)):
             loaded.terminals[entry.terminal_id] = recorded.terminals[entry.terminal_id]
@@ -63,6 +68,16 @@ def _find(keys: list[Key], wanted: Key, start: int, *, is_prompt: bool) -> int |
     return None
 
 
+def _tell_as_sent(loaded: Conversation, at: EntryId, sent: Message) -> None:
+    """Show a prompt as it was sent if the agent tells what was attached to it, such as a file, as the user's words."""
+    told = loaded.entries[at]
+    attached = [part.text.strip() for part in sent.parts if isinstance(part, TextResource)]
+    if attached and isinstance(told, Message) and all(text in told.text for text in attached):
+        told = loaded.entries.changing(at)
+        assert isinstance(told, Message)
+        told.parts = list(sent.parts)
+
+
 def _decide(loaded: Conversation, recorded: ToolCallEntry) -> None:
     at = loaded.tool_call_entries.get(recorded.call.tool_call_id)
     entry = loaded.entries.changing(at) if at is not None else None
@@ -79,9 +94,10 @@ def _insert(loaded: Conversation, behind: Mapping[int, list[Entry]]) -> None:
     """Insert entries behind those at these places, and tell where the others are now."""
     entries, moved = loaded.entries.empty(), list[EntryId]()
     commands: dict[OwnCommand, EntryId] = {}
-    for at, entry in enumerate(loaded.entries):
-        moved.append(EntryId(len(entries)))
-        entries.append(entry)
+    for at in range(-1, len(loaded.entries)):
+        if at >= 0:
+            moved.append(EntryId(len(entries)))
+            entries.append(loaded.entries[at])
         for added in behind.get(at, ()):
             if isinstance(added, OwnCommand):
                 commands[added] = EntryId(len(entries))

@@ -170,7 +170,7 @@ class RequestOutline:
                 case tool_calls.TextDiff():
                     yield item
                 case tool_calls.TerminalContent(terminal_id):
-                    yield from self._terminal(asked.terminals.get(terminal_id), has_command=command is not None)
+                    yield from self._terminal(asked.terminals.get(terminal_id), command)
                 case _:
                     yield from self._content(item)
         yield from self._fields(command)
@@ -194,7 +194,8 @@ class RequestOutline:
         if request.note is not None:
             yield Remark(make_visible(request.note), "note")
         yield Heading(self._asked.title)
-        if request.title is not None and call.shown_title not in request.title and not request.is_alone:
+        is_told = call.shown_title in (request.title or "") or call.shown_title in (line, f"`{line}`")
+        if request.title is not None and not is_told and not request.is_alone:
             yield Remark(visible_title(call), "strong")
         if request.description is not None:
             yield Remark(_visible(request.description), "plain")
@@ -233,14 +234,15 @@ class RequestOutline:
         lines = _visible(line).removesuffix("\n").split("\n")
         return CommandToRun(lines, make_visible_path(cwd) if cwd is not None else None)
 
-    def _terminal(self, state: TerminalState | None, *, has_command: bool) -> Iterator[RequestPart]:
-        """The command running in a terminal. Its output is in the conversation."""
+    def _terminal(self, state: TerminalState | None, command: _ShellCommand | None) -> Iterator[RequestPart]:
+        """The command running in a terminal, unless it's the one above. Its output is in the conversation."""
         if state is None:
             yield Remark("[a terminal acp-tui doesn't know]")
         elif state.command is not None:
-            yield Remark("terminal")
-            yield self._command(state.command, state.cwd)
-        elif not has_command:
+            if command is None or state.command != command.line or state.cwd not in (None, command.cwd):
+                yield Remark("terminal")
+                yield self._command(state.command, state.cwd)
+        elif command is None:
             # Otherwise, what runs there is the call's command: claude-agent-acp 0.23.1 sends a terminal without a
             # command with each request to run one.
             yield Remark("[a terminal whose command isn't reported]")

@@ -16,7 +16,16 @@ from pydantic_core import PydanticSerializationError, ValidationError, to_json
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.visible.cutting import MAX_ITEMS, MAX_LINE, MAX_PASSAGE, cut_text, cut_value, mark_of
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.schemas import Changed, Model, OrEmptyObject, around, before, bounds, default_on_error, reader_of
+from acp_tui.protocol.validators import (
+    Changed,
+    Model,
+    OrEmptyObject,
+    around,
+    before,
+    bounds,
+    default_on_error,
+    reader_of,
+)
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import PRECEDENCE, ExitCode, permissions, start_turn, terminal, weightiest
+from acp_tui.cli import PRECEDENCE, ExitCode, exec_start, permissions, terminal, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.configured_agents import config_file
@@ -163,8 +163,9 @@ def test_an_agent_that_takes_long_to_start_is_waited_for_in_words(run: Any, monk
     assert "Ctrl+C" in ran.err
 
 
-def test_an_agent_that_starts_in_time_is_not_spoken_of(run: Any):
-    assert run("prompt = open_session(); end(prompt); read()").err == ""
+def test_an_agent_that_starts_in_time_but_says_nothing_is_told(run: Any):
+    ran = run("prompt = open_session(); end(prompt); read()")
+    assert (ran.out, ran.err) == ("", "· The agent ended its turn without saying or doing anything.\n")
 
 
 # The prompt
@@ -206,7 +207,7 @@ def test_a_pipe_that_is_closed_and_empty_adds_nothing(run: Any, monkeypatch: pyt
 
 
 def test_another_process_holding_the_pipe_delays_nothing(run: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(start_turn, "STDIN_LIMIT_S", 0)
+    monkeypatch.setattr(exec_start, "STDIN_LIMIT_S", 0)
     piped(monkeypatch, None)
     ran = run(ECHO)
     assert ran.out == "go\n"

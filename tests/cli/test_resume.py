@@ -21,10 +21,10 @@ from acp_tui.cli.sessions import (
     say_if_open_elsewhere,
 )
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.remembered import consent_file, is_agreed
-from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions, recording_store
-from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.agents.remembered import consent_file, in_its_sandbox, is_agreed
+from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions
+from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, Settings
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from support.command_line import given
 from support.printed_json import data_of
 from support.recordings import demo, open_in_process, play
@@ -89,9 +89,23 @@ async def test_a_command_that_only_a_recording_names_has_to_be_agreed_to(tmp_pat
     found = find_resumed("", tmp_path, None)
     assert found.command is not None
     assert found.command.argv == demo("markdown").argv
-    assert is_agreed(found.command, consent_file()), "the user ran it in this folder"
+    resumed = in_its_sandbox(found.command, Settings())
+    assert is_agreed(resumed, consent_file()), "the user ran it in this folder"
     consent_file().unlink()
-    assert not is_agreed(found.command, consent_file())
+    assert not is_agreed(resumed, consent_file())
+
+
+async def test_only_the_sandbox_that_a_command_ran_in_needs_no_other_yes(tmp_path: Path) -> None:
+    await record(tmp_path, "Zebras?")  # in none
+    confined = replace(Settings(), agent=replace(AgentSettings(), sandbox="workspace"))
+
+    def is_asked(wanted: str, settings: Settings) -> bool:
+        command = find_resumed("", tmp_path, None, wanted).command
+        assert command is not None
+        return not is_agreed(in_its_sandbox(command, settings), consent_file())
+
+    assert [is_asked(wanted, Settings()) for wanted in ("", "off", "read-only")] == [False, False, True]
+    assert [is_asked(wanted, confined) for wanted in ("", "off", "read-only")] == [True, False, True]
 
 
 def note_sandbox(name: str) -> None:

@@ -54,7 +54,7 @@ STARTERS: Final = {
     "client/safe_git.py": "git",
     "client/processes/launcher.py": "the agents that the user starts, and commands in terminals",
     "demo/version_two.py": "the demo agent's own commands, as its scenario has them",
-    "client/programs.py": "the user's own, for notices and the status line",
+    "client/user_programs.py": "the user's own, for notices and the status line",
     "ui/kit/desktop.py": "the user's editor",
     "cli/plain/__init__.py": "the same",
 }

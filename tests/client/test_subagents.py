@@ -14,7 +14,7 @@ from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.subagents import MAX_DEPTH, Subagents
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import SessionId

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_tui.conversation.content import Text
+from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import FieldAnswer, Form
 from acp_tui.conversation.facts import RequestKey
@@ -93,6 +93,28 @@ def test_what_belongs_to_a_prompt_that_the_agent_has_forgotten_is_left_out() -> 
     conversation = loaded(user("Run"), call("u"))
     assert [kind for kind, _ in texts(conversation)] == ["user", "call"]
     assert conversation.tool_call("u").decisions
+
+
+def test_a_command_before_the_first_prompt_comes_back_before_it() -> None:
+    conversation = fold(agent("Welcome"), user("Paint"))
+    recall(conversation, fold(*own_command(TerminalExited(OWN, 0, None)), *turn("Paint")))
+    assert [kind for kind, _ in texts(conversation)] == ["agent", "OwnCommand", "user"]
+
+
+def test_a_prompt_whose_attachment_is_told_as_the_users_words_reads_as_it_was_sent() -> None:
+    """Like claude-agent-acp 0.23.1 tells the output of a command."""
+    output = TextResource("terminal:1", "$ ls\na.txt\n(exit 0)\n")
+    recorded = fold(PromptSent((Text("Paint"), output)), TurnEnded("end_turn"))
+    conversation = fold(user(f'Paintterminal:1\n<context ref="terminal:1">\n{output.text}\n</context>'))
+    recall(conversation, recorded)
+    assert texts(conversation) == texts(recorded)
+
+
+def test_a_prompt_that_is_told_without_its_attachment_stays_as_it_is_told() -> None:
+    recorded = fold(PromptSent((Text("Paint"), TextResource("terminal:1", "$ ls\n"))), TurnEnded("end_turn"))
+    conversation = fold(user("Paint it red"))
+    recall(conversation, recorded)
+    assert texts(conversation) == [("user", "Paint it red")]
 
 
 def test_a_command_that_has_not_ended_is_left_out() -> None:

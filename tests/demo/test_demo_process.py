@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from acp_tui.client.agents.demo_agent import copy_project, demo_command
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from support.recordings import play
 from support.waiting import LIMIT_S
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import select
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic
 
 import psutil  # type: ignore[import-untyped]
 import pytest
@@ -16,6 +18,7 @@ from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.store import RecordingStore
 from support.agents import scripted_argv
 from support.on_terminal import WITHOUT_CONTROL, OnTerminal, all_end, below, environment, on_terminal
+from support.waiting import LIMIT_S
 
 # An agent that ignores every signal it can, with a child in its group, and a command that leaves others behind: in
 # their own process session, one of them in another.
@@ -43,9 +46,11 @@ COUNT = 9
 
 
 def family_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    """Everything that runs below it: `setsid` may take a moment to become `sleep`."""
-    found = below(process)
-    assert len(found) == COUNT, [each.cmdline() for each in found]
+    """Everything that runs below it, once all has started and nothing else, such as git, runs there for a moment."""
+    deadline = monotonic() + LIMIT_S
+    while len(found := below(process)) != COUNT:
+        assert monotonic() < deadline, [each.cmdline() for each in found]
+        select.select([], [], [], 0.02)
     return found
 
 

@@ -20,8 +20,8 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import inbound
+from acp_tui.protocol.validators import reader_of
 from support.golden import SHARED_MODELS, as_json, needs_schema
 from support.messages_from_schema import Messages, without_unknown_keys
 from support.schema import definitions, flaws

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1.agent_requests import (
     ReadTextFileRequest,
     RequestPermissionOutcome,
@@ -26,6 +25,7 @@ from acp_tui.protocol.v1.session import (
     SetSessionConfigOptionResponse,
 )
 from acp_tui.protocol.v1.updates import SessionUpdate
+from acp_tui.protocol.validators import reader_of
 from support.golden import as_json, golden_files, read_or_skip
 
 TYPES: dict[str, Any] = {

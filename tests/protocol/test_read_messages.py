@@ -12,7 +12,6 @@ from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.updates import OptionsReplaced, PermissionAsked, TurnEnded
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import inbound
 from acp_tui.protocol.v1.agent_requests import (
     CreateElicitationRequest,
@@ -27,6 +26,7 @@ from acp_tui.protocol.v1.session import (
     NewSessionRequest,
     SessionSetup,
 )
+from acp_tui.protocol.validators import reader_of
 from acp_tui.protocol.wire import WireModel, decode
 from support.golden import as_json
 

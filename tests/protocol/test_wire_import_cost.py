@@ -8,7 +8,7 @@ import sys
 PROBE = """
 import sys
 import acp_tui.protocol.v1.inbound, acp_tui.protocol.v1.outbound
-from acp_tui.protocol.schemas import fields_of, reader_of
+from acp_tui.protocol.validators import fields_of, reader_of
 from acp_tui.protocol.wire import WireModel
 
 def models(base):

@@ -22,11 +22,11 @@ from acp_tui.conversation.content import (
 )
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer, Workplace
-from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import content, inbound_content, outbound
 from acp_tui.protocol.v1.session import (
     SetSessionConfigOptionRequest,
 )
+from acp_tui.protocol.validators import reader_of
 from acp_tui.protocol.wire import decode
 from support.golden import needs_schema, schema_v1
 

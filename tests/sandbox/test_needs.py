@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.catalogue import KNOWN_AGENTS
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.box import Box, make_box
 from acp_tui.client.sandbox.needs import NEEDS, Needs, needs_of
 from acp_tui.client.settings.settings import WORKSPACE

@@ -15,7 +15,7 @@ from typing import Any, Final
 import anyio
 
 from acp_tui.client.processes.guard import Order, guard
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.box import make_box
 from acp_tui.client.sandbox.engines import engine_for
 from acp_tui.client.settings.settings import WORKSPACE

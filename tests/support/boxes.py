@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.box import Box
 from acp_tui.client.sandbox.engines import Engine
 from acp_tui.client.sandbox.sandbox import Sandbox

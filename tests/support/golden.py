@@ -12,9 +12,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import keys_of
 from acp_tui.protocol.v1.agent_requests import TerminalRequest
 from acp_tui.protocol.v1.session import SessionSetup
+from acp_tui.protocol.validators import keys_of
 from acp_tui.protocol.wire import WireModel
 
 _BESIDE = Path(__file__).parents[3] / "shared"

@@ -24,7 +24,7 @@ from textual.widget import Widget
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused, ClientError
-from acp_tui.client.sessions.comparison import Comparison
+from acp_tui.client.sessions.diff_checks import Comparison
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import Appearance, Settings
@@ -40,7 +40,7 @@ from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
-from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.dialog import Frame
 from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.permission.permission_card import PermissionCard

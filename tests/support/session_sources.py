@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
 
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.transcript.index import RecordedSession
@@ -28,18 +29,21 @@ def recorded(
     prompts: int = 2,
     cwd: Path = Path("/project"),
     last_at: float = 2.0,
+    command: tuple[str, ...] = (),
 ) -> PastSession:
     """A recorded session."""
     name = SessionId(session_id)
     file = f"/recordings/{session_id}".replace("\0", "")
-    whole = RecordedSession(name, agent, (agent,), cwd, title, last_at, last_at, prompts, (file,))
+    whole = RecordedSession(
+        name, agent, command or (agent,), cwd, title, last_at, last_at, prompts, (file,), agents=(agent,)
+    )
     return PastSession(agent, name, cwd, title, last_at, recorded=whole)
 
 
 class NoSessions:
     """No tabs, no agent sessions and no recordings; tests override what they need."""
 
-    agent = "agent"
+    command = AgentCommand("agent", (), is_listed=True)
     agent_title = ""
     clock = staticmethod(time.monotonic)
     listeners: ClassVar[list[Callable[[], None]]] = []
@@ -58,7 +62,7 @@ class NoSessions:
     async def in_hosts(self) -> Sequence[SessionRow]:
         return ()
 
-    async def in_agents(self) -> Sequence[tuple[str, Sequence[SessionSummary]]]:
+    async def in_agents(self) -> Sequence[tuple[AgentCommand, Sequence[SessionSummary]]]:
         return ()
 
     async def open(self, row: SessionRow) -> None: ...
@@ -106,7 +110,7 @@ class NoSessions:
 class SampleSessions(NoSessions):
     """Sessions from each source, in two folders."""
 
-    agent = "claude"
+    command = AgentCommand("claude", (), is_listed=True)
 
     def __init__(self, now: datetime) -> None:
         self._now = now
@@ -161,10 +165,11 @@ class HostileSessions(NoSessions):
     """Every text is this one."""
 
     def __init__(self, text: str) -> None:
-        self.agent = text
+        self.text = text
+        self.command = AgentCommand(text, (), is_listed=True)
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
-        text = self.agent
+        text = self.text
         if cursor is not None:
             raise ClientError(text, hint=text, detail=text)
         folder = Path(text.replace("\0", ""))
@@ -174,10 +179,10 @@ class HostileSessions(NoSessions):
         )
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
-        return (recorded(self.agent, self.agent, agent=self.agent),)
+        return (recorded(self.text, self.text, agent=self.text),)
 
     async def line_with(self, session: PastSession, words: str) -> str:
-        return self.agent
+        return self.text
 
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
-        return OpenMode.NONE, self.agent
+        return OpenMode.NONE, self.text

@@ -18,7 +18,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
-from acp_tui.cli.plain.changes import FolderChanges
+from acp_tui.cli.plain.changes import PlainChanges
 from acp_tui.cli.plain.console import Console, Outbox, send
 from acp_tui.cli.plain.printer import ConversationPrinter, spoken_blocks
 from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours
@@ -37,7 +37,7 @@ from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.client.sessions.session_history import LeftSession, left_session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import Fact, SessionId
@@ -48,7 +48,6 @@ from acp_tui.conversation.wording import duration, forked
 PROMPT: Final = f"{YOU}: "
 GOES_ON: Final = "... "
 QUOTES: Final = '"""'
-CANCEL_PATIENCE_S: Final = 2.0
 END_LIMIT_S: Final = 2.0
 """How long printing the last lines may take."""
 
@@ -79,7 +78,7 @@ class Chat:
         self.settings = settings
         self.cwd = cwd
         self.session: Session | None = None
-        self.changes = FolderChanges(cwd, is_elsewhere=command.is_elsewhere)
+        self.changes = PlainChanges(cwd, is_elsewhere=command.is_elsewhere)
         self._command = command
         self._record = record
         self._first_prompt = first_prompt
@@ -473,7 +472,7 @@ class Chat:
         self._tasks.start_soon(self._say_not_stopped, self.session, self.session.conversation.turn_start)
 
     async def _say_not_stopped(self, session: Session, turn_start: EntryId | None) -> None:
-        await anyio.sleep(CANCEL_PATIENCE_S)
+        await anyio.sleep(session.cancel_patience_s)
         said = session.conversation
         if session is self.session and said.is_cancelling and said.turn_start == turn_start:
             self.say("the agent hasn't stopped yet; to end and restart it: /restart")

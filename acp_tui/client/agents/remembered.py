@@ -19,8 +19,9 @@ from typing import Any, Final, TypeAlias
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.files import replace_file
+from acp_tui.client.private_files import replace_file
 from acp_tui.client.settings.location import state_folder
+from acp_tui.client.settings.settings import NO_SANDBOX, Settings
 
 
 def read_json_state(file: Path) -> object:
@@ -84,6 +85,12 @@ def consent_file() -> Path:
     return state_folder() / "agreed-commands.json"
 
 
+def in_its_sandbox(command: AgentCommand, settings: Settings) -> AgentCommand:
+    """What a recording names, in the sandbox that it would get, which the user agrees to with it."""
+    is_open = command.recorded_in is not None and not command.sandbox
+    return replace(command, sandbox=settings.agent.sandbox) if is_open else command
+
+
 def is_agreed(command: AgentCommand, file: Path) -> bool:
     """Whether it may run without asking."""
     if command.package is None and command.recorded_in is None:
@@ -108,10 +115,11 @@ def agree(command: AgentCommand, file: Path) -> None:
 def note_run(command: AgentCommand, cwd: Path, sandbox: str, file: Path) -> None:
     """Note that a command runs, so that the user isn't asked about it when a recording of it is continued.
 
-    `sandbox` is the name of what it runs in. A listed agent is found by its name, and an address runs nothing here.
+    `sandbox` is the name of what it runs in, "" for none. A listed agent is found by its name, and an address runs
+    nothing here.
     """
     if not (command.is_listed or command.address is not None):
-        ran = replace(command, recorded_in=cwd, sandbox=sandbox)
+        ran = replace(command, recorded_in=cwd, sandbox=sandbox or NO_SANDBOX)
         with suppress(SettingsError):
             if not is_agreed(ran, file):
                 agree(ran, file)

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, AgentNotRunnable, AgentStartFailed
-from acp_tui.client.files import create_private, make_private
+from acp_tui.client.private_files import create_private, make_private
 from acp_tui.client.processes import inherited
 from acp_tui.client.processes.guard import Guarded, Order, StartFailed, guard
 from acp_tui.client.settings.location import cache_folder

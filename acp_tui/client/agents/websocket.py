@@ -20,10 +20,12 @@ try:
 except ImportError as error:
     raise remote_errors.missing(error) from error
 
-from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, LineConnection, WebSocketStream
+from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, WebSocketStream
 
 _FINAL: Final = frozenset({CloseCode.POLICY_VIOLATION, CloseCode.MESSAGE_TOO_BIG, *range(4400, 4500)})
 """Close codes after which trying again would end the same way."""
+_MAX_PONG_BYTES: Final = 1 << 20
+"""How many bytes of answers to pings may wait for a server that doesn't read."""
 
 
 class _Stream(WebSocketStream, remote_errors.RemoteStream):
@@ -37,6 +39,19 @@ class _Connect(connect):
 
     def process_redirect(self, exc: Exception) -> Exception:
         return exc
+
+
+class _Connection(ClientConnection):
+    """Breaks off with a server that sends pings and doesn't read the answers, which would fill the memory."""
+
+    _pongs = 0
+
+    def data_received(self, data: bytes) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        super().data_received(data)
+        self._pongs = (self._pongs if waiting else 0) + self.transport.get_write_buffer_size() - waiting
+        if self._pongs > _MAX_PONG_BYTES:
+            self.transport.abort()
 
 
 @asynccontextmanager
@@ -59,8 +74,9 @@ async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnectio
         ping_timeout=PING_S,
         close_timeout=CLOSE_LIMIT_S,
         max_size=MAX_SIZE,
-        compression=None,  # costs more time than it saves, and would prevent using frames as they arrive
-        create_connection=LineConnection,
+        max_queue=1,
+        compression=None,  # costs more time than it saves
+        create_connection=_Connection,
     )
     proxy = remote_errors.proxy_for(address)
     try:

@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
-from acp_tui.client.files import SPECIAL_KINDS
+from acp_tui.client.private_files import SPECIAL_KINDS
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, ResourceLink, TextResource
 from acp_tui.values import dataclass
 

@@ -14,7 +14,7 @@ from typing import Final, Self
 from anyio import to_thread
 
 from acp_tui.client.changes.git_index import LEADS_OUT, GitIndex
-from acp_tui.client.files import read_regular
+from acp_tui.client.private_files import read_regular
 from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.values import dataclass
 

@@ -25,7 +25,7 @@ from typing import Final, TypeAlias
 from anyio import to_thread
 
 from acp_tui.client.completion.matching import Match, fit, is_exact_case
-from acp_tui.client.files import read_regular
+from acp_tui.client.private_files import read_regular
 from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.values import dataclass
 

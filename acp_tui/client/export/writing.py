@@ -16,8 +16,8 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.outline import ExportFacts
-from acp_tui.client.files import create_private, replacing
-from acp_tui.client.saving import FileExists
+from acp_tui.client.private_files import create_private, replacing
+from acp_tui.client.save_content import FileExists
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
 

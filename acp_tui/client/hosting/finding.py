@@ -28,8 +28,8 @@ from anyio import to_thread
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import PRIVATE, locked, make_private
 from acp_tui.client.hosting import extension_methods
+from acp_tui.client.private_files import PRIVATE, locked, make_private
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session

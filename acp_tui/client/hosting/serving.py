@@ -27,10 +27,10 @@ from anyio.abc import TaskGroup
 from acp_tui.client.agents.address import is_loopback
 from acp_tui.client.errors import ClientError
 from acp_tui.client.extras import command_to_add
-from acp_tui.client.files import replace_file
 from acp_tui.client.hosting import extension_methods
 from acp_tui.client.hosting.finding import HostPaths
 from acp_tui.client.hosting.host import Access, Host
+from acp_tui.client.private_files import replace_file
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 
 try:

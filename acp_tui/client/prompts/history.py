@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.files import encoded, locked, open_private, replace_file
+from acp_tui.client.private_files import encoded, locked, open_private, replace_file
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.values import dataclass
 

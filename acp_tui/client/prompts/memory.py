@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from anyio import Lock, to_thread
 
-from acp_tui.client.files import encoded, locked, make_private, open_private, replace_file
+from acp_tui.client.private_files import encoded, locked, make_private, open_private, replace_file
 from acp_tui.client.prompts.history import HistoryFile, PastPrompt, PromptHistory
 
 MAX_DRAFTS: Final = 100

@@ -4,3 +4,17 @@
 makes a way into it: bubblewrap, Landlock, macOS's seatbelt, or srt; `engines` chooses one. `processes` starts what runs
 there.
 """
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Access(Enum):
+    """What may be done at a place."""
+
+    HIDDEN = "hidden"
+    READABLE = "read"
+    WRITABLE = "write"
+    SCRATCH = "scratch"
+    """Writable, private, and gone with the box."""

@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 
-from acp_tui.client.files import create_private
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.private_files import create_private
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.defaults import COVERED, ENVIRONMENT, RUNS_LATER, SCRATCH, SECRETS, SHARED_TMP, TOOLS
 from acp_tui.client.sandbox.needs import NEEDS, Needs
 from acp_tui.client.sandbox.repository import Marks, repository_of

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.files import replace_file
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.private_files import replace_file
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.box import Box
 
 _NAMESPACES: Final = (

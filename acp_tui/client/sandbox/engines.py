@@ -16,8 +16,7 @@ from typing import Final
 from acp_tui.client.errors import AgentNotRunnable
 from acp_tui.client.processes import landlock
 from acp_tui.client.processes.guard import Confinement
-from acp_tui.client.sandbox import engine_rules
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access, engine_rules
 from acp_tui.client.sandbox.box import Box
 from acp_tui.values import dataclass
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from acp_tui.client.path_globs import alternatives, is_spelled_in
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.settings.settings import RefusalRule
 
 _ACCESS = {None: Access.HIDDEN, "read": Access.HIDDEN} | dict.fromkeys(("edit", "delete", "move"), Access.READABLE)

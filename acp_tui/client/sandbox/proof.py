@@ -21,9 +21,9 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.errors import AgentNotRunnable
-from acp_tui.client.files import make_private, replace_file
+from acp_tui.client.private_files import make_private, replace_file
 from acp_tui.client.processes.guard import Guarded, Order, StartFailed, guard
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.sandbox import Sandbox
 from acp_tui.client.settings.location import state_folder
 from acp_tui.values import dataclass

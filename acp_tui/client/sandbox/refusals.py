@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.box import Box
 from acp_tui.client.sandbox.defaults import SECRETS
 from acp_tui.client.settings.settings import READ_ONLY

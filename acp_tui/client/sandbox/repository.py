@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 
 _MARK: Final = "commondir"
 _RUN: Final = ("config", "hooks", _MARK)

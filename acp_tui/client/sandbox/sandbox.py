@@ -9,7 +9,7 @@ from typing import Final
 
 from acp_tui.client.errors import AgentNotRunnable, SettingsError
 from acp_tui.client.processes import inherited
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.box import Box, make_box
 from acp_tui.client.sandbox.engines import Engine, Way, engine_for
 from acp_tui.client.sandbox.masks import masks

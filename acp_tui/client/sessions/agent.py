@@ -58,11 +58,11 @@ from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.chain import Chain
-    from acp_tui.client.agents.lent_servers import LentServer
+    from acp_tui.client.agents.mcp_over_acp import LentServer
+    from acp_tui.client.agents.proxy_chain import Chain
     from acp_tui.client.sandbox.sandbox import Sandbox
-    from acp_tui.client.transcript.plan import RecordingPlan
     from acp_tui.client.transcript.recorder import Recorder, SecretsSent
+    from acp_tui.client.transcript.recording_plan import RecordingPlan
     from acp_tui.protocol.conductor import HopTap
 
 NO_AGENT: Final = "it didn't answer initialize: is it an ACP agent? Some need an argument such as --acp"
@@ -79,9 +79,9 @@ T = TypeVar("T")
 
 def _seldom_needed() -> tuple[Callable[..., AbstractAsyncContextManager[Chain]], type[LentServer]]:
     """What agents with proxies need, and those that get MCP servers which run here."""
-    from acp_tui.client.agents import chain, lent_servers
+    from acp_tui.client.agents import mcp_over_acp, proxy_chain
 
-    return chain.open_chain, lent_servers.LentServer
+    return proxy_chain.open_chain, mcp_over_acp.LentServer
 
 
 def _is_no_agent(error: errors.AgentRefused | errors.AgentLost) -> bool:

@@ -19,7 +19,7 @@ from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.rpc import RequestFailed
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.lent_servers import LentServer
+    from acp_tui.client.agents.mcp_over_acp import LentServer
 
 Extensions: TypeAlias = Mapping[str, Callable[[Any], None]]
 """What takes the params of notifications beyond the protocol, by method. It runs inside the read loop."""

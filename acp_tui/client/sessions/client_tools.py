@@ -15,8 +15,8 @@ from anyio import Lock, to_thread
 from acp_tui.client.errors import ClientError
 from acp_tui.client.loading_variables import loading_warnings
 from acp_tui.client.sessions.allowances import AllowedRun
-from acp_tui.client.sessions.comparison import MAX_COMPARED_BYTES, Comparison, compare
 from acp_tui.client.sessions.consent import WHY_LATER, AccessRequest, Consent, Grant, Outdated, Policy, Rules
+from acp_tui.client.sessions.diff_checks import MAX_COMPARED_BYTES, Comparison, compare
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import CLOSED, TerminalError, TerminalSpawnFailed, UnknownTerminal

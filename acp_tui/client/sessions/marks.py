@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
@@ -11,7 +11,6 @@ from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.location import state_folder
-from acp_tui.conversation.facts import SessionId
 from acp_tui.values import dataclass
 
 MAX_KEPT: Final = 5_000
@@ -48,38 +47,37 @@ class SessionMarks:
         kept = read_json_object(self._file)
         return {key: _mark(fields) for key, fields in kept.items() if isinstance(fields, dict)}
 
-    def of(self, agent: str, session_id: SessionId) -> Mark:
-        return self.all().get(key_of(agent, session_id), Mark())
+    def of(self, past: PastSession) -> Mark:
+        return _mark_in(self.all(), past)
 
-    def note(self, agent: str, session_id: SessionId, mark: Mark) -> None:
-        """Store the marks of a session. Raises ClientError."""
+    def change(self, past: PastSession, change: Callable[[Mark], Mark]) -> None:
+        """Change the marks of a session. Raises ClientError."""
         marks = self.all()
-        key = key_of(agent, session_id)
-        marks.pop(key, None)
-        if mark != Mark():
-            marks[key] = mark
+        mark = change(_mark_in(marks, past))
+        for key in _keys_of(past):
+            marks.pop(key, None)
+        if mark != UNMARKED:
+            marks[_keys_of(past)[0]] = mark
         kept = list(marks.items())[-MAX_KEPT:]
         try:
             write_json_state(self._file, {key: asdict(mark) for key, mark in kept})
         except OSError as error:
             raise ClientError(f"{self._file} can't be written: {error.strerror or error}") from error
 
-    def change(self, agent: str, session_id: SessionId, change: Callable[[Mark], Mark]) -> Mark:
-        """Change the marks of a session, and return the new ones. Raises ClientError."""
-        mark = change(self.of(agent, session_id))
-        self.note(agent, session_id, mark)
-        return mark
-
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
         """The sessions with their marks: pinned ones first, archived ones last."""
         marks = self.all()
-        known = [_with_mark(one, marks.get(key_of(one.agent, one.session_id), UNMARKED)) for one in past]
+        known = [_with_mark(one, _mark_in(marks, one)) for one in past]
         return sorted(known, key=lambda one: (one.is_archived, not one.is_pinned))
 
 
-def key_of(agent: str, session_id: SessionId) -> str:
-    """A key that distinguishes the session from those of other agents."""
-    return f"{agent}/{session_id}"
+def _keys_of(past: PastSession) -> list[str]:
+    """Keys that distinguish the session from those of other agents: one for each name of its own."""
+    return [f"{agent}/{past.session_id}" for agent in past.agents]
+
+
+def _mark_in(marks: Mapping[str, Mark], past: PastSession) -> Mark:
+    return next((marks[key] for key in _keys_of(past) if key in marks), UNMARKED)
 
 
 def _with_mark(one: PastSession, mark: Mark) -> PastSession:

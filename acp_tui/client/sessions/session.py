@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -17,14 +16,14 @@ from anyio import CancelScope, Event, create_task_group, get_cancelled_exc_class
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
 from acp_tui.client.sessions.allowances import Allowances
 from acp_tui.client.sessions.client_tools import ClientTools, OwnCommands
-from acp_tui.client.sessions.comparison import until_outdated
 from acp_tui.client.sessions.consent import FOR_SESSION, UNATTENDED, Consent, Grant, Policy, Rules
+from acp_tui.client.sessions.diff_checks import until_outdated
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
-from acp_tui.client.sessions.fitting import fit
+from acp_tui.client.sessions.prompt_capabilities import fit
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.client.spill import new_conversation
-from acp_tui.conversation import facts, reducer, updates
+from acp_tui.conversation import entries, facts, reducer, updates
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation
@@ -36,7 +35,7 @@ from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.lent_servers import LentServer
+    from acp_tui.client.agents.mcp_over_acp import LentServer
     from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.transcript.recorder import Recorder
     from acp_tui.protocol.connection import Connection
@@ -46,6 +45,7 @@ MAX_REFUSALS: Final = 20
 """Places about which the user is told in one session."""
 REFUSAL_BYTES: Final = 1 << 14
 """Of the end of a command's output, where its errors are."""
+SILENT: Final = "The agent ended its turn without saying or doing anything."
 STILL_COMPARING: Final = "Not compared with the files yet."
 WHY_ACTS_ITSELF: Final = (
     "This agent reads and writes files and runs commands itself. acp-tui can't confine it: you"
@@ -118,6 +118,8 @@ class Session:
 
     now: Callable[[], float | None] = staticmethod(time.time)
     """Seconds since the epoch, for timestamps; None if the time is unknown."""
+    cancel_patience_s = 2.0
+    """Agents that answer a cancel do so within a second; others, such as gptme, never do."""
     is_cut_off = False
     """The connection broke. The agent may still be running, and a new connection may reach it."""
     has_missed: bool
@@ -306,12 +308,16 @@ class Session:
             raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
         self.apply(updates.PromptSent(sendable, (*notes, *unlike), self.connection.accepts_prompts))
+        before = _facts_that_answer(self.conversation)
         self._failure = None
         try:
             await self.connection.prompt(self.session_id, sendable, self._prompt_answered)
             await self._until_idle()
         except RpcError as error:
             raise await self._explain(error) from error
+        is_told_by_host = self.attendance is not None
+        if not is_told_by_host and before == _facts_that_answer(self.conversation) and _was_silent(self.conversation):
+            self.apply(updates.ClientRemark(SILENT))
 
     async def steer(self, blocks: Sequence[ContentBlock], notes: Sequence[str] = ()) -> bool:
         """Send a prompt into the running turn. False if no turn accepted it and it still has to be sent.
@@ -679,25 +685,6 @@ Attend: TypeAlias = Callable[[Session], object]
 """Called with a session that is being opened, before the agent says anything in it."""
 
 
-@contextmanager
-def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
-    """Yield an `attend` that shows a session when its agent first asks for permission inside the block.
-
-    Opening the session may wait for that answer, so the user has to see the question.
-    """
-    with ExitStack() as opening:
-
-        def attend(session: Session) -> None:
-            def look(change: Change) -> None:
-                if facts.Fact.PERMISSIONS in change.facts:
-                    opening.close()
-                    show(session)
-
-            opening.callback(session.subscribe(look))
-
-        yield attend
-
-
 def _rules_of(policy: Policy, roots: Sequence[Path]) -> Rules:
     if not policy.refuse:
         return Rules(roots)
@@ -723,3 +710,18 @@ def _texts_of(call: ToolCall) -> Iterator[str]:
         yield call.raw_output
     elif isinstance(call.raw_output, dict):
         yield from (value for value in call.raw_output.values() if isinstance(value, str))
+
+
+def _facts_that_answer(said: Conversation) -> object:
+    """What an agent may change instead of saying something: in answer to a slash command, for example."""
+    return said.notice_count, said.commands, said.options, dict(said.plans), said.background, tuple(said.elicitations)
+
+
+def _was_silent(said: Conversation) -> bool:
+    """Whether the last turn ended like one that is done, but has nothing in it that comes from the agent."""
+    of_turn = map(said.entries.__getitem__, range(said.turn_start or 0, len(said.entries)))
+    return said.last_stop_reason == "end_turn" and all(
+        isinstance(entry, updates.ClientRemark | entries.OwnCommand)
+        or (isinstance(entry, entries.Message) and entry.role == "user")
+        for entry in of_turn
+    )

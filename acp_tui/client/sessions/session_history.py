@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, TypeVar
 
@@ -16,15 +16,12 @@ from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
-from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
-from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SelectOption, SessionId, SessionSummary, mode_of
@@ -37,31 +34,6 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
-
-
-def recording_store(settings: RecordingSettings) -> RecordingStore:
-    return RecordingStore(state_folder() / "recordings", max_total_bytes=settings.max_total_bytes)
-
-
-def recording_plan(
-    settings: RecordingSettings,
-    cwd: Path,
-    on_trouble: Callable[[str], None],
-    *,
-    to: RecordTo | None = None,
-    screen: tuple[int, int] | None = None,
-) -> RecordingPlan | None:
-    """How to record an agent that works in `cwd`; None to record nothing."""
-    if not settings.keep and to is None:
-        return None
-    return RecordingPlan(
-        cwd,
-        store=recording_store(settings) if settings.keep else None,
-        file=to.file if to is not None else None,
-        is_file_raw=to is not None and to.is_raw,
-        screen=screen,
-        on_trouble=on_trouble,
-    )
 
 
 class SessionFromRecording(Session):
@@ -135,6 +107,11 @@ class PastSession:
     """What its agent says it is; "" if the user has a name for it."""
 
     @property
+    def agents(self) -> tuple[str, ...]:
+        """All names that its agent had."""
+        return (self.agent, *(self.recorded.agents if self.recorded is not None else ()))
+
+    @property
     def shown_agent(self) -> str:
         return self.agent_title or self.agent
 
@@ -150,7 +127,12 @@ class PastSession:
         return self.recorded.command if self.recorded is not None else ()
 
     def is_of(self, command: AgentCommand) -> bool:
-        """Whether it belongs to the agent that this command starts. An unlisted name stands for many commands."""
+        """Whether it belongs to the agent that this command starts, under any name.
+
+        An unlisted name stands for many commands.
+        """
+        if self.command and self.command == command.argv:
+            return True
         if self.agent != command.name:
             return False
         if command.is_listed or not self.command:
@@ -177,14 +159,15 @@ def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") ->
         found = index.search(words, cwd) if words else index.recent(cwd)
     except OSError as error:
         raise HistoryUnreadable(f"the recordings can't be read: {error}") from error
-    seen: set[tuple[str, SessionId]] = set()
+    seen: set[tuple[object, SessionId]] = set()
     is_folder = cache(os.path.isdir)  # thousands of sessions are in few folders
     past = []
     for one in found:
-        name = (one.agent, one.session_id)
+        names: set[tuple[object, SessionId]] = {(name, one.session_id) for name in one.agents}
+        names |= {(one.command, one.session_id)} if one.command else set()
         session = past_session(one, is_folder)
-        past.append(replace(session, is_latest=False) if name in seen else session)
-        seen.add(name)
+        past.append(session if seen.isdisjoint(names) else replace(session, is_latest=False))
+        seen |= names
     return past
 
 
@@ -214,17 +197,36 @@ def _title_of_bare(recorded: RecordedSession) -> str:
     return recorded.agent_title if is_bare and recorded.agent_title not in KNOWN_AGENTS else ""
 
 
-def open_elsewhere(session_id: SessionId, agent: str) -> str:
-    """A sentence on another process of acp-tui that has the session open; "" if none records it. Blocks."""
+@dataclass(frozen=True, slots=True)
+class OpenElsewhere:
+    """The sessions that other processes of acp-tui have open and record."""
+
+    places: Mapping[tuple[object, str], str]
+    """Where, by the name or the command of the agent, and the session's ID."""
+
+    def where(self, session_id: SessionId, *started: object) -> str:
+        """Where an agent's session is open; "" for nowhere else. `started` are names and commands of the agent."""
+        return next((where for one in started if (where := self.places.get((one, session_id)))), "")
+
+
+def open_elsewhere() -> OpenElsewhere:
+    """Blocks."""
+    places: dict[tuple[object, str], str] = {}
     with suppress(ClientError, OSError):
-        for header in SessionIndex(recording_store(RecordingSettings())).opened_in(session_id, agent):
-            if header.pid != os.getpid():
-                which = f" (process {header.pid})" if header.pid is not None else ""
-                return (
-                    f"This session is open in another acp-tui{which}. Neither shows what is said in the other, and the"
-                    " agent may lose some of it. If it's in a host, `acp-tui attach` shows it."
-                )
-    return ""
+        for header, session_ids in SessionIndex(recording_store(RecordingSettings())).open_elsewhere():
+            which = f" (process {header.pid})" if header.pid is not None else ""
+            for started, session_id in product((header.agent, header.argv), session_ids):
+                places[started, session_id] = f"open in another acp-tui{which}"
+    return OpenElsewhere(places)
+
+
+def warning_if_open(session_id: SessionId, *started: object) -> str:
+    """What opening an agent's session a second time would mean; "" if it's open nowhere else. Blocks."""
+    where = open_elsewhere().where(session_id, *started)
+    return where and (
+        f"This session is {where}. Neither shows what is said in the other, and the agent may lose some of it. If"
+        " it's in a host, `acp-tui attach` shows it."
+    )
 
 
 def recorded_mode(session_id: SessionId, command: AgentCommand) -> SelectOption | None:
@@ -279,15 +281,15 @@ def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
 
 
 def merged(
-    listed: Iterable[SessionSummary], agent: str, recorded: Iterable[PastSession], agent_title: str = ""
+    listed: Iterable[SessionSummary], agent: AgentCommand, recorded: Iterable[PastSession], agent_title: str = ""
 ) -> list[PastSession]:
     """One entry per session, last used first. Those with unknown times come last, in the agent's order."""
     told = {info.session_id: info for info in listed}
     past = []
     for one in recorded:
-        info = told.pop(one.session_id, None) if one.agent == agent and one.is_latest else None
-        past.append(one if info is None else _with_told(one, info))
-    rest = (PastSession(agent, info.session_id, info.cwd, agent_title=agent_title) for info in told.values())
+        is_told = one.session_id in told and one.is_latest and one.is_of(agent)
+        past.append(_with_told(one, told.pop(one.session_id)) if is_told else one)
+    rest = (PastSession(agent.name, info.session_id, info.cwd, agent_title=agent_title) for info in told.values())
     past += [_with_told(one, told[one.session_id]) for one in rest]
     return sorted(past, key=lambda one: -(one.last_at or 0.0))
 

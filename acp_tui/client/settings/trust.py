@@ -16,7 +16,7 @@ from typing import Final, Protocol, TypeAlias
 import platformdirs
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.files import replace_file
+from acp_tui.client.private_files import replace_file
 from acp_tui.client.settings.mcp import Server, ServerList, Skipped, StdioServer, read_servers, readings
 from acp_tui.values import dataclass
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.files import replace_file
+from acp_tui.client.private_files import replace_file
 
 TomlValue: TypeAlias = str | bool | int | float | list[str]
 

@@ -17,10 +17,10 @@ from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import content, encode_updates, inbound
 from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
 from acp_tui.protocol.v1.session import PromptRequest
+from acp_tui.protocol.validators import reader_of
 from acp_tui.protocol.wire import decode
 
 TYPES: Final[Mapping[str, type]] = {

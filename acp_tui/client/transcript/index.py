@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import close_to_others, make_private, open_private
+from acp_tui.client.private_files import close_to_others, make_private, open_private
 from acp_tui.client.transcript import index_tables
 from acp_tui.client.transcript.digest import Digest, SessionPart, digest_of
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction
@@ -69,6 +69,8 @@ class RecordedSession:
     """The paths of its recordings, the oldest first."""
     agent_title: str = ""
     """What its agent says it is."""
+    agents: tuple[str, ...] = ()
+    """All names of its command, the last one first."""
 
     @property
     def recordings(self) -> tuple[Path, ...]:
@@ -156,8 +158,8 @@ class SessionIndex:
                 return mode
         return None
 
-    def opened_in(self, session_id: str, agent: str) -> list[Header]:
-        """The headers of the recordings that are being written and whose process has this agent's session open."""
+    def open_elsewhere(self) -> list[tuple[Header, frozenset[str]]]:
+        """What other processes are recording: the header, and the IDs of the sessions that are open there."""
         known = self._read(lambda db: dict(db.execute("SELECT name, size FROM recordings").fetchall()))
         found = []
         for name, size in self._store.sizes().items():
@@ -165,8 +167,8 @@ class SessionIndex:
             with suppress(OSError, RecordingUnreadable):
                 if known.get(name) != size and is_being_written(path):
                     with open_recording(path) as recording:
-                        if recording.header.agent == agent and _has_open(recording, session_id):
-                            found.append(recording.header)
+                        if recording.header.pid != os.getpid():
+                            found.append((recording.header, _open_in(recording)))
         return found
 
     # Updating
@@ -290,6 +292,7 @@ class SessionIndex:
             sum([part.prompts for part in parts]),
             tuple([self._store.file_of(part.recording) for part in parts]),
             last.agent_title,
+            tuple(dict.fromkeys(part.agent for part in reversed(parts))),
         )
 
 
@@ -349,20 +352,22 @@ def _has_letters(letters: str, text: str) -> bool:
     return all(letter in rest for letter in letters)
 
 
-def _has_open(recording: Recording, session_id: str) -> bool:
-    """Whether the last thing that was done with the session there was to open it."""
-    is_open, opening = False, None
+def _open_in(recording: Recording) -> frozenset[str]:
+    """The IDs of the sessions with which the last thing that was done there was to open them."""
+    found, opening = set[str](), dict[str, str]()
     for event, message in recording.with_messages(skip=lambda line: _OPENS_OR_CLOSES.search(line) is None):
         if isinstance(event, Closed):
-            is_open = is_open and event.session_id != session_id
+            found.discard(event.session_id)
         elif isinstance(event, Frame) and isinstance(message, dict):
-            if event.direction is Direction.OUT and mapping(message.get("params")).get("sessionId") == session_id:
-                is_open, opening = True, message.get("id")
-            elif mapping(message.get("result")).get("sessionId") == session_id:
-                is_open = True
-            elif event.direction is Direction.IN and "error" in message and message.get("id") == opening:
-                is_open = False
-    return is_open
+            wanted, made = (mapping(message.get(key)).get("sessionId") for key in ("params", "result"))
+            if event.direction is Direction.OUT and isinstance(wanted, str):
+                found.add(wanted)
+                opening[str(message.get("id"))] = wanted
+            elif isinstance(made, str):
+                found.add(made)
+            elif event.direction is Direction.IN and "error" in message:
+                found.discard(opening.get(str(message.get("id")), ""))
+    return frozenset(found)
 
 
 _OPTIONS: Final = re.compile(

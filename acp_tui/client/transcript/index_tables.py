@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from acp_tui.client.secrets.masking import MASK
 from acp_tui.client.transcript.digest import SessionPart
 from acp_tui.client.transcript.events import Header
 
 T = TypeVar("T")
 
-SCHEMA: Final = 3
+SCHEMA: Final = 4
 
 # A search reads all words: 0.01 s for 5,000 sessions of 2 KB, 0.1 s if they have 35 KB. An index of trigrams finds rare
 # words faster, but filling it took as long as reading the recordings, and it is three times as large.
@@ -77,7 +78,7 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
         values = (
             recording,
             part.session_id,
-            _origin(db, recording, header.agent, part),
+            _origin(db, recording, header, part),
             header.agent,
             part.agent_title,
             json.dumps(header.argv),
@@ -98,12 +99,16 @@ def _storable(value: T) -> T | str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def _origin(db: sqlite3.Connection, recording: str, agent: str, part: SessionPart) -> str:
-    """A name that is unique across all recordings. An ID isn't, because agents may reuse it."""
+def _origin(db: sqlite3.Connection, recording: str, header: Header, part: SessionPart) -> str:
+    """A name that is unique across all recordings. An ID isn't, because agents may reuse it.
+
+    An agent may have been started under several names, but always with the same command.
+    """
     row = None
     if not part.is_new:
-        where = "session = ? AND agent = ? AND recording < ? ORDER BY recording DESC LIMIT 1"
-        names = (part.session_id, agent, recording)
+        where = "session = ? AND (agent = ? OR command = ?) AND recording < ? ORDER BY recording DESC LIMIT 1"
+        command = json.dumps(header.argv)
+        names = (part.session_id, header.agent, "" if MASK in command else command, recording)
         row = db.execute(f"SELECT origin FROM parts WHERE {where}", [*map(_storable, names)]).fetchone()
     return str(row[0]) if row is not None else f"{recording}/{part.session_id}"
 

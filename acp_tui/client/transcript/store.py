@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from acp_tui.client.files import create_private, make_private
+from acp_tui.client.private_files import create_private, make_private
 
 SUFFIX: Final = ".jsonl"
 INDEX: Final = "index.sqlite3"

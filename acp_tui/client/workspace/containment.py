@@ -26,7 +26,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Self, TypeAlias
 
-from acp_tui.client.files import SPECIAL_KINDS
+from acp_tui.client.private_files import SPECIAL_KINDS
 from acp_tui.client.workspace import errors
 from acp_tui.values import dataclass
 

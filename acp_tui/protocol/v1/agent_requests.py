@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.protocol import wire
-from acp_tui.protocol.schemas import OTHER, Discriminator, OpenUnion, Tag, default_on_error
 from acp_tui.protocol.v1.content import ToolCallUpdate
 from acp_tui.protocol.v1.session import EnvVariable, RequestId
+from acp_tui.protocol.validators import OTHER, Discriminator, OpenUnion, Tag, default_on_error
 
 
 class CreateTerminalRequest(wire.WireModel):

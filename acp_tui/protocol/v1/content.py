@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from acp_tui.protocol import wire
-from acp_tui.protocol.schemas import OTHER, Discriminator, FirstMatch, OpenUnion, Tag
+from acp_tui.protocol.validators import OTHER, Discriminator, FirstMatch, OpenUnion, Tag
 
 Role: TypeAlias = wire.Line
 """assistant, user, or an unknown one."""

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Annotated, Literal, TypeAlias
 
 from acp_tui.protocol import wire
-from acp_tui.protocol.schemas import OpenUnion
+from acp_tui.protocol.validators import OpenUnion
 
 
 class Implementation(wire.WireModel):

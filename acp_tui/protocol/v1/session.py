@@ -6,8 +6,8 @@ from dataclasses import field
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from acp_tui.protocol import wire
-from acp_tui.protocol.schemas import Discriminator, FirstMatch, OpenUnion
 from acp_tui.protocol.v1.content import ContentBlock
+from acp_tui.protocol.validators import Discriminator, FirstMatch, OpenUnion
 
 
 class EnvVariable(wire.WireModel):

@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
 from acp_tui.protocol import wire
-from acp_tui.protocol.schemas import OpenUnion
 from acp_tui.protocol.v1.content import ContentBlock, ToolCallFields, ToolCallUpdate, marked_block
 from acp_tui.protocol.v1.session import SessionConfigOption
+from acp_tui.protocol.validators import OpenUnion
 
 # Messages
 

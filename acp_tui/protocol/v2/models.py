@@ -8,13 +8,13 @@ from typing import Annotated, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
 from acp_tui.protocol import wire
-from acp_tui.protocol.schemas import OpenUnion, before
 from acp_tui.protocol.v1 import initialize
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation, marked_content, marked_location
 from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import AvailableCommands
+from acp_tui.protocol.validators import OpenUnion, before
 
 # The handshake
 

@@ -13,15 +13,15 @@ from anyio import to_thread
 from textual.app import App
 
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.agents.remembered import introduction, recent_file
+from acp_tui.client.agents.remembered import in_its_sandbox, introduction, recent_file
 from acp_tui.client.errors import NotAgreed
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import INTERACTIVE, policy_of
 from acp_tui.client.sessions.hub import SessionHub
-from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
+from acp_tui.client.transcript.recording_plan import recording_plan
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.trust import agreed_command
 
@@ -43,7 +43,7 @@ async def start_agent(
     settings = await settings_in_force()
     trace_context = settings.agent.trace_context.as_mapping()
     return await hub.start_agent(
-        await ready_to_start(app, command),
+        await ready_to_start(app, in_its_sandbox(command, settings)),
         cwd=cwd,
         offer=replace(INTERACTIVE, trace_context=trace_context),
         on_phase=on_phase,

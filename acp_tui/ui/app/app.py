@@ -18,7 +18,7 @@ from textual import events, work
 from textual.screen import Screen
 
 from acp_tui.client.errors import ClientError, SettingsError
-from acp_tui.client.files import replace_file
+from acp_tui.client.private_files import replace_file
 from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible_line
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session_history import LeftSession
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
-    from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.client.transcript import RecordTo
     from acp_tui.ui.app.dialogs import Dialogs
     from acp_tui.ui.app.notifier import Notifier
     from acp_tui.ui.app.settings.follower import LiveSettings
@@ -424,6 +424,10 @@ class AcpTuiApp(BaseApp):
     async def show_settings(self) -> None:
         live = await self._loaded_live_settings()
         await self._dialogs.show_settings(live, self.looks.choose_theme)
+
+    @work
+    async def action_choose_theme(self) -> None:
+        await self.looks.choose_theme(self.settings.appearance.theme, self.keep_theme)
 
     async def keep_theme(self, name: str) -> None:
         """Write the theme to the user's settings."""

@@ -7,30 +7,31 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
 
 from anyio import to_thread
-from textual.app import App
 
 from acp_tui.client.agents.catalogue import recorded_agent
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.remembered import in_its_sandbox
 from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import hosted_again
 from acp_tui.client.sessions.session_history import (
     LeftSession,
     SessionFromRecording,
+    left_session,
     past_session,
-    recording_store,
     sandboxed_as_before,
 )
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.app.agent_start import ready_to_start
 from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import ChooseTheme, SettingsScreen
+from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.dialogs.agents import AgentChoice, choose_agent
@@ -38,14 +39,13 @@ from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.loading import preload_in_thread
-from acp_tui.ui.tab.reopening import left_sessions
 from acp_tui.ui.tab.tab import Tab
 
 
 class Dialogs:
     """Opens dialogs over the tab in front. Await its methods in a worker."""
 
-    def __init__(self, app: App[Any]) -> None:
+    def __init__(self, app: BaseApp) -> None:
         self._app = app
 
     async def at_quit(self, count: int, waiting: str, *, are_hosted: bool = True) -> str | None:
@@ -79,7 +79,7 @@ class Dialogs:
             raise SessionNotOpened(f"The session can't be continued: {past.why_not_again}")
         command = await to_thread.run_sync(recorded_agent, past.agent, past.command, past.cwd)
         sandboxed = await to_thread.run_sync(sandboxed_as_before, command, past)
-        agreed = await ready_to_start(self._app, sandboxed)
+        agreed = await ready_to_start(self._app, in_its_sandbox(sandboxed, self._app.settings))
         return (await hosted_again(past, agreed)).command
 
     async def inspect(self, tab: Tab) -> None:
@@ -118,4 +118,10 @@ class Dialogs:
                 yield command
 
     def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:
-        return left_sessions(tabs)
+        """The sessions left in the tabs, from left to right, without those read from recordings."""
+        left = (
+            left_session(tab.session, tab.link.agent, tab.link.command, has_lost_host=tab.link.has_lost_host)
+            for tab in tabs
+            if tab.session is not None
+        )
+        return [one for one in left if one is not None]

@@ -45,7 +45,7 @@ from acp_tui.ui.conversation.selecting import Selecting
 from acp_tui.ui.conversation.spare_widgets import Slot, SpareWidgets
 from acp_tui.ui.conversation.terminals import FLOOD_S, TerminalScreens
 from acp_tui.ui.conversation.window import LineFinisher, Scrolling
-from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
+from acp_tui.ui.kit.frame_loop import FLOOD_FRAME_S, FRAME_S, Frames
 from acp_tui.ui.kit.line_view import WHEEL_LINES, line_at
 from acp_tui.ui.kit.themes import palette_for, stylesheet
 from acp_tui.ui.rendering.ascii import Ascii

@@ -24,8 +24,8 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.installing import installed_command
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.desktop import copy
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
 from acp_tui.ui.rendering.wrapping import cut
 

@@ -15,7 +15,7 @@ from textual.worker import Worker, WorkerState
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.installed import Offer, terms_of
 from acp_tui.client.agents.installing import InstallFailed, Tell, install, look_up
-from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 
 R = TypeVar("R")

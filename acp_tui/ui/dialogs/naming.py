@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.saving import FileExists
+from acp_tui.client.save_content import FileExists
 from acp_tui.client.sessions.marks import MAX_NAME
-from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 
 
 class NameDialog(Dialog[str | None]):
@@ -64,6 +64,9 @@ class ExportDialog(Dialog[Path | None]):
 
     async def _try(self, name: str) -> None:
         self._tried = name
+        if name.lstrip().startswith("/export "):
+            self._say("Write only the file, without /export.")
+            return
         path = self._folder / Path(name).expanduser()
         try:
             await self._write(path, path == self._to_replace)

@@ -39,6 +39,8 @@ class OpenMode(Enum):
     """Its agent may be able to open it."""
     RECORDING = "read-only"
     """It can be read, but not continued."""
+    ELSEWHERE = "open elsewhere"
+    """Its agent may be able to open it, a second time."""
     NONE = "not here"
 
 
@@ -67,7 +69,7 @@ class SessionRow:
     last: str = ""
     """What was asked, done, or said last."""
     why: str = ""
-    """Why it can't be continued."""
+    """Why it can't be continued, or where it is open."""
     is_tab: bool = False
     is_current: bool = False
     is_pinned: bool = False
@@ -170,16 +172,20 @@ def _when(row: SessionRow, when: datetime | None, now: datetime) -> str:
 
 def _whole(row: SessionRow, when: datetime | None) -> str:
     """All that is known about a session, in one line, starting with what matters most."""
-    past = row.past
+    past, is_elsewhere = row.past, row.state == OpenMode.ELSEWHERE.value
     return " · ".join(
         filter(
             None,
             (
-                row.why and f"can't be opened: {row.why}",
+                row.why if is_elsewhere else row.why and f"can't be opened: {row.why}",
                 row.last,
                 when.replace(tzinfo=None).isoformat(" ", "minutes") if when else past.told_time if past else "",
                 "archived" * row.is_archived,
-                f"{past.doing}, says its agent" if past is not None and past.doing else row.state,
+                f"{past.doing}, says its agent"
+                if past is not None and past.doing
+                else ""
+                if is_elsewhere
+                else row.state,
                 _prompts(past),
                 row.changes,
                 row.branch,

@@ -18,6 +18,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.line_comments import Comment
 from acp_tui.client.sessions.session_history import PastSession, merged
@@ -28,8 +29,8 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.session_rows import EARLIER, NEEDS_YOU, OpenMode, SessionRow, in_order, row_of, session_rows
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
-from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.permission.permission_card import PermissionCard
@@ -64,10 +65,10 @@ class SessionSource(Protocol):
         """Find out the branches of the tabs' folders."""
 
     async def in_hosts(self) -> Sequence[SessionRow]:
-        """The sessions that hosts keep and no tab shows."""
+        """The sessions that hosts keep and no tab shows. `judge` then knows which are open in other processes."""
 
-    async def in_agents(self) -> Sequence[tuple[str, Sequence[SessionSummary]]]:
-        """What the agents of other tabs have in memory, by the agent's name."""
+    async def in_agents(self) -> Sequence[tuple[AgentCommand, Sequence[SessionSummary]]]:
+        """What the agents of other tabs have in memory."""
 
     async def open(self, row: SessionRow) -> None:
         """Show the session: in its tab, or here, or in a new tab."""
@@ -82,8 +83,8 @@ class SessionSource(Protocol):
         """Move this tab by one place."""
 
     @property
-    def agent(self) -> str:
-        """The name of the agent that lists its sessions, "" if none is running."""
+    def command(self) -> AgentCommand | None:
+        """That of the agent that lists its sessions; None if none is running."""
 
     @property
     def agent_title(self) -> str:
@@ -278,7 +279,7 @@ class SessionsDialog(Dialog[Act | None]):
         self._now = now
         self._listing = SessionListing(source, is_everywhere=False)
         self._hosted: Sequence[SessionRow] = ()
-        self._in_agents: Sequence[tuple[str, Sequence[SessionSummary]]] = ()
+        self._in_agents: Sequence[tuple[AgentCommand, Sequence[SessionSummary]]] = ()
         self._recorded: Sequence[PastSession] = ()
         self._found: Sequence[PastSession] = ()
         """Found by the words of the search."""
@@ -400,7 +401,9 @@ class SessionsDialog(Dialog[Act | None]):
 
     @on(SessionList.Resized)
     def _show(self) -> None:
-        past = merged(self._listing.sessions.values(), self._source.agent, self._recorded, self._source.agent_title)
+        past, command = self._recorded, self._source.command
+        if command is not None:
+            past = merged(self._listing.sessions.values(), command, past, self._source.agent_title)
         for agent, sessions in self._in_agents:
             past = merged(sessions, agent, past)
         placed = {row.key: row for row in (*self._source.in_tabs(), *self._hosted)}

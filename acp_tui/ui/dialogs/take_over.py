@@ -35,7 +35,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.conversation.terminals import TerminalScreens, state_of_command, strip_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.frames import FLOOD_FRAME_S, Frames
+from acp_tui.ui.kit.frame_loop import FLOOD_FRAME_S, Frames
 from acp_tui.ui.kit.line_view import WHEEL_LINES
 from acp_tui.ui.rendering.palette import PLAIN
 

@@ -25,7 +25,7 @@ from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
 from acp_tui.client.settings.project_settings import ProjectSettings, layered
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.wording import set_value
-from acp_tui.ui.kit.frame import shown_line
+from acp_tui.ui.kit.dialog import shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 
 MASK: Final = "••••••"

@@ -18,7 +18,7 @@ from textual.widgets import Input
 from acp_tui.client.line_comments import Comment, Version, comment_on, write_comment
 from acp_tui.client.line_comparison import PlacedLine
 from acp_tui.ui.kit.desktop import copy
-from acp_tui.ui.kit.frame import Dialog, Frame, shown_line
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown_line
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.rendering.diff import LineSign
 

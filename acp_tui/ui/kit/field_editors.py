@@ -19,7 +19,7 @@ from acp_tui.client.secrets.questions import field_asks_for_secret
 from acp_tui.conversation import elicitation
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.table import STEPS, bindings_of
-from acp_tui.ui.kit.frame import shown, shown_line
+from acp_tui.ui.kit.dialog import shown, shown_line
 from acp_tui.ui.kit.row_list import GAP, MAX_NUMBERED, NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.wrapping import width_cells
 

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from acp_tui.ui.commands.table import MOVING, bindings_of
-from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 
 
@@ -99,11 +99,6 @@ class FilteredList(Vertical, can_focus=True):
     def search(self) -> None:
         self._search.display = True
         self.screen.set_focus(self._search)  # at once, so that the next key doesn't overtake it
-
-    def end_search(self) -> None:
-        """Return to the list, still narrowed. If the search line is empty, hide it."""
-        self._search.display = self._has_search or bool(self._search.value)
-        self.screen.set_focus(self)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()

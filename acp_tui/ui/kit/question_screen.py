@@ -16,7 +16,7 @@ from textual.widgets import Button, Static, TextArea
 
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
-from acp_tui.ui.kit.frame import Dialog, Frame
+from acp_tui.ui.kit.dialog import Dialog, Frame
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 WRITING: Final = "What you write goes to your draft; Tab: answer here"

@@ -29,8 +29,8 @@ from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.kit.desktop import copy
+from acp_tui.ui.kit.dialog import shown, shown_line
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
-from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 from acp_tui.ui.kit.row_list import MAX_NUMBERED
 from acp_tui.ui.rendering.wrapping import cut

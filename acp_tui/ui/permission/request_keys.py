@@ -21,6 +21,7 @@ from acp_tui.ui.permission.request_body import Place, RequestBody
 from acp_tui.ui.permission.request_drawing import SubjectDrawing
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
+NOT_CHOSEN: Final = "Choose with ↑↓, then press Enter"
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
 ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
 
@@ -97,9 +98,13 @@ class AnswerableRequest(RequestBody, can_focus=True):
         self.warn("")
 
     def action_confirm(self) -> None:
-        """Answer with the chosen option; if none is chosen, do nothing."""
+        """Answer with the chosen option; if none is chosen, say so."""
         if self.chosen is not None:
             self._answer(self.chosen, "press Enter again")
+        elif self._rows is None:
+            self.show_whole()
+        else:
+            self.guard.warn(NOT_CHOSEN)
 
     def action_answer(self, key: str) -> None:
         index = answer_of(self.options, key)

@@ -10,7 +10,7 @@ from textual.content import Content
 from acp_tui.conversation import elicitation
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.frame import shown
+from acp_tui.ui.kit.dialog import shown
 from acp_tui.values import dataclass
 
 ACTIONS: Final[dict[ElicitationAction, str]] = {

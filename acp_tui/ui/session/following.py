@@ -9,7 +9,7 @@ from typing import Final
 import anyio
 from textual.widget import Widget
 
-from acp_tui.client.programs import run_program
+from acp_tui.client.user_programs import run_program
 from acp_tui.conversation.entries import Entry, ToolCallEntry
 from acp_tui.conversation.tool_calls import Location, changed_paths
 

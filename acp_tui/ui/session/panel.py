@@ -30,7 +30,7 @@ from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.commenting import counted
-from acp_tui.ui.kit.frames import FRAME_S
+from acp_tui.ui.kit.frame_loop import FRAME_S
 from acp_tui.ui.kit.notice_lines import MAX_NOTICES
 from acp_tui.ui.permission.permission_card import Docked, PermissionCard
 from acp_tui.ui.permission.request_body import RequestBody

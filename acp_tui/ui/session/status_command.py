@@ -11,8 +11,8 @@ from typing import Final
 
 from textual.widget import Widget
 
-from acp_tui.client.programs import run_program
 from acp_tui.client.settings.settings import Appearance
+from acp_tui.client.user_programs import run_program
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.visible import make_visible_line

@@ -19,6 +19,7 @@ from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToP
 from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.schedule import NotATime, Schedule, later, repeat
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SelectOption
@@ -200,7 +201,7 @@ class Actions:
         elif self.tab.questions.card is not None:
             self._stop_asking()
         elif prompt.text or prompt.images:
-            prompt.discard_draft()
+            self.tab.writing.drop_draft()
         elif session is not None and not session.conversation.is_idle:
             self.tab.writing.cancel(session)
         elif not self.terminals.stop_own():
@@ -251,7 +252,8 @@ class Actions:
             return
         name = await session.rename(name[:MAX_NAME])
         if agent is not None:
-            SessionMarks().change(agent.command.name, session.session_id, lambda mark: replace(mark, name=name))
+            past = PastSession(agent.command.name, session.session_id, session.cwd)
+            SessionMarks().change(past, lambda mark: replace(mark, name=name))
 
     async def choose_provider(self) -> None:
         """Let the user set the providers of the agent's models, one after the other."""

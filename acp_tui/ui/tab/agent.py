@@ -25,7 +25,7 @@ from acp_tui.client.errors import (
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Options, SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import open_elsewhere
+from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
@@ -397,7 +397,7 @@ class SessionsController:
         command = self._tab.link.command
         if command is None or command.is_host:
             return self._tab.link.can_start
-        told = await to_thread.run_sync(open_elsewhere, session_id, command.name)
+        told = await to_thread.run_sync(warning_if_open, session_id, command.name, command.argv)
         return not told or await self._tab.ask(OpenTwiceQuestion(told))
 
     async def go_on(self, earlier: Session) -> Session:

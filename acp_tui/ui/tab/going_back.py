@@ -26,8 +26,8 @@ from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.desktop import copy
+from acp_tui.ui.kit.dialog import Dialog, Frame
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.frame import Dialog, Frame
 from acp_tui.ui.kit.row_list import PickerRow, RowList, aligned, short_time
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.tab.taking_out import first_line, message_text, prompts_in

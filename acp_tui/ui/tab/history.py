@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from anyio import to_thread
 
 from acp_tui.client.agents.catalogue import KNOWN_AGENTS, recorded_agent
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.safe_git import branch_of
@@ -24,14 +25,16 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
+    OpenElsewhere,
     PastSession,
     SessionFromRecording,
     line_with,
+    open_elsewhere,
     recorded_sessions,
-    recording_store,
     sandbox_of,
 )
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
@@ -78,6 +81,7 @@ class HistoryController:
         self._branches: dict[Path, str] = {}
         self._hosted: dict[str, HostedSession] = {}
         """By the keys of their rows."""
+        self._elsewhere = OpenElsewhere({})
 
     @property
     def _index(self) -> SessionIndex:
@@ -153,6 +157,7 @@ class HistoryController:
     async def in_hosts(self) -> Sequence[SessionRow]:
         shown = [(tab.link.agent, tab.session) for tab in self._tab.app.tabs]
         hosted = [one for one in await hosted_sessions() if not any(one.is_shown_by(*each) for each in shown)]
+        self._elsewhere = await to_thread.run_sync(open_elsewhere, abandon_on_cancel=True)
         self._hosted = {f"{one.host}/{one.session_id}": one for one in hosted}
         return [_hosted_row(key, one) for key, one in self._hosted.items()]
 
@@ -178,9 +183,9 @@ class HistoryController:
         return agent if agent is not None and agent.lost is None else None
 
     @property
-    def agent(self) -> str:
-        """The name of this tab's agent."""
-        return self._agent.command.name if self._agent is not None else ""
+    def command(self) -> AgentCommand | None:
+        """That of this tab's agent."""
+        return self._agent.command if self._agent is not None else None
 
     @property
     def agent_title(self) -> str:
@@ -202,10 +207,10 @@ class HistoryController:
         """What the agent says of a session it lists."""
         return await self._agent.session_status(session_id) if self._agent is not None else None
 
-    async def in_agents(self) -> Sequence[tuple[str, Sequence[SessionSummary]]]:
-        """What the agents of other tabs have in memory, of the first sessions that they list, by the agent's name."""
-        links = {tab.link for tab in self._tab.app.tabs} - {self._tab.link}
-        return [(link.name, await _in_memory(link.agent)) for link in links if link.agent is not None]
+    async def in_agents(self) -> Sequence[tuple[AgentCommand, Sequence[SessionSummary]]]:
+        """What the agents of other tabs have in memory, of the first sessions that they list."""
+        agents = {tab.link.agent for tab in self._tab.app.tabs} - {self._tab.link.agent, None}
+        return [(agent.command, await _in_memory(agent)) for agent in agents if agent is not None]
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         cwd = None if is_everywhere else self._tab.cwd
@@ -227,7 +232,8 @@ class HistoryController:
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
         why = self._why_not(session)
         if not why:
-            return OpenMode.AGENT, ""
+            where = self._elsewhere.where(session.session_id, session.command, *session.agents)
+            return (OpenMode.ELSEWHERE if where else OpenMode.AGENT), where
         return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why
 
     def tab_of(self, session: PastSession) -> Tab | None:
@@ -243,13 +249,16 @@ class HistoryController:
         return "" if session.is_listed else session.why_not_again
 
     def _running_link(self, session: PastSession) -> AgentLink | None:
-        """The running agent that the session belongs to, preferably in this tab."""
+        """The running agent that the session was recorded with, preferably in this tab.
+
+        Another name may mean other settings, such as proxies, even if the same command starts it.
+        """
         links = (self._tab.link, *(tab.link for tab in self._tab.app.tabs))
-        return next((link for link in links if is_of(session, link)), None)
+        return next((link for link in links if is_of(session, link, is_same_name=True)), None)
 
     def no_delete(self, session: PastSession) -> str:
         """Why the session can't be deleted. Only the agent that lists it is asked to."""
-        if not session.is_listed or self._agent is None or session.agent != self.agent:
+        if not session.is_listed or self._agent is None or not session.is_of(self._agent.command):
             return "Only its own agent can delete it: open it first."
         if not self._agent.capabilities.delete_session:
             return f"{self._agent.title} can't delete sessions"
@@ -261,7 +270,7 @@ class HistoryController:
         """Delete the session in the agent, with its marks. A tab that shows it starts another."""
         tab = self.tab_of(session)
         await self._tab.sessions.delete(session.session_id)
-        if self._marks.of(session.agent, session.session_id) != Mark():
+        if self._marks.of(session) != Mark():
             self._note(session, lambda _: Mark())
         if tab is not None:
             await tab.begin_anew()
@@ -292,12 +301,12 @@ class HistoryController:
 
     async def archive(self, session: PastSession) -> None:
         """Archive the session, which hides it from the list, or restore it; also in the agent, if it supports that."""
-        if session.is_listed and self._agent is not None and session.agent == self.agent:
+        if session.is_listed and self._agent is not None and session.is_of(self._agent.command):
             await self._agent.archive_session(session.session_id, not session.is_archived)
         self._note(session, Mark.archived_or_not)
 
     def _note(self, session: PastSession, change: Callable[[Mark], Mark]) -> None:
-        self._marks.change(session.agent, session.session_id, change)
+        self._marks.change(session, change)
         self._tab.app.tabs.tell()
 
     # Opening

@@ -40,8 +40,6 @@ NOT_CONNECTED: Final = {
     "reconnecting": "Reconnecting; {restart} tries now",
 }
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
-CANCEL_PATIENCE_S: Final = 2.0
-"""Agents that answer a cancel do so within a second; others, such as gptme, never do."""
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
@@ -174,10 +172,22 @@ class PromptController:
         if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
         self._submit(stage.session, message)
+        self._remember(typed)
+
+    def _remember(self, text: str) -> None:
         if self.recall is not None:
-            self.recall.sent(typed, self._tab.agent_title)
+            self.recall.sent(text, self._tab.agent_title)
         else:
-            self._sent_early.append(typed)
+            self._sent_early.append(text)
+
+    def drop_draft(self) -> None:
+        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files."""
+        text, images = self._prompt.draft, self._prompt.images
+        self._prompt.discard_draft()
+        if self.recall is not None and images:
+            self._tab.run(self.recall.dropped(text, images, self._tab.agent_title))
+        else:
+            self._remember(text)
 
     def _template(self, text: str) -> Template | None:
         """The template that a prompt names. The agent's commands take precedence, and ours come last."""
@@ -311,7 +321,7 @@ class PromptController:
             self._show_changed(session)
         if not (session.conversation.is_idle or session.conversation.is_cancelling):
             late = partial(self._say_not_stopped, session, session.conversation.turn_start)
-            self._tab.screen.set_timer(CANCEL_PATIENCE_S, late)
+            self._tab.screen.set_timer(session.cancel_patience_s, late)
         session.cancel()
 
     def _say_not_stopped(self, session: Session, turn_start: EntryId | None) -> None:

@@ -25,8 +25,8 @@ from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.frame import Dialog, Frame, shown_line
 from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.status_line import MARKS
@@ -230,7 +230,7 @@ class SeveralController:
             tab.say_error(error)
             is_started = False
         if is_started:
-            box.discard_draft()
+            tab.writing.drop_draft()
             await tab.app.tabs.go_to(tab)
             await self.compare()
         elif prompt:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from anyio import to_thread
 
-from acp_tui.client.saving import Saveable, save_block
+from acp_tui.client.save_content import Saveable, save_block
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, TextResource, is_for_user

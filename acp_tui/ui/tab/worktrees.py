@@ -107,9 +107,9 @@ class WorktreesController:
                     severity="warning",
                 )
                 return False
-            count = len(brought.written)
-            files = "1 file" if count == 1 else f"{count} files"
-            self._tab.say(f"Copied {files} to {_shown(worktree.origin)}, uncommitted.")
+            count, origin = len(brought.written), _shown(worktree.origin)
+            copied = f"Copied {count} {'file' if count == 1 else 'files'} to {origin}, uncommitted."
+            self._tab.say(copied if count else f"{origin} already had the changes.")
         if fate is not WorktreeChoice.KEEP:
             self._removed_later = partial(worktrees.remove_worktree, worktree, keeps_branch=keeps_branch)
             self.left_for = Path(worktree.origin)

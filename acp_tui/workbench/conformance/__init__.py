@@ -12,11 +12,11 @@ from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
 from acp_tui.workbench.conformance import drafts, handshake, messages, sessions, tool_calls, version_two
+from acp_tui.workbench.conformance.connection_state import Check, Scene
 from acp_tui.workbench.conformance.drafts import NOBODYS
 from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.workbench.conformance.messages import PROBE
 from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
-from acp_tui.workbench.conformance.scene import Check, Scene
 from acp_tui.workbench.conformance.version_two import PROBED_SERVER
 
 __all__ = ["NOBODYS", "OF_HOPS", "PROBE", "PROBED_SERVER", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]

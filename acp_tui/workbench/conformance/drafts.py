@@ -8,9 +8,9 @@ from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, v1
 from acp_tui.protocol.connection import MCP_MESSAGE
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
+from acp_tui.workbench.conformance.connection_state import Check, Scene, as_object, objects
 from acp_tui.workbench.conformance.exchange import Event, SeenRequest, SeenResponse
 from acp_tui.workbench.conformance.rule import Judge, shown
-from acp_tui.workbench.conformance.scene import Check, Scene, as_object, objects
 
 NOBODYS: Final = "_acp-tui.check/unknown-session"
 """The ID of a session that no agent has."""

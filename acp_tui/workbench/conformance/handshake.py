@@ -13,9 +13,9 @@ from acp_tui.protocol import AUTH_REQUIRED, v1
 from acp_tui.protocol.conductor import PROXY_INITIALIZES, SUCCESSORS, is_call
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
+from acp_tui.workbench.conformance.connection_state import OPENING, Check, Scene, as_object, objects, offers
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.workbench.conformance.rule import Judge, shown
-from acp_tui.workbench.conformance.scene import OPENING, Check, Scene, as_object, objects, offers
 
 MAY_COME_FIRST: Final = frozenset({v1.CANCEL_REQUEST, v1.ELICITATION_CREATE, v1.ELICITATION_COMPLETE})
 """Allowed before the answer to initialize, because they may be about that request (R-ELIC-1)."""

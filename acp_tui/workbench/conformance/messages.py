@@ -14,16 +14,16 @@ from pydantic_core import ValidationError
 
 from acp_tui.protocol import v1
 from acp_tui.protocol.connection import MCP_MESSAGE
-from acp_tui.protocol.schemas import OTHER, OpenUnion, Tag, keys_of, reader_of
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Annotations, ToolCallFields
 from acp_tui.protocol.v1.session import PromptResponse
 from acp_tui.protocol.v1.updates import CompactionUpdate, Notice, PlanEntry
+from acp_tui.protocol.validators import OTHER, OpenUnion, Tag, keys_of, reader_of
 from acp_tui.protocol.wire import Raw, WireModel, describe
+from acp_tui.workbench.conformance.connection_state import Check, Scene, as_list, as_object, objects
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.workbench.conformance.rule import Judge, shown
-from acp_tui.workbench.conformance.scene import Check, Scene, as_list, as_object, objects
 
 PROBE: Final = "_acp-tui.check/unknown"
 """A method no agent has.

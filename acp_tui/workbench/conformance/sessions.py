@@ -8,9 +8,7 @@ from typing import Any, Final
 
 from acp_tui.protocol import v1
 from acp_tui.rpc import ErrorCode
-from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
-from acp_tui.workbench.conformance.rule import Judge, shown
-from acp_tui.workbench.conformance.scene import (
+from acp_tui.workbench.conformance.connection_state import (
     CROSSING_S,
     OPENING,
     Check,
@@ -22,6 +20,8 @@ from acp_tui.workbench.conformance.scene import (
     offers,
     text_of,
 )
+from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
+from acp_tui.workbench.conformance.rule import Judge, shown
 
 OF_A_SESSION: Final = ("session/", "fs/", "terminal/", "elicitation/")
 USER: Final = "user_message_chunk"

@@ -10,9 +10,9 @@ from typing import Any, Final
 from acp_tui.protocol import v1
 from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance.connection_state import CROSSING_S, Check, Scene, as_list, as_object, objects
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.workbench.conformance.rule import Judge, shown
-from acp_tui.workbench.conformance.scene import CROSSING_S, Check, Scene, as_list, as_object, objects
 
 DONE: Final = ("completed", "failed")
 OPEN: Final = ("pending", "in_progress")

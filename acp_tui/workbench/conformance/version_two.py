@@ -13,9 +13,9 @@ from acp_tui.protocol.v2 import inbound
 from acp_tui.protocol.wire import decode
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
+from acp_tui.workbench.conformance.connection_state import Check, Scene, objects
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.workbench.conformance.rule import Judge, shown
-from acp_tui.workbench.conformance.scene import Check, Scene, objects
 
 PROBED_SERVER: Final = "_acp-tui.check"
 """A kind of MCP server that no agent knows."""

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 from acp_tui.client.transcript.frame_log import LineKind, LoggedLine
 from acp_tui.protocol.conductor import SUCCESSORS, is_call
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance.connection_state import as_object
 from acp_tui.workbench.conformance.rule import read_json
-from acp_tui.workbench.conformance.scene import as_object
 
 MAX_NAME: Final = 120
 """The maximum length of a stored method or kind."""
@@ -306,11 +306,6 @@ class FrameIndex:
             is_error=bool(self._flags[at] & ERROR),
             has_findings=bool(self._flags[at] & FOUND),
         )
-
-    def _took_s(self, at: int, partner: int | None) -> float | None:
-        if partner is None or partner < self.first:
-            return None
-        return abs(self._at[partner - self.first] - self._at[at])
 
     def flags(self, start: int, stop: int) -> Sequence[int]:
         """The flags of these lines."""

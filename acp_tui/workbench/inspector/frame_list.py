@@ -15,13 +15,13 @@ from textual.timer import Timer
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
-from acp_tui.ui.kit.frames import FRAME_S, Frames
+from acp_tui.ui.kit.frame_loop import FRAME_S, Frames
 from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.rendering.wrapping import cut
-from acp_tui.workbench.inspect import Inspection
 from acp_tui.workbench.inspect.index import IndexRow, LineSummary, MessageKind
+from acp_tui.workbench.inspect.inspection import Inspection
 from acp_tui.workbench.inspector.rows import margin, row_strip
 
 FLOOD_FRAME_S: Final = 1 / 8

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from acp_tui.client.secrets.names import counts_tokens, without_scheme
 from acp_tui.client.secrets.shapes import looks_random
-from acp_tui.protocol.schemas import keys_of
 from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - loads all models of the protocol
+from acp_tui.protocol.validators import keys_of
 from acp_tui.protocol.wire import WireModel
 from acp_tui.values import dataclass
 from acp_tui.workbench.redact import json_paths

@@ -14,10 +14,10 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import make_private
+from acp_tui.client.private_files import make_private
 from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.hub import SessionHub, open_hub
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.workbench.testing.agent import AcpAgent
 from acp_tui.workbench.testing.failures import AgentFailure, AgentNotStarted, failure_of

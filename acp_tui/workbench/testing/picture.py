@@ -13,7 +13,7 @@ from typing import Any, Final
 import anyio
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from acp_tui.client.files import replace_file
+from acp_tui.client.private_files import replace_file
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.replay.demo_recording import without_durations, without_places
 from acp_tui.ui.replay.render import View, render

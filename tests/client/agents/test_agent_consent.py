@@ -71,7 +71,7 @@ RECORDED = AgentCommand("sh", ("sh", "agent.sh"), recorded_in=Path("/project"), 
         replace(RECORDED, argv=("sh", "agent.sh", "--more")),
         replace(RECORDED, env={"A": "1"}),
         replace(RECORDED, recorded_in=Path("/project/inner")),
-        replace(RECORDED, sandbox=""),
+        replace(RECORDED, sandbox="off"),
     ],
 )
 def test_what_a_recording_names_runs_unasked_only_just_as_the_user_ran_it(file: Path, changed: AgentCommand):

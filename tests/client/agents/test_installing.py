@@ -23,7 +23,7 @@ from acp_tui.client.agents.installed import Installed, Offer, all_installed, rea
 from acp_tui.client.agents.installing import InstallFailed, install, look_up, remove
 from acp_tui.client.agents.process import running_agent
 from acp_tui.client.agents.registry import registry_file
-from acp_tui.client.files import locked
+from acp_tui.client.private_files import locked
 from acp_tui.client.settings.location import installed_folder
 from acp_tui.client.settings.settings import READ_ONLY, WORKSPACE, SandboxProfile
 from support.certificates import Authority, authority

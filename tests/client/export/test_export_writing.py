@@ -15,7 +15,7 @@ from acp_tui.client.export import (
     to_jsonl,
     to_markdown,
 )
-from acp_tui.client.saving import FileExists
+from acp_tui.client.save_content import FileExists
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.plain_text import plain_text

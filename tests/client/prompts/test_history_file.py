@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client import files
+from acp_tui.client import private_files
 from acp_tui.client.prompts import history
 from acp_tui.client.prompts.history import HistoryFile, PastPrompt, line_of
 
@@ -186,8 +186,8 @@ for number in range(60):
 def test_where_another_holds_the_file_for_too_long_it_says_so(
     file: HistoryFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "LOCK_TRIES", 2)
-    monkeypatch.setattr(files, "LOCK_RETRY_S", 0)
+    monkeypatch.setattr(private_files, "LOCK_TRIES", 2)
+    monkeypatch.setattr(private_files, "LOCK_RETRY_S", 0)
 
-    with files.locked(file.path), pytest.raises(TimeoutError, match="another acp-tui"):
+    with private_files.locked(file.path), pytest.raises(TimeoutError, match="another acp-tui"):
         file.append([said("one")])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.box import Box, make_box
 from acp_tui.client.sandbox.needs import Needs
 from acp_tui.client.settings.settings import READ_ONLY, WORKSPACE, SandboxProfile

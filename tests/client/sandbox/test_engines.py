@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.processes import landlock
-from acp_tui.client.sandbox import engine_rules, engines
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access, engine_rules, engines
 from acp_tui.client.sandbox.box import Box
 from acp_tui.client.sandbox.engines import NoEngine, engine_for
 from acp_tui.client.settings.settings import WORKSPACE, SandboxProfile

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.masks import masks
 from acp_tui.client.settings.settings import RefusalRule
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.sandbox.access import Access
+from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.proof import prove
 from acp_tui.client.sandbox.sandbox import Sandbox, make_sandbox
 from acp_tui.client.settings.location import state_folder

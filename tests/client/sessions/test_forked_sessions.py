@@ -11,7 +11,7 @@ import pytest
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.index import without_session
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation

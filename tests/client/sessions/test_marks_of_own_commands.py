@@ -11,7 +11,7 @@ import pytest
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.lines import open_recording
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.facts import SessionId
 from acp_tui.protocol.roles import Quirks, quirks_of

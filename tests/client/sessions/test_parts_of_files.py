@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.line_comparison import unified_diff
-from acp_tui.client.sessions.comparison import MAX_AROUND, find_parts
+from acp_tui.client.sessions.diff_checks import MAX_AROUND, find_parts
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff, ToolCallId
 from support.agents import asked, in_session, in_turn, until

@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.client.sessions.comparison import MORE_FILES, NOT_COMPARED, Comparison
 from acp_tui.client.sessions.consent import Rules
+from acp_tui.client.sessions.diff_checks import MORE_FILES, NOT_COMPARED, Comparison
 from acp_tui.client.sessions.session import STILL_COMPARING, Session
 from acp_tui.client.workspace import Workspace
 from acp_tui.conversation.entries import ToolCallEntry
@@ -270,7 +270,7 @@ async def test_reads_that_are_never_collected_keep_no_doubt_off_the_card(
 async def test_what_takes_too_long_to_compare_is_said_on_the_card(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("acp_tui.client.sessions.comparison.COMPARING_S", 0.5)
+    monkeypatch.setattr("acp_tui.client.sessions.diff_checks.COMPARING_S", 0.5)
 
     async def wait_forever(*_: Any, **__: Any) -> str:
         return await anyio.Event().wait()  # type: ignore[return-value]

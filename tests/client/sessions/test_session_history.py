@@ -20,13 +20,14 @@ from acp_tui.client.sessions.session_history import (
 )
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.facts import SessionId, SessionSummary
 from support.recordings import play
 from support.session_sources import recorded
 
 HERE = Path("/project")
+GEMINI = AgentCommand("gemini", ("gemini", "--acp"), is_listed=True)
 
 
 def told(session_id: str, title: str | None = None, updated_at: str | None = None) -> SessionSummary:
@@ -35,10 +36,10 @@ def told(session_id: str, title: str | None = None, updated_at: str | None = Non
 
 def test_a_listed_and_recorded_session_is_one_with_the_agents_title_and_later_time() -> None:
     ours = recorded("a", "Its first prompt", agent="gemini", prompts=3, last_at=100.0)
-    (past,) = merged([told("a", "Named", "1970-01-01T00:05:00+00:00")], "gemini", [ours])
+    (past,) = merged([told("a", "Named", "1970-01-01T00:05:00+00:00")], GEMINI, [ours])
     assert (past.title, past.last_at, past.is_listed) == ("Named", 300.0, True)
     assert past.recorded == ours.recorded
-    (untitled,) = merged([told("a")], "gemini", [ours])
+    (untitled,) = merged([told("a")], GEMINI, [ours])
     assert (untitled.title, untitled.last_at) == ("Its first prompt", 100.0)
 
 
@@ -46,7 +47,7 @@ def test_equal_ids_of_two_agents_and_an_earlier_session_of_the_same_id_are_other
     latest = recorded("a", "Latest", agent="gemini", last_at=30.0)
     before = replace(recorded("a", "Before", agent="gemini", last_at=20.0), is_latest=False)
     others = recorded("a", "Another's", agent="claude", last_at=10.0)
-    past = merged([told("a", "Named")], "gemini", [latest, before, others])
+    past = merged([told("a", "Named")], GEMINI, [latest, before, others])
     assert [(one.title, one.is_listed) for one in past] == [
         ("Named", True),
         ("Before", False),
@@ -54,9 +55,16 @@ def test_equal_ids_of_two_agents_and_an_earlier_session_of_the_same_id_are_other
     ]
 
 
+def test_a_session_listed_and_recorded_by_another_name_of_its_agent_is_one() -> None:
+    ours = recorded("a", "Ours", agent="my-gemini", command=GEMINI.argv)
+    others = recorded("a", "Another's", agent="claude")
+    past = merged([told("a", "Named")], GEMINI, [ours, others])
+    assert [(one.title, one.is_listed) for one in past] == [("Named", True), ("Another's", False)]
+
+
 def test_the_last_used_come_first_and_those_without_a_time_last_in_the_agents_order() -> None:
     listed = [told("x", "X", "some day"), told("y", "Y"), told("z", "Z", "1970-01-01T00:05:00+00:00")]
-    past = merged(listed, "gemini", [recorded("r", "R", last_at=400.0)])
+    past = merged(listed, GEMINI, [recorded("r", "R", last_at=400.0)])
     assert [one.title for one in past] == ["R", "Z", "X", "Y"]
     assert past[2].told_time == "some day"
 
@@ -80,7 +88,8 @@ def test_a_session_belongs_to_a_listed_agent_by_name_or_to_its_recorded_command(
     assert past.is_of(AgentCommand("python3", ("elsewhere",), is_listed=True))
     assert past.is_of(AgentCommand("python3", ("python3",)))
     assert not past.is_of(AgentCommand("python3", ("python3", "other.py")))
-    assert not past.is_of(AgentCommand("gemini", ("python3",)))
+    assert past.is_of(AgentCommand("gemini", ("python3",))), "the same command has another name"
+    assert not past.is_of(AgentCommand("gemini", ("gemini",)))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -11,10 +12,11 @@ import pytest
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import PastSession
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.facts import SessionId
 from support.agents import scripted
+from support.session_sources import recorded
 from support.waiting import LIMIT_S
 
 
@@ -25,30 +27,41 @@ def past(name: str) -> PastSession:
 def test_a_note_is_there_for_the_next_reader(tmp_path: Path) -> None:
     file = tmp_path / "marks.json"
     marks = SessionMarks(file)
-    assert marks.of("agent", SessionId("a")) == Mark()
-    marks.note("agent", SessionId("a"), Mark("mine", is_pinned=True))
-    marks.note("agent", SessionId("b"), Mark(is_archived=True))
-    assert SessionMarks(file).of("agent", SessionId("a")) == Mark("mine", is_pinned=True)
-    assert SessionMarks(file).of("other", SessionId("a")) == Mark()
-    marks.note("agent", SessionId("b"), Mark())
+    assert marks.of(past("a")) == Mark()
+    marks.change(past("a"), lambda _: Mark("mine", is_pinned=True))
+    marks.change(past("b"), lambda _: Mark(is_archived=True))
+    assert SessionMarks(file).of(past("a")) == Mark("mine", is_pinned=True)
+    assert SessionMarks(file).of(replace(past("a"), agent="other")) == Mark()
+    marks.change(past("b"), lambda _: Mark())
     assert list(SessionMarks(file).all()) == ["agent/a"]
     assert file.stat().st_mode & 0o077 == 0
 
 
 def test_pinned_sessions_stand_first_and_archived_ones_last(tmp_path: Path) -> None:
     marks = SessionMarks(tmp_path / "marks.json")
-    marks.note("agent", SessionId("c"), Mark(is_pinned=True))
-    marks.note("agent", SessionId("a"), Mark("first", is_archived=True))
+    marks.change(past("c"), lambda _: Mark(is_pinned=True))
+    marks.change(past("a"), lambda _: Mark("first", is_archived=True))
     marked = marks.marked(map(past, "abc"))
     assert [one.title for one in marked] == ["c", "b", "first"]
     assert [one.is_named for one in marked] == [False, False, True]
+
+
+def test_a_session_keeps_its_marks_under_another_name_of_its_agent(tmp_path: Path) -> None:
+    marks = SessionMarks(tmp_path / "marks.json")
+    marks.change(past("a"), Mark.pinned_or_not)
+    later = recorded("a", "A", agent="other")
+    assert later.recorded is not None
+    later = replace(later, recorded=replace(later.recorded, agents=("other", "agent")))
+    assert marks.of(later).is_pinned
+    marks.change(later, Mark.pinned_or_not)
+    assert marks.all() == {}
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"agent/a": 1}', '{"agent/a": {"name": 1, "is_pinned": "x"}}'])
 def test_a_broken_file_notes_nothing(tmp_path: Path, content: str) -> None:
     file = tmp_path / "marks.json"
     file.write_text(content)
-    assert SessionMarks(file).of("agent", SessionId("a")) == Mark()
+    assert SessionMarks(file).of(past("a")) == Mark()
 
 
 TITLED = """

@@ -10,14 +10,16 @@ import pytest
 
 from acp_tui.client.errors import AgentLost, AgentRefused, PromptInProgress
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.entries import Failure, TurnEnd
 from acp_tui.conversation.facts import SessionId, Turn
+from acp_tui.conversation.updates import ClientRemark
 from support.agents import (
     REPLY,
     MemoryProcess,
     agent_texts,
+    asked,
     in_memory,
     in_session,
     in_turn,
@@ -143,6 +145,41 @@ async def test_a_turn_that_ended_otherwise_shows_how(tmp_path: Path, reason: str
         await settle()
         assert session.conversation.entries[-1] == TurnEnd(reason)
         assert session.conversation.turn is Turn.IDLE
+
+
+def changed(kind: str, **fields: Any) -> dict[str, Any]:
+    return notification("session/update", {"sessionId": "s1", "update": {"sessionUpdate": kind, **fields}})
+
+
+COUNTED = changed("usage_update", used=3, size=8)
+ECHOED = changed("user_message_chunk", content={"type": "text", "text": "go"})
+OFFERED = changed("available_commands_update", availableCommands=[{"name": "plan", "description": "Plan"}])
+PLANNED = changed("plan", entries=[{"content": "Look", "priority": "high", "status": "pending"}])
+
+
+@pytest.mark.parametrize("heard", [(), (said(""), COUNTED, ECHOED)], ids=["nothing", "no answer"])
+async def test_a_turn_that_ends_without_anything_from_the_agent_is_told(tmp_path: Path, heard: tuple[Any, ...]):
+    async with in_session(tmp_path) as (session, wire):
+        async with in_turn(session, wire):
+            await wire.send(*heard)
+        _, remark = session.conversation.entries
+    assert remark == ClientRemark("The agent ended its turn without saying or doing anything.")
+
+
+@pytest.mark.parametrize("heard", [said("Hi"), asked(1, "yes"), OFFERED, PLANNED])
+async def test_a_turn_in_which_the_agent_did_something_ends_without_a_remark(tmp_path: Path, heard: Any):
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        await wire.send(heard)
+    assert not any(isinstance(entry, ClientRemark) for entry in session.conversation.entries)
+
+
+async def test_a_silent_turn_behind_another_is_told(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire):
+        async with in_turn(session, wire):
+            await wire.send(said("Hi"), OFFERED)
+        async with in_turn(session, wire):
+            await wire.send(OFFERED)
+    assert isinstance(session.conversation.entries[-1], ClientRemark)
 
 
 @pytest.mark.parametrize("result", [None, {}, {"stopReason": 5}, "done"])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client import files
+from acp_tui.client import private_files
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings import writing
 from acp_tui.client.settings.writing import TomlValue, write_setting
@@ -167,7 +167,7 @@ def test_nothing_is_left_behind_beside_the_file(file: Path, monkeypatch: pytest.
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "fsync", fail)
+    monkeypatch.setattr(private_files.os, "fsync", fail)
     with pytest.raises(SettingsError, match=r"settings\.toml can't be changed: No space left on device"):
         write_setting(file, READ, "ask")
 

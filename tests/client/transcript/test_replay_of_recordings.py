@@ -19,7 +19,7 @@ from acp_tui.client.errors import AgentLost
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.lines import open_recording
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import Replay, is_prompt, replayed
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation

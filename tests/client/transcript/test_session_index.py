@@ -20,7 +20,7 @@ from acp_tui.client.transcript.index import (
     SessionIndex,
 )
 from acp_tui.client.transcript.lines import open_recording
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.client.transcript.store import RecordingStore, create, held
 from acp_tui.conversation.facts import SessionId
@@ -64,11 +64,11 @@ def update(session_id: str, kind: str, **fields: Any) -> Frame:
     return frame(IN, method="session/update", params=params)
 
 
-def keep(store: RecordingStore, day: int, *events: Event, agent: str = "agent") -> Path:
-    """A recording from that day."""
+def keep(store: RecordingStore, day: int, *events: Event, agent: str = "agent", command: str = "") -> Path:
+    """A recording from that day. The agent's command is its name, unless it's given."""
     path = store.path_of(f"202611{day:02}T120000.000000Z-{agent}-abc.jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write(path, events, Header(agent, (agent, "--acp"), started_at=f"2026-11-{day:02}T12:00:00+00:00"))
+    write(path, events, Header(agent, (command or agent, "--acp"), started_at=f"2026-11-{day:02}T12:00:00+00:00"))
     return path
 
 
@@ -84,6 +84,23 @@ def test_sessions_are_listed_newest_first_with_what_a_list_shows(store: Recordin
     assert (newest.title, newest.recordings, newest.command) == ("Named", (path,), ("agent", "--acp"))
     assert newest.first_at <= newest.last_at
     assert names(index.recent(cwd=Path("/p"))) == ["Mend the parser"]
+
+
+@pytest.mark.parametrize(
+    ("command", "sessions"),
+    [("claude-agent-acp", ["one"]), ("other-agent", ["two", "one"]), ("--token=***", ["two", "one"])],
+)
+def test_a_session_continued_under_another_name_of_the_same_command_is_one(
+    command: str, sessions: list[str], store: RecordingStore, index: SessionIndex
+) -> None:
+    first = "claude-agent-acp" if "***" not in command else command
+    keep(store, 1, *opened("a"), *turn("a", "one"), agent="claude", command=first)
+    keep(store, 2, *opened("a", method="session/load"), *turn("a", "two"), agent="claude-agent-acp", command=command)
+    keep(store, 3, *opened("b"), *turn("b", "another's"), agent="other")
+    another, *found = index.recent()
+    assert names(found) == sessions
+    assert another.agents == ("other",)
+    assert {name for one in found for name in one.agents} == {"claude", "claude-agent-acp"}
 
 
 @pytest.mark.parametrize(
@@ -295,6 +312,10 @@ def test_a_forgotten_session_leaves_no_word_behind(store: RecordingStore, index:
     assert path.stat().st_mode & 0o077 == 0
 
 
+def open_elsewhere(index: SessionIndex) -> list[tuple[str, set[str]]]:
+    return [(header.agent, set(session_ids)) for header, session_ids in index.open_elsewhere()]
+
+
 LOADED = opened("a", method="session/load")
 
 
@@ -313,9 +334,8 @@ def test_a_session_is_open_as_long_as_its_process_records_it_and_has_not_closed_
 ) -> None:
     path = keep(store, 1, *opened("a"), *turn("a", "one"), *events)
     with held(path):
-        assert bool(index.opened_in("a", "agent")) is is_open
-        assert index.opened_in("a", "another agent") == []
-    assert index.opened_in("a", "agent") == []
+        assert open_elsewhere(index) == [("agent", {"a"} if is_open else set())]
+    assert open_elsewhere(index) == []
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
@@ -327,7 +347,7 @@ def test_a_session_in_which_nothing_was_said_again_is_open_unless_its_agent_refu
 ) -> None:
     keep(store, 1, *opened("a"), *turn("a", "one"))
     with held(keep(store, 2, opened("a", method=method)[0], frame(IN, id=1, **answer))):
-        assert bool(index.opened_in("a", "agent")) is is_open
+        assert open_elsewhere(index) == [("agent", {"a"} if is_open else set())]
 
 
 def test_the_last_session_of_a_recording_takes_the_file_along(store: RecordingStore, index: SessionIndex) -> None:

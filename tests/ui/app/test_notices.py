@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from acp_tui.client.notices import About, News, NewsWatch, NoticeCommand, plain
-from acp_tui.client.programs import run_program
+from acp_tui.client.user_programs import run_program
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation

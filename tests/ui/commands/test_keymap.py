@@ -24,9 +24,9 @@ from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
-from acp_tui.ui.kit.frame import Dialog
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
@@ -206,9 +206,9 @@ def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> 
 
 
 def test_a_dialog_has_keys_to_choose_and_help_has_the_same_key_everywhere() -> None:
-    keymap = keymap_of(chosen(sessions_delete="ctrl+x", help="f11"))
+    keymap = keymap_of(chosen(sessions_delete="ctrl+g", help="f11"))
     sessions = ("sessions", "dialog", "app")
-    assert [keymap.meaning(sessions, key) for key in ("ctrl+x", "ctrl+d", "y")] == ["ctrl+d", "", "y"]
+    assert [keymap.meaning(sessions, key) for key in ("ctrl+g", "ctrl+d", "y")] == ["ctrl+d", "", "y"]
     assert [keymap.meaning(sessions, key) for key in ("f11", "f1")] == [BY_ID["help"], ""]
     assert keymap.notes == ()
 

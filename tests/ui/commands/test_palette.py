@@ -158,9 +158,9 @@ async def test_a_theme_is_shown_as_one_moves_to_it_and_escape_brings_the_old_one
     async with open_page() as page:
         app = page.pilot.app
         await page.send("/theme")
-        await page.until(lambda: "Theme" in page.text)
+        await page.until(lambda: "◉ match the terminal" in page.text)
         assert app.theme == DARK.name
-        await page.press("down")
+        await page.press("down", "down")
         assert app.theme == LIGHT.name
         await page.press("escape")
         await page.until(lambda: app.theme == DARK.name)
@@ -171,11 +171,13 @@ async def test_the_theme_that_is_chosen_is_written_into_the_settings(home: Path)
         app = page.pilot.app
         await page.send("/theme")
         await page.until(lambda: "Theme" in page.text)
-        await page.press("down", "enter")
+        await page.press("down", "down", "enter")
         file = home / "config" / "acp-tui" / "settings.toml"
         await page.until(lambda: file.exists() and LIGHT.name in file.read_text())
         await page.settled()
         assert app.theme == LIGHT.name
+        await page.send("/theme")
+        await page.until(lambda: f"◉ {LIGHT.name}" in page.text)
 
 
 async def test_a_theme_in_the_settings_is_tried_on_too() -> None:

@@ -12,7 +12,7 @@ from acp_tui.ui.conversation.messages import SLICE_CHARACTERS
 from acp_tui.ui.conversation.terminals import FLOOD_S
 from acp_tui.ui.conversation.view import FLOOD_SCREENS, ConversationView
 from acp_tui.ui.conversation.window import LineFinisher
-from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
+from acp_tui.ui.kit.frame_loop import FLOOD_FRAME_S, FRAME_S, Frames
 from acp_tui.ui.rendering.markdown import MarkdownStream
 from acp_tui.ui.textual_gaps.driver import FramePacer
 from acp_tui.ui.textual_gaps.flow_control import FlowControl

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from acp_tui.client.sessions.fitting import fit
+from acp_tui.client.sessions.prompt_capabilities import fit
 from acp_tui.client.settings.settings import Appearance, ConversationSettings, Settings
 from acp_tui.client.terminals.emulator import Line, StyledCells
 from acp_tui.conversation.content import Image, ResourceLink, Text, TextResource, with_pastes

@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.pilot import Pilot
 from textual.theme import Theme
 
-from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.dialog import Frame
 from acp_tui.ui.kit.themes import DARK, LIGHT, palette_for
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.rendering.palette import Palette

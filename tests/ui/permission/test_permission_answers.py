@@ -46,7 +46,7 @@ async def test_typing_in_the_prompt_never_answers() -> None:
         assert page.connection.prompts == ["12y"]
 
 
-async def test_enter_does_nothing_where_the_keyboard_came_by_itself() -> None:
+async def test_enter_where_the_keyboard_came_by_itself_says_how_to_choose() -> None:
     async with open_page() as page:
         await page.ask("first", title="One")
         await page.ask("second", title="Two")
@@ -57,6 +57,11 @@ async def test_enter_does_nothing_where_the_keyboard_came_by_itself() -> None:
         await page.press("enter", "enter")
         assert page.decisions == {"first": REJECT.option_id}
         assert "❯ 1" not in page.text
+        assert "Choose with ↑↓, then press Enter" in page.text
+        await page.press("up")
+        page.clock.now_s += REPEAT_S
+        await page.press("enter")
+        assert page.decisions == {"first": REJECT.option_id, "second": REJECT.option_id}
 
 
 async def test_tab_leads_to_the_first_answer_and_enter_gives_it_after_a_pause() -> None:

@@ -30,6 +30,7 @@ def draw(
     *,
     shows_raw: bool = False,
     note: str | None = None,
+    asks: str | None = None,
     command: AskedCommand | None = None,
     **reported: Any,
 ) -> list[str]:
@@ -37,7 +38,7 @@ def draw(
         TerminalId("ours"): TerminalState(TerminalId("ours"), "npm run dev", "/project/web"),
         TerminalId("theirs"): TerminalState(TerminalId("theirs")),
     }
-    request = PermissionRequest(RequestKey(1), ID, (), note=note, command=command)
+    request = PermissionRequest(RequestKey(1), ID, (), note=note, title=asks, command=command)
     asked = ShownRequest(request, ToolCall(ID, **reported), "/project", terminals=terminals)
     lines = SubjectDrawing().draw(asked, SubjectStyle(width, PLAIN, shows_raw=shows_raw)).lines
     return [strip.text.rstrip() for strip in lines]
@@ -156,6 +157,42 @@ def test_a_terminal_without_a_command_is_left_out_below_the_calls_command() -> N
     terminals = (TerminalContent(TerminalId("theirs")), TerminalContent(TerminalId("ours")))
     lines = draw(kind="execute", raw_input={"command": "make"}, content=terminals)
     assert lines == ["$ make", "terminal", "$ npm run dev", "in /project/web"]
+
+
+IN_TERMINAL = "npm run dev"
+
+
+@pytest.mark.parametrize("title", [IN_TERMINAL, f"`{IN_TERMINAL}`"])
+def test_a_command_that_is_also_the_title_and_what_a_terminal_runs_is_told_once(title: str) -> None:
+    """Like codex-acp 2.6.0 asks."""
+    command, content = AskedCommand(IN_TERMINAL, "/project/web"), (TerminalContent(TerminalId("ours")),)
+    lines = draw(asks="Run command?", command=command, title=title, kind="execute", content=content)
+    assert lines == ["$ npm run dev", "in /project/web"]
+
+
+@pytest.mark.parametrize(
+    ("title", "line", "cwd", "told"),
+    [
+        ("npm run dev ", IN_TERMINAL, "/project/web", ["npm run dev", "$ npm run dev", "in /project/web"]),
+        (
+            IN_TERMINAL,
+            "npm  run dev",
+            "/project/web",
+            ["npm run dev", "$ npm  run dev", "in /project/web", "terminal", "$ npm run dev", "in /project/web"],
+        ),
+        (
+            IN_TERMINAL,
+            IN_TERMINAL,
+            "/project",
+            ["$ npm run dev", "in /project", "terminal", "$ npm run dev", "in /project/web"],
+        ),
+    ],
+    ids=["title", "command", "folder"],
+)
+def test_texts_that_differ_in_anything_are_all_told(title: str, line: str, cwd: str, told: list[str]) -> None:
+    content = (TerminalContent(TerminalId("ours")),)
+    asked = AskedCommand(line, cwd)
+    assert draw(asks="Run command?", command=asked, title=title, kind="execute", content=content) == told
 
 
 def test_texts_keep_their_lines() -> None:

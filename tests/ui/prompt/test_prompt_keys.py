@@ -2,9 +2,9 @@
 
 import pytest
 
+from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.prompt import MAX_LINES
-from acp_tui.ui.tab import prompt_routing
 from support.folding import agent
 from support.screens import open_page, show
 
@@ -118,7 +118,7 @@ async def test_escape_without_a_turn_does_nothing() -> None:
 async def test_an_agent_that_does_not_stop_soon_is_told_of_with_what_else_there_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(prompt_routing, "CANCEL_PATIENCE_S", 0.01)
+    monkeypatch.setattr(Session, "cancel_patience_s", 0.01)
     async with open_page() as page:
         await page.send("go")
         await page.press("escape")

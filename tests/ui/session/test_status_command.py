@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.programs import MAX_OUTPUT_BYTES, run_program
 from acp_tui.client.settings.settings import Appearance, Settings
+from acp_tui.client.user_programs import MAX_OUTPUT_BYTES, run_program
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.updates import PromptSent, Renamed, TurnEnded
 from acp_tui.ui.session.status_command import MAX_CHARACTERS, first_line

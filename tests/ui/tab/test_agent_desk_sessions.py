@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from acp_tui.client.sessions.marks import Mark, SessionMarks
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId
 from support.desks import SESSION, OpenDesk
 from support.settling import until_so
@@ -180,9 +181,8 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
     """
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.has_session()
-        agent, old = desk.tab.link.name, SessionId("old-1")
-        marks = SessionMarks()
-        marks.note(agent, old, Mark(name="the secret plan"))
+        marks, past = SessionMarks(), PastSession(desk.tab.link.name, SessionId("old-1"), desk.tab.cwd)
+        marks.change(past, lambda _: Mark(name="the secret plan"))
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("the secret plan")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from acp_tui.client.sessions.marks import Mark, SessionMarks
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId
 from support.desks import OpenDesk
 
@@ -19,7 +22,7 @@ while True:
 
 
 def mark(session_id: str) -> Mark:
-    return SessionMarks().of("scripted", SessionId(session_id))
+    return SessionMarks().of(PastSession("scripted", SessionId(session_id), Path("/project")))
 
 
 async def test_a_session_is_renamed_by_a_slash_command(open_desk: OpenDesk) -> None:
@@ -44,7 +47,7 @@ async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDes
         await desk.shows("★ About docs")
         assert desk.words.index("★ About docs") < desk.words.index("About bugs")
         assert mark("docs").is_pinned
-        await desk.press("down", "down", "ctrl+z")
+        await desk.press("down", "down", "ctrl+x")
         await desk.hides("About tests")
         assert mark("tests").is_archived
         await desk.press("space")
@@ -68,7 +71,7 @@ async def test_the_tab_of_an_archived_session_is_hidden(open_desk: OpenDesk) -> 
     two = LISTED.replace("sessions = [", 'answer(expect("session/new"), sessionId="s2")\nsessions = [')
     async with open_desk(two) as desk:
         await desk.has_session()
-        await desk.press("f3", "ctrl+z")
+        await desk.press("f3", "ctrl+x")
         await desk.until(lambda: mark("s1").is_archived)
         await desk.press("escape", "ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2 and desk.tabs[1].session is not None)

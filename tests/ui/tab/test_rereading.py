@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.remembered import consent_file
-from acp_tui.client.sessions.session_history import PastSession, recording_store
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.tab.reopening import Reopening
 from support.desks import SESSION, OpenDesk
@@ -77,9 +77,11 @@ async def test_a_session_that_is_open_elsewhere_is_opened_again_only_after_a_que
             await desk.has_session()
             await desk.press("f3")
             await desk.shows("Esc close")
-            await desk.shows("How are zebras made?", "somebody")
-            await desk.press("down", "enter")
-            await desk.shows("Open it here, too?", "open in another acp-tui (process 4711)")
+            await desk.shows("How are zebras made?", "somebody", "open elsewhere")
+            await desk.press("down")
+            await desk.shows("open in another acp-tui (process 4711) · ")
+            await desk.press("enter")
+            await desk.shows("Open it here, too?", "open in another acp-tui (process 4711). Neither")
             await desk.press("n")
             await desk.shows("read back from a recording")
             await desk.press("alt+r")

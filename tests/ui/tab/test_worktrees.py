@@ -77,6 +77,18 @@ async def test_changes_are_copied_back_before_the_worktree_goes_and_not_over_oth
         assert (desk.tabs[0].cwd / "a.txt").read_text() == "two\n"
 
 
+async def test_changes_that_are_there_already_are_called_so(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        folder = await open_worktree(desk)
+        for each in (folder, desk.tabs[0].cwd):
+            (each / "a.txt").write_text("two\n")
+        await desk.press("alt+w")
+        await desk.shows("Copy its changes to")
+        await desk.press("down", "enter")
+        await desk.shows("already had the changes")
+        await desk.until(lambda: len(desk.tabs) == 1 and not folder.exists())
+
+
 async def test_outside_a_repository_it_is_said_why_there_is_no_worktree(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()

@@ -20,7 +20,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.files import make_private
+from acp_tui.client.private_files import make_private
 from acp_tui.client.settings.location import leaves, value_at
 from acp_tui.client.settings.reader import interpret
 from acp_tui.client.settings.setting import DeclaredSetting
@@ -44,9 +44,9 @@ from acp_tui.ui.commands.keymap import (
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.desktop import edit
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
-from acp_tui.ui.kit.frame import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.values import dataclass

@@ -9,9 +9,9 @@ from typing import BinaryIO
 
 import pytest
 
-from acp_tui.client import saving
-from acp_tui.client.files import create_private
-from acp_tui.client.saving import SavingFailed, safe_name, save_block
+from acp_tui.client import save_content
+from acp_tui.client.private_files import create_private
+from acp_tui.client.save_content import SavingFailed, safe_name, save_block
 from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
 
 HELLO = "aGVsbG8="
@@ -33,7 +33,7 @@ def _named(uri: str) -> str:
         (BlobResource("memory:", HELLO, "application/../../x"), "file.bin"),
     ],
 )
-def test_a_block_is_saved_whole_under_its_own_name(block: saving.Saveable, name: str, tmp_path: Path) -> None:
+def test_a_block_is_saved_whole_under_its_own_name(block: save_content.Saveable, name: str, tmp_path: Path) -> None:
     path = save_block(block, tmp_path)
     assert path == tmp_path / name
     assert path.read_bytes() == b"hello"
@@ -80,7 +80,7 @@ def test_a_long_name_keeps_its_suffix() -> None:
     for letter in "aé日":
         name = _named(f"file:///{letter * 300}.png")
         assert name.endswith(f"{letter}.png")
-        assert len(name.encode()) <= saving.MAX_NAME_BYTES
+        assert len(name.encode()) <= save_content.MAX_NAME_BYTES
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 
 def test_there_is_an_end_to_looking_for_a_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "MAX_TRIES", 2)
+    monkeypatch.setattr(save_content, "MAX_TRIES", 2)
     for _ in range(2):
         save_block(Image(HELLO, "image/png"), tmp_path)
     with pytest.raises(SavingFailed, match="too many files"):
@@ -131,7 +131,7 @@ def test_half_a_file_does_not_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         create_private(path).close()
         return Path("/dev/full").open("wb", buffering=0)
 
-    monkeypatch.setattr(saving, "create_private", on_a_full_disk)
+    monkeypatch.setattr(save_content, "create_private", on_a_full_disk)
     with pytest.raises(SavingFailed, match="No space left"):
         save_block(Image(HELLO, "image/png"), tmp_path)
     assert list(tmp_path.iterdir()) == []

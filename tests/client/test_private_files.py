@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client import files
-from acp_tui.client.files import create_private, make_private, open_private, replace_file, replacing
+from acp_tui.client import private_files
+from acp_tui.client.private_files import create_private, make_private, open_private, replace_file, replacing
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(files.os, "fsync", fail)
+    monkeypatch.setattr(private_files.os, "fsync", fail)
 
 
 def mode(path: Path) -> int:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 
 from acp_tui import __version__
-from acp_tui.client.agents.chain import MAX_STDERR_LINE, discard, named_lines
 from acp_tui.client.agents.channel import open_channel
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.proxy_chain import MAX_STDERR_LINE, discard, named_lines
 from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.mcp import StdioServer
 from acp_tui.protocol.roles import AcpServer

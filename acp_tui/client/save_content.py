@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import create_private, make_private
+from acp_tui.client.private_files import create_private, make_private
 from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
 from acp_tui.conversation.visible import make_visible_line
 

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.client.agents import lent_servers
+from acp_tui.client.agents import mcp_over_acp
 from acp_tui.client.agents.command import AgentCommand, Sandboxes
 from acp_tui.client.errors import AgentLost, Unsupported
 from acp_tui.client.sessions.agent import Agent
@@ -22,7 +22,7 @@ from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.driver import usable_servers
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.mcp import ServerList, StdioServer
-from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.protocol.roles import AgentCapabilities
 from support.agents import exchange, in_memory, our_children, refused, shake_hands
@@ -161,7 +161,7 @@ async def test_progress_goes_to_the_request_that_it_is_about(tmp_path: Path, ver
 async def test_a_subscription_has_the_id_that_the_agent_chose(tmp_path: Path) -> None:
     async with lent(tmp_path) as its:
         await its.asks("subscriptions/listen", {"notifications": {}}, request_id="mine")
-        meta = {"_meta": {lent_servers.SUBSCRIPTION: "mine"}}
+        meta = {"_meta": {mcp_over_acp.SUBSCRIPTION: "mine"}}
         acknowledged, cancelled, answer = [await its.wire.receive() for _ in range(3)]
         assert acknowledged["params"]["params"] == meta
         assert cancelled["params"]["params"] == {"requestId": "mine"}
@@ -212,8 +212,8 @@ async def test_a_program_that_speaks_no_mcp_is_told(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_says_nothing_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lent_servers, "PROBE_LIMIT_S", 0.01)
-    monkeypatch.setattr(lent_servers, "GREETING_LIMIT_S", 0.01)
+    monkeypatch.setattr(mcp_over_acp, "PROBE_LIMIT_S", 0.01)
+    monkeypatch.setattr(mcp_over_acp, "GREETING_LIMIT_S", 0.01)
     async with lent(tmp_path, server("mute")) as its:
         assert (await its.gets("tools/list"))["code"] == -33002
 
@@ -225,7 +225,7 @@ async def test_an_answer_that_is_none_is_a_failure(tmp_path: Path) -> None:
 
 
 async def test_a_message_without_an_end_ends_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lent_servers, "MAX_MESSAGE_BYTES", 1 << 20)
+    monkeypatch.setattr(mcp_over_acp, "MAX_MESSAGE_BYTES", 1 << 20)
     async with lent(tmp_path) as its:
         error = await its.gets("x/large", {"size": 2 << 20})
         assert error["code"] == -33002
@@ -266,7 +266,7 @@ async def test_a_message_that_is_for_no_server_is_refused(tmp_path: Path, params
 async def test_requests_under_way_have_a_limit_and_ids_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lent_servers, "MAX_UNDER_WAY", 2)
+    monkeypatch.setattr(mcp_over_acp, "MAX_UNDER_WAY", 2)
     async with lent(tmp_path) as its:
         await its.asks("x/never")
         for request_id, code in (("r1", -32602), ("r2", None), ("r3", -33000)):
