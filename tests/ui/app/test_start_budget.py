@@ -94,7 +94,7 @@ def test_what_answers_are_drawn_with_is_not_loaded_before_the_first_prompt(packa
     assert package not in start["idle"]["names"]  # markdown-it and its entities take 1.3 MB
 
 
-@pytest.mark.parametrize("package", ["_ssl", "_hashlib", "_ctypes", "textual.widgets._tree"])
+@pytest.mark.parametrize("package", ["_ssl", "_hashlib", "_ctypes", "multiprocessing.context"])
 def test_what_only_other_packages_import_is_put_off(package: str, start: dict[str, Any]) -> None:
     assert package not in start["idle"]["names"]  # OpenSSL alone takes 5 MB
 
