@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import Final, TextIO, cast
 
 from acp_tui.cli import ExitCode
+from acp_tui.cli.put_off import put_off
 from acp_tui.conversation.visible.text import VisibleStream
 
 COERCED_LOCALES: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
@@ -37,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return ExitCode.ERROR
     gc.set_threshold(GC_THRESHOLD)
+    put_off()
     find_home(os.environ)
     forget_coerced_locale(os.environ)
     argv = list(sys.argv[1:] if argv is None else argv)

@@ -10,12 +10,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NewType,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from pydantic_core import CoreSchema, SchemaValidator, core_schema
+from pydantic_core import SchemaValidator
 
 from acp_tui.conversation import UnsetType
 from acp_tui.values import dataclass
+
+Schema: TypeAlias = dict[str, Any]
+"""Written out: `pydantic_core.core_schema`, whose functions fill in these dicts, takes 1 MB and 8 ms to load."""
 
 # Models
 
@@ -65,13 +81,13 @@ def reader_of(kind: Any, *, exact: bool = False) -> SchemaValidator:
 
     Dataclasses that aren't models are read by their fields' names, and tuples from lists.
     """
-    return SchemaValidator(Build(exact).of(kind))
+    return SchemaValidator(cast(Any, Build(exact).of(kind)))
 
 
 class SchemaNote:
     """What an annotation says besides the type."""
 
-    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+    def schema(self, kind: Any, build: Build, inner: Callable[[], Schema]) -> Schema:
         """Return the schema for the type, whose own one is `inner()`."""
         raise NotImplementedError
 
@@ -81,9 +97,9 @@ class Build:
 
     def __init__(self, is_exact: bool) -> None:
         self.is_exact = is_exact
-        self._known: dict[type, CoreSchema] = {}
+        self._known: dict[type, Schema] = {}
 
-    def of(self, kind: Any) -> CoreSchema:
+    def of(self, kind: Any) -> Schema:
         if kind in _PLAIN:
             return _PLAIN[kind]
         if isinstance(kind, NewType):
@@ -96,61 +112,65 @@ class Build:
         if origin in (Union, UnionType):
             return self._union(parts)
         if origin is Literal:
-            return core_schema.literal_schema(list(parts))
+            return {"type": "literal", "expected": list(parts)}
         if origin is list:
-            return core_schema.list_schema(self.of(parts[0]), strict=True)
+            return {"type": "list", "items_schema": self.of(parts[0]), "strict": True}
         if origin is tuple:
-            return core_schema.tuple_schema([self.of(parts[0])], variadic_item_index=0)
+            return {"type": "tuple", "items_schema": [self.of(parts[0])], "variadic_item_index": 0}
         if origin in (dict, Mapping):
-            return core_schema.dict_schema(*map(self.of, parts), strict=True)
+            keys, values = map(self.of, parts)
+            return {"type": "dict", "keys_schema": keys, "values_schema": values, "strict": True}
         raise TypeError(f"no type that can be read: {kind}")
 
-    def _annotated(self, kind: Any, notes: tuple[Any, ...]) -> CoreSchema:
+    def _annotated(self, kind: Any, notes: tuple[Any, ...]) -> Schema:
         if not notes:
             return self.of(kind)
         *others, last = notes
-        schema: CoreSchema = last.schema(kind, self, lambda: self._annotated(kind, tuple(others)))
+        schema: Schema = last.schema(kind, self, lambda: self._annotated(kind, tuple(others)))
         return schema
 
-    def _union(self, members: tuple[Any, ...]) -> CoreSchema:
+    def _union(self, members: tuple[Any, ...]) -> Schema:
         kept = [self.of(member) for member in members if member not in (NoneType, UnsetType)]
-        schema = kept[0] if len(kept) == 1 else core_schema.union_schema(list(kept))
-        return core_schema.nullable_schema(schema) if NoneType in members else schema
+        schema = kept[0] if len(kept) == 1 else {"type": "union", "choices": kept}
+        return {"type": "nullable", "schema": schema} if NoneType in members else schema
 
-    def _dataclass(self, kind: type) -> CoreSchema:
+    def _dataclass(self, kind: type) -> Schema:
         if kind not in self._known:
             kinds = get_type_hints(kind, include_extras=True)
             parts = [self._field(kind, field, kinds[field.name]) for field in fields_of(kind)]
-            self._known[kind] = core_schema.dataclass_schema(
-                kind,
-                core_schema.dataclass_args_schema(kind.__name__, parts),
-                [field.name for field in fields_of(kind)],
-                post_init=hasattr(kind, "__post_init__"),
-                slots="__slots__" in vars(kind),
-            )
+            self._known[kind] = {
+                "type": "dataclass",
+                "cls": kind,
+                "schema": {"type": "dataclass-args", "dataclass_name": kind.__name__, "fields": parts},
+                "fields": [field.name for field in fields_of(kind)],
+                "post_init": hasattr(kind, "__post_init__"),
+                "slots": "__slots__" in vars(kind),
+            }
         return self._known[kind]
 
-    def _field(self, kind: type, field: Field[Any], annotation: Any) -> core_schema.DataclassField:
+    def _field(self, kind: type, field: Field[Any], annotation: Any) -> Schema:
         schema = self.of(annotation)
         if field.default_factory is not MISSING:
-            schema = core_schema.with_default_schema(schema, default_factory=field.default_factory)
+            schema = with_default(schema, default_factory=field.default_factory)
         elif field.default is not MISSING:
-            schema = core_schema.with_default_schema(schema, default=field.default)
-        keys: list[str | int] = [field.name]
+            schema = with_default(schema, default=field.default)
+        keys = [field.name]
         if issubclass(kind, Model):
             keys = [wire_name(field.name)]
             if field.name in kind.also_read and not self.is_exact:
                 keys.append(kind.also_read[field.name])
-        return core_schema.dataclass_field(field.name, schema, kw_only=True, validation_alias=[[key] for key in keys])
+        alias = [[key] for key in keys]
+        described = {"name": field.name, "schema": schema, "kw_only": True, "validation_alias": alias}
+        return {"type": "dataclass-field", **described}
 
 
-_PLAIN: Final[Mapping[Any, CoreSchema]] = {
-    Any: core_schema.any_schema(),
-    str: core_schema.str_schema(strict=True),
-    int: core_schema.int_schema(strict=True),
-    float: core_schema.float_schema(strict=True),
-    bool: core_schema.bool_schema(strict=True),
-    bytes: core_schema.bytes_schema(strict=True),
+def with_default(schema: Schema, **default: Any) -> Schema:
+    return {"type": "default", "schema": schema, **default}
+
+
+_PLAIN: Final[Mapping[Any, Schema]] = {
+    Any: {"type": "any"},
+    **{kind: {"type": kind.__name__, "strict": True} for kind in (str, int, float, bool, bytes)},
 }
 
 # Notes
@@ -159,35 +179,44 @@ _PLAIN: Final[Mapping[Any, CoreSchema]] = {
 class Changed(SchemaNote):
     """Changes the schema. What is `ours` has no place in the protocol's schema, so exact readers leave it out."""
 
-    def __init__(self, change: Callable[[CoreSchema], CoreSchema], *, ours: bool = True) -> None:
+    def __init__(self, change: Callable[[Schema], Schema], *, ours: bool = True) -> None:
         self._change = change
         self._is_ours = ours
 
-    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+    def schema(self, kind: Any, build: Build, inner: Callable[[], Schema]) -> Schema:
         return inner() if self._is_ours and build.is_exact else self._change(inner())
 
 
 def before(change: Callable[[Any], Any], *, ours: bool = False) -> Changed:
     """Change the value first. A ValueError marks it as invalid."""
-    return Changed(lambda schema: core_schema.no_info_before_validator_function(change, schema), ours=ours)
+    return Changed(_calling("function-before", change), ours=ours)
+
+
+def around(read: Callable[[Any, Callable[[Any], Any]], Any]) -> Changed:
+    """Read the value with a function, which also gets what reads it without that."""
+    return Changed(_calling("function-wrap", read))
+
+
+def _calling(kind: str, function: Callable[..., Any]) -> Callable[[Schema], Schema]:
+    return lambda schema: {"type": kind, "function": {"type": "no-info", "function": function}, "schema": schema}
 
 
 def bounds(least: int, end: int) -> Changed:
     """Allow the integers from `least` on, below `end`."""
-    return Changed(lambda _: core_schema.int_schema(strict=True, ge=least, lt=end), ours=False)
+    return Changed(lambda _: {"type": "int", "strict": True, "ge": least, "lt": end}, ours=False)
 
 
 def default_on_error(factory: Callable[[], Any] = NoneType) -> Changed:
     """`x-deserialize-default-on-error`: replaces a malformed value with `factory()` (R-LEN-1)."""
-    return Changed(lambda schema: core_schema.with_default_schema(schema, default_factory=factory, on_error="default"))
+    return Changed(lambda schema: with_default(schema, default_factory=factory, on_error="default"))
 
 
 class OrEmptyObject(SchemaNote):
     """Reads an absent model, and unless exact a malformed one, as an empty object."""
 
-    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+    def schema(self, kind: Any, build: Build, inner: Callable[[], Schema]) -> Schema:
         exact = build.is_exact
-        return core_schema.with_default_schema(
+        return with_default(
             inner(),
             default_factory=lambda: reader_of(kind, exact=exact).validate_python({}),
             on_error="raise" if exact else "default",
@@ -197,8 +226,9 @@ class OrEmptyObject(SchemaNote):
 class FirstMatch(SchemaNote):
     """Uses the first of a union's members that can read the value."""
 
-    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
-        return core_schema.union_schema([build.of(member) for member in get_args(kind)], mode="left_to_right")
+    def schema(self, kind: Any, build: Build, inner: Callable[[], Schema]) -> Schema:
+        choices = [build.of(member) for member in get_args(kind)]
+        return {"type": "union", "choices": choices, "mode": "left_to_right"}
 
 
 class Tag(SchemaNote):
@@ -211,7 +241,7 @@ class Tag(SchemaNote):
         self.tag = tag
         self.is_in_schema = in_schema
 
-    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+    def schema(self, kind: Any, build: Build, inner: Callable[[], Schema]) -> Schema:
         return inner()
 
 
@@ -221,12 +251,12 @@ class Discriminator(SchemaNote):
     def __init__(self, by: str | Callable[[Any], str | None]) -> None:
         self._by = by
 
-    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+    def schema(self, kind: Any, build: Build, inner: Callable[[], Schema]) -> Schema:
         tagged = [(self._tag_of(member), member) for member in get_args(kind)]
-        choices: dict[Any, CoreSchema] = {
+        choices: dict[Any, Schema] = {
             of.tag: build.of(member) for of, member in tagged if of.is_in_schema or not build.is_exact
         }
-        return core_schema.tagged_union_schema(choices, self._by)
+        return {"type": "tagged-union", "choices": choices, "discriminator": self._by}
 
     def _tag_of(self, member: Any) -> Tag:
         if isinstance(self._by, str):
@@ -247,12 +277,12 @@ class OpenUnion(SchemaNote):
     def __init__(self, key: str = "type") -> None:
         self._key = key
 
-    def schema(self, kind: Any, build: Build, inner: Callable[[], CoreSchema]) -> CoreSchema:
+    def schema(self, kind: Any, build: Build, inner: Callable[[], Schema]) -> Schema:
         *known, other = get_args(kind)
-        choices: dict[Any, CoreSchema] = {_constant(member, self._key): build.of(member) for member in known}
+        choices: dict[Any, Schema] = {_constant(member, self._key): build.of(member) for member in known}
         tag = _kind_at(self._key, frozenset(choices), needs_kind=not isinstance(other, type))
         choices[OTHER] = build.of(other)
-        return core_schema.tagged_union_schema(choices, tag)
+        return {"type": "tagged-union", "choices": choices, "discriminator": tag}
 
 
 def _kind_at(key: str, known: frozenset[str], *, needs_kind: bool) -> Callable[[Any], str | None]:

@@ -11,12 +11,21 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Annotated, Any, Final, TypeAlias, TypeGuard, TypeVar
 
-from pydantic_core import PydanticSerializationError, ValidationError, core_schema, to_json
+from pydantic_core import PydanticSerializationError, ValidationError, to_json
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.visible.cutting import MAX_ITEMS, MAX_LINE, MAX_PASSAGE, cut_text, cut_value, mark_of
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.validators import Changed, Model, OrEmptyObject, before, bounds, default_on_error, reader_of
+from acp_tui.protocol.validators import (
+    Changed,
+    Model,
+    OrEmptyObject,
+    around,
+    before,
+    bounds,
+    default_on_error,
+    reader_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +38,7 @@ M = TypeVar("M", bound="WireModel")
 def skip_invalid(fallback: Callable[[], Any]) -> Changed:
     """`x-deserialize-skip-invalid-items`: drops malformed items (R-LEN-2); uses `fallback()` for what isn't a list."""
 
-    def validate(value: Any, handler: core_schema.ValidatorFunctionWrapHandler) -> Any:
+    def validate(value: Any, handler: Callable[[Any], Any]) -> Any:
         try:
             return handler(value)
         except ValidationError as error:
@@ -38,10 +47,10 @@ def skip_invalid(fallback: Callable[[], Any]) -> Changed:
             log.debug("replaced a malformed list: %s", describe(error))
             return fallback()
 
-    return Changed(lambda schema: core_schema.no_info_wrap_validator_function(validate, schema))
+    return around(validate)
 
 
-def _valid_items(items: list[Any], handler: core_schema.ValidatorFunctionWrapHandler) -> list[Any]:
+def _valid_items(items: list[Any], handler: Callable[[Any], Any]) -> list[Any]:
     kept: list[Any] = []
     for item in items:
         try:

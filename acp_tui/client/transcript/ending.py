@@ -19,7 +19,7 @@ UNREAD: Final = ClientRemark("What came before is still being read. It's here on
 ENOUGH: Final = 200
 """Entries. Each takes a row, and no screen has more."""
 
-_NAMED: Final = re.compile(rb'"(?:toolCallId|tool_call_id|messageId|parentToolUseId)":"([^"]*)')
+_NAMED: Final = re.compile(rb'"(?:toolCallId|tool_call_id|messageId|parentToolUseId)": ?"([^"]*)')
 _NOWHERE: Final = b"\n\n"
 """Not in any line."""
 _PARENT: Final = b'"parentToolUseId"'
@@ -59,6 +59,10 @@ class _LeftOut:
         """Bytes that aren't near the end."""
         self._named = set(_NAMED.findall(last))
         self._has_subagents = _PARENT in last
+        is_spaced = last.count(b'"sessionUpdate": ') > last.count(b'"sessionUpdate":"')
+        self._colon = b'": "' if is_spaced else b'":"'
+        """As the agent writes it."""
+        self._kind = b'"sessionUpdate' + self._colon
         self._session = b""
         """That of the last update."""
         self._field = _NOWHERE
@@ -80,14 +84,14 @@ class _LeftOut:
         self._ahead -= len(line)
         if self._ahead < 0:
             return False
-        kind_at = line.find(b'"sessionUpdate":"') + 16
+        kind_at = line.find(self._kind) + len(self._kind) - 1
         if line.startswith(_CHUNKS, kind_at):
-            name = _text_of(line, b'"messageId":"')
+            name = self._text_in(line, b'"messageId')
             is_left_out = self._is_of_last(line) and self._is_heard and b"[MODE_UPDATE]" not in line
             if not self._is_heard:
-                self._is_heard = line.startswith(_SAID, kind_at) and b'"text":""' not in line
+                self._is_heard = line.startswith(_SAID, kind_at) and b'"text%b"' % self._colon not in line
         elif line.startswith(_CALLS, kind_at):
-            name = _text_of(line, b'"toolCallId":"')
+            name = self._text_in(line, b'"toolCallId')
             is_left_out = self._is_of_last(line) and name is not None
         else:
             self._is_heard = False
@@ -101,13 +105,13 @@ class _LeftOut:
         """Whether it's in the session of the last update. If it isn't, the next one may be."""
         if self._field in line:
             return True
-        self._session = _text_of(line, b'"sessionId":"') or b""
-        self._field = _NOWHERE if b"\\" in self._session else b'"sessionId":"%b"' % self._session
+        self._session = self._text_in(line, b'"sessionId') or b""
+        self._field = _NOWHERE if b"\\" in self._session else b'"sessionId%b%b"' % (self._colon, self._session)
         self._is_heard = False
         return False
 
-
-def _text_of(line: bytes, begin: bytes) -> bytes | None:
-    """The text after this, up to the next quote, as it is written; None if there is none."""
-    at = line.find(begin)
-    return None if at < 0 else line[at + len(begin) : line.find(b'"', at + len(begin))]
+    def _text_in(self, line: bytes, name: bytes) -> bytes | None:
+        """The text with this name, up to the next quote, as it is written; None if there is none."""
+        begin = name + self._colon
+        at = line.find(begin)
+        return None if at < 0 else line[at + len(begin) : line.find(b'"', at + len(begin))]

@@ -6,16 +6,22 @@ import ctypes
 import errno
 import os
 import sys
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 _EXCHANGE: Final = 2
 """RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS."""
 # Some sandboxes answer EPERM to calls that they don't know.
 _CANNOT: Final = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EPERM}
 
-_rename = getattr(ctypes.CDLL(None, use_errno=True), "renameatx_np" if sys.platform == "darwin" else "renameat2", None)
-if _rename is not None:
-    _rename.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+
+@cache
+def _rename() -> Any:
+    name = "renameatx_np" if sys.platform == "darwin" else "renameat2"
+    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
+    if function is not None:
+        function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    return function
 
 
 def exchange(directory: int, name: str, other: str) -> bool:
@@ -23,9 +29,10 @@ def exchange(directory: int, name: str, other: str) -> bool:
 
     Raises: OSError, also if one of them doesn't exist.
     """
-    if _rename is None:
+    rename = _rename()
+    if rename is None:
         return False
-    if _rename(directory, os.fsencode(name), directory, os.fsencode(other), _EXCHANGE) == 0:
+    if rename(directory, os.fsencode(name), directory, os.fsencode(other), _EXCHANGE) == 0:
         return True
     code = ctypes.get_errno()
     if code in _CANNOT:

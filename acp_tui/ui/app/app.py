@@ -16,7 +16,6 @@ from anyio import to_thread
 from platformdirs import user_pictures_path
 from textual import events, work
 from textual.screen import Screen
-from textual.types import CSSPathType
 
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.private_files import replace_file
@@ -41,6 +40,7 @@ from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from textual.types import CSSPathType
 
     # Loaded after the first frame, because it imports the wire types.
     from acp_tui.client.agents.command import AgentCommand, Phase

@@ -18,7 +18,6 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from textual.notifications import Notify
 from textual.reactive import var
 from textual.screen import ModalScreen, Screen
-from textual.types import CSSPathType
 from textual.widget import Widget
 
 from acp_tui.client.settings.settings import Appearance, Settings
@@ -34,6 +33,8 @@ from acp_tui.ui.textual_gaps.internals import PatchedApp, forget_callbacks
 from acp_tui.ui.textual_gaps.terminal_input import feed_early
 
 if TYPE_CHECKING:
+    from textual.types import CSSPathType
+
     from acp_tui.ui.commands.help import Pickers
 
 

@@ -230,7 +230,8 @@ class ReplayScreen(Screen[None]):
     def _go_to(self, moment: int) -> None:
         """Go to a moment, and keep playing if it was playing."""
         if self._player.is_ahead and self.timeline.is_being_read and moment > 0:
-            return  # what is around the end isn't read yet
+            self.notify("Only the end has been read so far. Try again when all is read.")
+            return
         self.projector.goal = moment
         self._note = ""
         self._move()

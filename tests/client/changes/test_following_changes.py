@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -194,3 +195,18 @@ async def test_a_look_at_the_workspace_can_be_cancelled(workspace: Path) -> None
             tasks.start_soon(tracker.run)
             await anyio.lowlevel.checkpoint()
             tasks.cancel_scope.cancel()
+
+
+def watches() -> int:
+    """How many folders the system watches for this process."""
+    infos = [file.read_text() for file in Path("/proc/self/fdinfo").iterdir() if file.exists()]
+    return sum(info.count("inotify wd:") for info in infos)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how many watches there are")
+async def test_each_folder_is_watched_once_and_none_that_git_ignores(repository: Path) -> None:
+    for number in range(40):
+        (repository / f"build/{number}").mkdir(parents=True)
+    before = watches()
+    async with following(repository):
+        assert watches() - before == len([".", "sub"])

@@ -1,5 +1,6 @@
 """What it costs to read a workspace, counted: files opened and examined, and entries kept."""
 
+import gc
 import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -81,3 +82,46 @@ async def test_an_event_examines_only_its_files(root: Path, track: Track, counts
         await tracker.look_first([str(root / "folder1/1.txt")])
         await tracker.review("folder1/1.txt")
         assert counts.opened <= 2
+
+
+FOLDERS = 1 + 7
+"""The root and those that `fill` makes."""
+
+
+async def test_each_folder_is_listed_once_and_none_that_git_ignores(
+    root: Path, track: Track, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(root, "init", "-q")
+    fill(root)
+    (root / ".gitignore").write_text("build/\n")
+    for number in range(5 * FOLDERS):
+        (root / f"build/{number}").mkdir(parents=True)
+    listed, scan = 0, os.scandir
+
+    def count_scandir(folder: Any) -> Any:
+        nonlocal listed
+        listed += 1
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", count_scandir)
+    async with track(root) as tracker:
+        await changes(tracker)
+        assert listed == FOLDERS
+
+
+@pytest.mark.parametrize("has_git", [False, True])
+async def test_a_file_that_has_not_changed_takes_no_object(root: Path, track: Track, git: Git, has_git: bool) -> None:
+    async def objects_of_tracker() -> int:
+        if has_git:
+            git(root, "init", "-q")
+            git(root, "add", ".")
+        async with track(root) as tracker:
+            await changes(tracker)
+            gc.collect()
+            return len(gc.get_objects())
+
+    fill(root)
+    few = await objects_of_tracker()
+    for number in range(3 * FILES):
+        (root / f"more{number}.txt").write_bytes(b"x\n")
+    assert await objects_of_tracker() - few < FILES

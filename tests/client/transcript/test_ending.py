@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -155,9 +157,15 @@ def begun() -> Iterable[Event]:
         yield frame({"id": number, "result": {"sessionId": session, "modes": MODES}})
 
 
-def write_said(file: Path, said: Iterable[tuple[Said, str, int]]) -> None:
+def write_said(file: Path, said: Iterable[tuple[Said, str, int]], *, is_spaced: bool = False) -> None:
     at = count()
-    write(file, [*begun(), *(say(session, next(at), number) for say, session, number in said)], HEADER)
+    events = [*begun(), *(say(session, next(at), number) for say, session, number in said)]
+    if is_spaced:  # as Python writes JSON unless told otherwise
+        events = [
+            replace(each, data=json.dumps(json.loads(each.data)).encode()) if isinstance(each, Frame) else each
+            for each in events
+        ]
+    write(file, events, HEADER)
 
 
 def ending_of(file: Path, near_end: int) -> dict[SessionId, Conversation]:
@@ -168,18 +176,18 @@ def ending_of(file: Path, near_end: int) -> dict[SessionId, Conversation]:
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(any_events("s1") | any_events(*IDS), st.integers(0, 20), st.integers(0, 4))
-@example(hidden(prompt, SPOKEN, SPOKEN, then=REPEATED), 3, 1)
-@example(hidden(prompt, EMPTY, SPOKEN, SPOKEN, then=REPEATED), 3, 1)
-@example(hidden(SPOKEN, CALLED, then=PLACED), 3, 1)
-@example(hidden(SPOKEN, NAMED, then=NAMED), 3, 1)
-@example(hidden(SPOKEN, FOR_CALL, then=FOR_CALL), 3, 1)
+@given(any_events("s1") | any_events(*IDS), st.integers(0, 20), st.integers(0, 4), st.booleans())
+@example(hidden(prompt, SPOKEN, SPOKEN, then=REPEATED), 3, 1, False)
+@example(hidden(prompt, EMPTY, SPOKEN, SPOKEN, then=REPEATED), 3, 1, False)
+@example(hidden(SPOKEN, CALLED, then=PLACED), 3, 1, False)
+@example(hidden(SPOKEN, NAMED, then=NAMED), 3, 1, False)
+@example(hidden(SPOKEN, FOR_CALL, then=FOR_CALL), 3, 1, False)
 def test_the_end_of_any_recording_is_that_of_a_full_reading(
-    said: list[tuple[Said, str, int]], lines: int, entries: int
+    said: list[tuple[Said, str, int]], lines: int, entries: int, is_spaced: bool
 ) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder, "recording.jsonl")
-        write_said(file, said)
+        write_said(file, said, is_spaced=is_spaced)
         near_end = sum(map(len, file.read_bytes().splitlines(keepends=True)[-lines:] if lines else []))
         whole, ending = replayed(file), ending_of(file, near_end)
     assert ending.keys() == whole.keys()
@@ -198,11 +206,12 @@ def last(conversation: Conversation, count: int) -> list[Entry]:
     return list(conversation.entries)[max(len(conversation.entries) - count, 0) :]
 
 
-def test_early_messages_and_calls_are_left_out_unless_the_end_names_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_spaced", [False, True])
+def test_early_messages_and_calls_are_left_out_unless_the_end_names_them(tmp_path: Path, is_spaced: bool) -> None:
     early = [(SPOKEN, "s1", 0), *[(SPOKEN, "s1", 0), (CALLED, "s1", 1), (CALLED, "s1", 2)] * 1_000]
     late = [(SPOKEN, "s1", 0), (CALLED, "s1", 2)]
     file = tmp_path / "recording.jsonl"
-    write_said(file, [(prompt, "s1", 0), *early, *late])
+    write_said(file, [(prompt, "s1", 0), *early, *late], is_spaced=is_spaced)
     near_end = sum(map(len, file.read_bytes().splitlines(keepends=True)[-2:]))
     with open_recording(file) as recording:
         read = list(events_for_end(recording, near_end))
