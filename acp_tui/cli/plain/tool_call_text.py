@@ -66,7 +66,7 @@ def ours(text: str) -> str:
 
 
 def wrapped(text: str) -> str:
-    """Break a text's lines between words, with further lines indented. Code, tables, and long words stay whole.
+    """Break a text's lines between words, with further lines indented. Code and long words stay whole.
 
     A terminal would break words, which are read aloud or felt in two pieces then; one without a cursor, such as a
     shell in Emacs, wraps as its user wants.

@@ -321,10 +321,10 @@ class ChangesScreen(ModalScreen[None]):
             self._say(keys_in_force(self).hint(NO_COMMENTS))
 
     def action_undo(self) -> None:
-        self._doomed = None
         self._write(self._undo, waits=True)
 
     async def _undo(self) -> str:
+        self._doomed, self._all_doomed = None, False  # the question is no longer shown
         try:
             path = await self._folder.undo()
         except ChangedMeanwhile as error:

@@ -25,8 +25,7 @@ from acp_tui.ui.rendering.diff import DiffLayout
 COLUMNS_FROM_CELLS: Final = 116
 """From this width on, old and new text are side by side. A terminal of 120 columns is wide enough."""
 BRIEF_CELLS: Final = 90
-NARROW_CELLS: Final = 60
-"""Below these widths, the keys have short descriptions, and shorter ones."""
+"""Below this width, the keys have short descriptions, and those that lead out come first: there may be only one row."""
 
 
 class WholeScreen(Place):
@@ -83,10 +82,9 @@ class FullRequest(AnswerableRequest):
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, read, and go back."""
         hint = keys_in_force(self).hint
-        width = self.content_size.width
-        words = "no + why" if width < NARROW_CELLS else "reject + why" if width < BRIEF_CELLS else "reject and say why"
-        reject = f"{{reject_and_say_why}}: {words}" if self.can_reject else CANCEL_TO_REFUSE
-        more, raw, back = ["{page_down}: more"] if is_cut else [], "{raw}: raw", "{leave_review}: back"
+        is_brief = self.content_size.width < BRIEF_CELLS
+        reject = "{reject_and_say_why}: no + why" if is_brief else "{reject_and_say_why}: reject and say why"
+        reject = reject if self.can_reject else CANCEL_TO_REFUSE
         changes = []
         if self.asked is not None and has_changes(self.asked.call):
             other = "one column" if self._place.layout_of_diffs == "columns" else "side by side"
@@ -98,8 +96,8 @@ class FullRequest(AnswerableRequest):
                 f"{{diff_context}}: {context}",
                 *self._subject.keys,
             ]
-        # On a narrow screen, perhaps only the first row is shown.
-        keys = [reject, back, *changes, raw] if width < NARROW_CELLS else [*changes, reject, raw, back]
+        more, raw, back = ["{page_down}: more"] if is_cut else [], "{raw}: raw", "{leave_review}: back"
+        keys = [reject, back, *changes, raw] if is_brief else [*changes, reject, raw, back]
         return [key for key in map(hint, (*more, *keys)) if key]
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:

@@ -64,7 +64,7 @@ class SessionScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield self._tab_line
-        with Vertical():  # if there are few rows, the draft has its own, and what waits is cut
+        with Vertical(id="above-prompt"):  # if there are few rows, this is cut, not the draft
             with self.place:
                 if self.tab.link.can_start:
                     yield self._starting
