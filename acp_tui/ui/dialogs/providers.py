@@ -85,8 +85,6 @@ class ProviderDialog(Dialog[bool | None]):
         )
 
     def on_mount(self) -> None:
-        for field in (self._url, self._headers):
-            field.cursor_blink = False  # it would redraw while nothing happens
         if self._provider.route is not None:
             self._url.value = self._provider.route.base_url
         self.set_focus(self._kind)

@@ -322,15 +322,11 @@ def _text_control(field: elicitation.TextField) -> Widget:
         text = ""
     if "\n" not in text and "\t" not in text:
         return _line(text)
-    area = TextArea(text, compact=True, highlight_cursor_line=False)
-    area.cursor_blink = False
-    return area
+    return TextArea(text, compact=True, highlight_cursor_line=False)
 
 
 def _line(text: str) -> Input:
-    line = Input(text, compact=True, select_on_focus=False)
-    line.cursor_blink = False  # it would redraw while nothing happens
-    return line
+    return Input(text, compact=True, select_on_focus=False)
 
 
 def _number_text(field: elicitation.NumberField) -> str:

@@ -62,7 +62,6 @@ class FilteredList(Vertical, can_focus=True):
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:
-        self._search.cursor_blink = False  # it would redraw while nothing happens
         self._search.display = self._has_search
         yield self._search
         yield self._list

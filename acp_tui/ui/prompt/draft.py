@@ -149,8 +149,6 @@ class DraftArea(TextArea):
         super().__init__(
             id=id, soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=placeholder
         )
-        # A blinking cursor would redraw while nothing happens.
-        self.cursor_blink = False
 
     # The text, and what it stands for
 

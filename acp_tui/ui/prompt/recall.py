@@ -163,7 +163,6 @@ class HistorySearch(Vertical):
         self._head = Static(markup=False)
         self._rows = PastRows()
         self._input = Input(compact=True, placeholder="words of an earlier prompt", select_on_focus=False)
-        self._input.cursor_blink = False  # it would redraw while nothing happens
 
     def compose(self) -> ComposeResult:
         """The matches, and below them the query, next to the prompt."""

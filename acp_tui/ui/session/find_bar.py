@@ -44,7 +44,6 @@ class FindBar(Horizontal):
         self._sought = ""
         self._found = ""
         self._field = Input(compact=True, placeholder="in the conversation", select_on_focus=False)
-        self._field.cursor_blink = False  # it would redraw while nothing happens
         self._state = Static(markup=False)
 
     def compose(self) -> ComposeResult:

@@ -54,10 +54,12 @@ class PatchedApp(App[None]):
         self.pacer.note_batch_end()
 
     def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
-        # A screen makes its own compositor. All screens come through here.
-        for screen in widgets:
-            if isinstance(screen, Screen):
-                screen._compositor = SafeCompositor()
+        # All widgets come through here. A screen makes its own compositor.
+        for widget in widgets:
+            if isinstance(widget, Screen):
+                widget._compositor = SafeCompositor()
+            elif (blinks := getattr(type(widget), "cursor_blink", None)) is not None:
+                widget.set_reactive(blinks, False)  # it would redraw while nothing happens
         return super()._register(parent, *widgets, **places)
 
     def _prune(self, *nodes: Widget, parent: DOMNode | None = None) -> AwaitRemove:

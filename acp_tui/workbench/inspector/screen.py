@@ -74,7 +74,6 @@ class QueryBar(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         self._field = _Field(placeholder=WHAT, compact=True, select_on_focus=False)
-        self._field.cursor_blink = False  # it would redraw while nothing happens
 
     def compose(self) -> ComposeResult:
         yield Static("Show only: ", markup=False)

@@ -257,3 +257,10 @@ async def test_nothing_is_mounted_in_an_app_that_ends() -> None:
         late = Static()
         await pilot.app.screen.mount(late)
         assert late.parent is None
+
+
+async def test_no_cursor_blinks_because_that_would_redraw_while_nothing_happens() -> None:
+    async with BaseApp().run_test() as pilot:
+        fields = [Input(), TextArea()]
+        await pilot.app.screen.mount(Vertical(*fields))
+        assert [field.cursor_blink for field in fields] == [False, False]

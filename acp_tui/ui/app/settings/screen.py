@@ -267,12 +267,8 @@ def _control_for(one: DeclaredSetting | None, value: str) -> Widget:
         rows = [PickerRow(choice, choice) for choice in allowed]
         return ChoiceRows(rows, value.split("\n") if is_multi else (value,), is_multi=is_multi)
     if one is not None and one.is_list:
-        area = TextArea(value, compact=True, highlight_cursor_line=False)
-        area.cursor_blink = False  # blinking would redraw while nothing happens
-        return area
-    line = Input(value, compact=True, select_on_focus=False)
-    line.cursor_blink = False
-    return line
+        return TextArea(value, compact=True, highlight_cursor_line=False)
+    return Input(value, compact=True, select_on_focus=False)
 
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
