@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import Enum
 from itertools import islice
+from struct import Struct
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -33,7 +34,7 @@ class LineKind(Enum):
 
 
 class LoggedLine(NamedTuple):
-    """A line without its newline. A tuple, because one is created for every frame."""
+    """A line without its newline."""
 
     at_s: float
     """Seconds since the agent started."""
@@ -43,11 +44,16 @@ class LoggedLine(NamedTuple):
 
 MAX_BYTES: Final = 8 << 20
 """Per agent. Its last line stays, however long it is."""
-LINE_BYTES: Final = 160
+LINE_BYTES: Final = 64
 """The memory a line takes besides its text."""
+SHORT_BYTES: Final = 4 << 10
+"""A line up to this length is kept with its time and kind in front of it: as objects, they take as much as the line."""
 MAX_STDERR_LINE: Final = 64 << 10
 
 _KINDS: Final = {Direction.IN: LineKind.IN, Direction.OUT: LineKind.OUT}
+_FRONT: Final = Struct("=dB")
+_NUMBERED: Final = tuple(LineKind)
+_NUMBERS: Final = {kind: number for number, kind in enumerate(_NUMBERED)}
 
 
 class FrameLog:
@@ -71,7 +77,7 @@ class FrameLog:
         self.listeners: list[Callable[[], None]] = []
         """Called for each line, for views."""
         self._begun = monotonic()
-        self._lines: deque[LoggedLine] = deque()
+        self._lines: deque[LoggedLine | bytes] = deque()
         self._max_bytes = max_bytes
         self._bytes = 0
         self._half = b""
@@ -108,21 +114,30 @@ class FrameLog:
         """The lines in this range that are still kept."""
         start, stop = max(start, self.first), min(stop, self.end)
         # Iterate from the end, which is usually closer.
-        lines = list(islice(reversed(self._lines), self.end - stop, max(self.end - start, 0)))
+        lines = list(map(_read, islice(reversed(self._lines), self.end - stop, max(self.end - start, 0))))
         return lines[::-1]
 
     def line(self, position: int) -> LoggedLine | None:
         """One line; None if it's dropped or doesn't exist yet."""
-        return self._lines[position - self.first] if self.first <= position < self.end else None
+        return _read(self._lines[position - self.first]) if self.first <= position < self.end else None
 
     def _put(self, kind: LineKind, data: bytes) -> None:
-        self._lines.append(LoggedLine(monotonic() - self._begun, kind, data))
+        at_s = monotonic() - self._begun
+        is_short = len(data) <= SHORT_BYTES
+        self._lines.append(_FRONT.pack(at_s, _NUMBERS[kind]) + data if is_short else LoggedLine(at_s, kind, data))
         self.end += 1
         self._bytes += len(data) + LINE_BYTES
         while self._bytes > self._max_bytes and len(self._lines) > 1:
-            self._bytes -= len(self._lines.popleft().data) + LINE_BYTES
+            self._bytes -= len(_read(self._lines.popleft()).data) + LINE_BYTES
         for listener in self.listeners:
             listener()
+
+
+def _read(line: LoggedLine | bytes) -> LoggedLine:
+    if isinstance(line, LoggedLine):
+        return line
+    at_s, number = _FRONT.unpack_from(line)
+    return LoggedLine(at_s, _NUMBERED[number], line[_FRONT.size :])
 
 
 def update_params(direction: Direction, frame: bytes) -> Any | None:

@@ -110,8 +110,8 @@ class Scrolling:
             self._on_following()
 
 
-MAX_KEPT: Final = 1_000
-"""A dozen screens. A finished strip takes about 2 KB."""
+MAX_KEPT: Final = 400
+"""At least half a dozen screens. A finished strip takes about 2 KB."""
 
 _Key: TypeAlias = tuple[int, int, Style | None, Style | None, Style | None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.transcript.frame_log import LINE_BYTES, FrameLog, LineKind
+from acp_tui.client.transcript.frame_log import LINE_BYTES, SHORT_BYTES, FrameLog, LineKind
 from acp_tui.rpc import Direction
 
 
@@ -43,6 +43,18 @@ def test_the_last_line_stays_however_long_it_is() -> None:
     log.tap(Direction.IN, b"y" * 1_000)
 
     assert [line.data[:1] for line in log.lines(0, 5)] == [b"y"]
+
+
+def test_lines_of_any_length_are_kept_as_they_were() -> None:
+    log = FrameLog()
+    frames = [b"", b"\0" * SHORT_BYTES, b"x" * (SHORT_BYTES + 1)]
+    for frame in frames:
+        log.tap(Direction.OUT, frame)
+
+    assert [(line.kind, line.data) for line in log.lines(0, 3)] == [(LineKind.OUT, frame) for frame in frames]
+    times = [line.at_s for line in (log.line(0), log.line(1), log.line(2)) if line is not None]
+    assert times == sorted(times)
+    assert times[-1] <= (log.now_s or 0)
 
 
 async def test_nothing_is_kept_where_nobody_can_look() -> None:
