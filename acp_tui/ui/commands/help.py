@@ -44,7 +44,7 @@ class HelpScreen(Dialog[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Close", show=False, id="help")]
 
-    KEYS: ClassVar[str] = "↑ ↓ move · {list_choose} run · {dialog_close} close"
+    KEYS: ClassVar[str] = "{move_up} {move_down} move · {list_choose} run · {dialog_close} close"
 
     def __init__(self, here: Sequence[Place] = (), *, is_all: bool = True) -> None:
         """`here` has the current places, from the focus outwards. Without `is_all`, other places are left out."""
@@ -93,7 +93,13 @@ def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = F
             keys = first if is_narrow else keymap.all_shown(command.id)
             about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
             is_rare = command.id not in BASIC and (place not in here[:1] or place == "prompt")
-            yield PickerRow(command, command.title, about, group, aside=keys, is_rare=is_rare)
+            words = _words(command)
+            yield PickerRow(command, command.title, about, group, aside=keys, is_rare=is_rare, other_words=words)
+
+
+def _words(command: Command) -> str:
+    """Its name in the settings, and its slash commands."""
+    return " ".join((command.id, *command.slashes, command.aliases))
 
 
 def _slash(command: Command) -> str:
@@ -143,7 +149,10 @@ def palette_rows(
         keys = keymap.shown(command.id) if is_narrow else keymap.all_shown(command.id)
         group = SUGGESTED if command in first else PLACES[command.where]
         is_common = not first or command in first or command.id in BASIC or command.where in here[:1]
-        yield PickerRow(command, command.title, command.help, group, aside=keys, is_rare=not is_common)
+        words = _words(command)
+        yield PickerRow(
+            command, command.title, command.help, group, aside=keys, is_rare=not is_common, other_words=words
+        )
 
 
 class Pickers:

@@ -46,6 +46,7 @@ class AgentList(FilteredList):
     """The list of agents. Those that can't run are last, and can be chosen only if acp-tui can install them."""
 
     make_search = SearchLine
+    groups_keep_order = True  # what is ready comes before what would have to be installed
 
     def __init__(self, rows: NumberedRows | None = None, *, has_search: bool = True) -> None:
         super().__init__(has_search=has_search, empty="Looking for agents …")

@@ -146,7 +146,8 @@ def session_rows(
 def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
     """The columns that aren't empty and fit into `cells`. The least important ones are dropped first."""
     columns = {name: texts for name, texts in columns.items() if any(texts)}
-    for name in ("prompts", "state", "folder", "changes", "agent"):
+    least = "when" if len(set(columns.get("agent", ()))) > 1 else "agent"
+    for name in ("prompts", "state", "folder", "changes", least):
         if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
             break
         columns.pop(name, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -19,6 +19,9 @@ from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
+
+if TYPE_CHECKING:
+    from acp_tui.ui.kit.filtered_list import FilteredList
 
 R = TypeVar("R")
 
@@ -51,12 +54,18 @@ def key_lines(keys: Sequence[str], width: int, height: int) -> list[str]:
     return lines
 
 
+FOR_ROWS: Final = ("{list_choose}", "{move_up}")
+
+
 class FrameKeys(Widget):
     """What keys do, such as `{dialog_close} close`.
 
-    Breaks lines between keys. On a small screen, leaves some out, but not the last: how to leave."""
+    Breaks lines between keys. On a small screen, leaves some out, but not the last: how to leave. Without a row to
+    choose, leaves out those that move and choose.
+    """
 
     keys = reactive("", layout=True)
+    has_row = reactive(default=True, layout=True)
 
     def __init__(self, keys: str) -> None:
         super().__init__(classes="frame-keys")
@@ -69,7 +78,8 @@ class FrameKeys(Widget):
         return Content("\n".join(self._lines(self.content_size.width)))
 
     def _lines(self, width: int) -> list[str]:
-        return key_lines(keys_in_force(self).hint(self.keys).split(SEPARATOR), width, self.app.size.height)
+        told = [key for key in self.keys.split(SEPARATOR) if self.has_row or not key.startswith(FOR_ROWS)]
+        return key_lines(keys_in_force(self).hint(SEPARATOR.join(told)).split(SEPARATOR), width, self.app.size.height)
 
 
 CLOSING: Final[Sequence[BindingType]] = (
@@ -109,3 +119,6 @@ class Frame(Vertical):
 
     def show_keys(self, keys: str) -> None:
         self._keys.keys = keys
+
+    def on_filtered_list_moved(self, message: FilteredList.Moved) -> None:
+        self._keys.has_row = message.has_row

@@ -35,8 +35,15 @@ class FilteredList(Vertical, can_focus=True):
             super().__init__()
             self.row = row
 
+    groups_keep_order: ClassVar[bool] = False
+    """Whether a search leaves the groups in their order. Otherwise the one with the best match is first."""
+
     class Moved(Message):
         """The cursor may be on another row."""
+
+        def __init__(self, *, has_row: bool) -> None:
+            super().__init__()
+            self.has_row = has_row
 
     class EndReached(Message):
         """The user wants to move past the last row."""
@@ -109,7 +116,7 @@ class FilteredList(Vertical, can_focus=True):
         self.action_choose()
 
     def _narrow(self, cursor: int) -> None:
-        self._show(matching(self._all, self._search.value), cursor)
+        self._show(matching(self._all, self._search.value, groups_keep_order=self.groups_keep_order), cursor)
 
     def _show(self, rows: Sequence[PickerRow[Any]], cursor: int) -> None:
         self._list.show(rows, cursor if rows else NO_ROW)
@@ -124,8 +131,8 @@ class FilteredList(Vertical, can_focus=True):
         self._about.set_class(bool(self._list.rows) and not has_more, "-blank")
 
     def _show_about(self) -> None:
-        self.post_message(self.Moved())
         row = self.row
+        self.post_message(self.Moved(has_row=row is not None))
         if row is None:
             self._about.update(f"Nothing matches “{self._search.value}”" if self._all else self._empty)
             return
@@ -159,36 +166,40 @@ class FilteredList(Vertical, can_focus=True):
         self.action_choose()
 
 
-def matching(rows: Sequence[PickerRow[Any]], query: str) -> Sequence[PickerRow[Any]]:
-    """The rows whose label or description matches each word of `query`: as a substring, or its letters in order.
+def matching(
+    rows: Sequence[PickerRow[Any]], query: str, *, groups_keep_order: bool = False
+) -> Sequence[PickerRow[Any]]:
+    """The rows that match each word of `query`, the best first.
 
-    Best first: labels that begin with it, contain it, and contain its letters. Groups stay together, and disabled rows
-    come last. Without a query, rare rows are left out; a space brings them in.
+    Best are labels that begin with it, then those that contain it, then what else is said of a row, then labels with
+    its letters in order. Groups stay together, and disabled rows come last. Without a query, rare rows are left out; a
+    space brings them in.
     """
     words = query.lower().split()
     if not words:
         return rows if query else [row for row in rows if not row.is_rare]
     found = [((bool(row.is_disabled_reason), score), row) for row in rows if (score := _score(row, words)) is not None]
-    best_of: dict[str, tuple[bool, int]] = {}
-    for rank, row in found:
-        best_of[row.group] = min(rank, best_of.get(row.group, rank))
-    order = {group: at for at, group in enumerate(best_of)}
-    found.sort(key=lambda item: (best_of[item[1].group], order[item[1].group], item[0]))
+    order = dict.fromkeys(row.group for _, row in found)
+    if not groups_keep_order:
+        best_of = {group: min(rank for rank, row in found if row.group == group) for group in order}
+        order = dict.fromkeys(sorted(order, key=lambda group: best_of[group]))
+    at = {group: index for index, group in enumerate(order)}
+    found.sort(key=lambda item: (at[item[1].group], item[0]))
     return [row for _, row in found]
 
 
 def _score(row: PickerRow[Any], words: Sequence[str]) -> int | None:
     """The score of a row, lower is better; None for no match."""
-    label, about = row.label.lower(), row.description.lower()
+    label, about = row.label.lower(), f"{row.description} {row.other_words}".lower()
     total = 0
     for word in words:
         at = label.find(word)
         if at >= 0:
             total += 0 if at == 0 else 1
         elif word in about:
-            total += 3
-        elif _has_in_order(label, word):
             total += 2
+        elif _has_in_order(label, word):
+            total += 3
         else:
             return None
     return total

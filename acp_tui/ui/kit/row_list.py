@@ -54,6 +54,8 @@ class PickerRow(Generic[V]):
     """A second line."""
     needs_care: bool = False
     """Whether its label warns."""
+    other_words: str = ""
+    """What finds it, too, and isn't shown."""
 
 
 class RowList(LineView):

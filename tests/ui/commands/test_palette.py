@@ -15,6 +15,7 @@ from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.help import SUGGESTED, CommandPicker, palette_rows
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP
 from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.kit.filtered_list import matching
 from acp_tui.ui.kit.row_list import RowList
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from support.desks import SESSION, OpenDesk
@@ -83,6 +84,20 @@ async def test_it_begins_with_what_fits_the_moment_and_a_space_shows_the_rest(op
         await desk.press("space")
         assert {row.label for row in desk.rows} > {row.label for row in common}
         assert "Go to the end of the conversation" in {row.label for row in desk.rows}
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        ("screenshot", "Save a picture of the screen"),
+        ("svg", "Save a picture of the screen"),
+        ("resume", "Sessions"),
+        ("model", "Change the model"),
+    ],
+)
+def test_a_command_is_found_by_its_title_first_and_by_its_other_names(words: str, title: str) -> None:
+    rows = list(palette_rows(COMMANDS, DEFAULT_KEYMAP, ("session", "app"), ()))
+    assert matching(rows, words)[0].label == title
 
 
 async def test_what_is_said_of_a_command_fits_beside_it() -> None:

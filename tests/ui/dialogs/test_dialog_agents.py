@@ -10,6 +10,7 @@ from textual.app import App
 
 from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.client.agents.installed import Offer
 from acp_tui.client.agents.registry import RegistryUnavailable
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed
 from acp_tui.client.errors import AgentStartFailed
@@ -51,6 +52,20 @@ async def test_all_agents_are_shown_with_what_runs_and_what_is_wrong() -> None:
         assert "absent isn't on PATH" in page.text
         assert "$ here --acp" in page.text
         assert "agents.toml: something is wrong" in page.text
+
+
+async def test_a_search_finds_what_is_ready_before_what_would_be_installed() -> None:
+    mine = ListedAgent(AgentCommand("my-claude", ("here",), is_listed=True), EntrySource.USER, "My Claude")
+    offer = Offer("claude", "npm", "claude-agent", "claude")
+    other = ListedAgent(
+        AgentCommand("claude", ("claude",), is_listed=True), EntrySource.KNOWN, "Claude", obstacle="none", offer=offer
+    )
+    async with open_dialog(screen(Catalogue((mine, other)))) as page:
+        await page.until(lambda: "1 my-claude" in page.text)
+        await page.press(*"claude")
+        assert page.text.index("my-claude") < page.text.index("Can be installed")
+        await page.press("enter")
+        assert page.result == mine
 
 
 async def test_digits_are_named_as_keys_only_where_they_are_no_part_of_a_search() -> None:

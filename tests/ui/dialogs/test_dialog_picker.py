@@ -119,7 +119,18 @@ def test_better_matches_come_first_and_groups_stay_together() -> None:
         PickerRow(4, "c-a-t", "", "one"),
     ]
     assert [row.value for row in matching(rows, "cat")] == [3, 2, 1, 4]
+    assert [row.value for row in matching(rows, "cat", groups_keep_order=True)] == [1, 4, 3, 2]
     assert matching(rows, " ") is rows
+
+
+async def test_where_nothing_matches_no_key_is_said_to_choose() -> None:
+    async with open_dialog(Picker("Rows", [PickerRow(1, "one")])) as page:
+        assert "Enter choose" in page.words
+        await page.press("x")
+        assert "Enter" not in page.words
+        assert "Esc close" in page.words
+        await page.press("backspace")
+        assert "Enter choose" in page.words
 
 
 def test_what_cannot_be_chosen_comes_behind_worse_matches_that_can() -> None:

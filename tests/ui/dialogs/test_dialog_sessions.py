@@ -422,6 +422,8 @@ def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_firs
     ]
     assert rows_of(one, other, cells=60) == ["gemini   2 days ago       ", "claude                /srv"]
     assert rows_of(one, other, cells=50) == ["gemini   2 days ago", "claude             "]
+    assert rows_of(one, other, cells=40) == ["gemini", "claude"]
+    assert rows_of(one, replace(other, agent="gemini"), cells=40) == ["2 days ago", "          "]
 
 
 async def test_at_80_columns_a_long_title_leaves_the_time_and_the_folder_in_view() -> None:
