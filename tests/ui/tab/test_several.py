@@ -205,7 +205,7 @@ async def test_nothing_starts_outside_a_repository_or_with_one_agent(
         assert len(desk.tabs) == 1
 
 
-async def test_no_more_than_five_are_chosen_and_none_after_backspace(
+async def test_no_more_than_five_are_chosen_and_backspace_takes_back_one_space(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     list_other(monkeypatch)
@@ -216,7 +216,10 @@ async def test_no_more_than_five_are_chosen_and_none_after_backspace(
         await desk.shows("1 chosen")
         await desk.press(*["space"] * 6)
         await desk.shows("5× ", "5 chosen")
+        await desk.shows("Space one more · Backspace one fewer")
         await desk.press("backspace")
+        await desk.shows("4× ", "4 chosen")
+        await desk.press(*["backspace"] * 5)
         await desk.shows("0 chosen")
 
 
