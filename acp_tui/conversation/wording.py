@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -123,18 +123,22 @@ def tokens_words(usage: TurnUsage) -> str:
 
 
 def session_facts(
-    conversation: Conversation, agent: str, folder: str, servers: Iterable[str] | None
+    conversation: Conversation,
+    agent: str,
+    folder: str,
+    servers: Iterable[str] | None,
+    told: Container[str | None] = (),
 ) -> tuple[tuple[str, str], ...]:
     """Return a session's main facts as pairs of label and value.
 
-    `servers` has the names of the MCP servers; None if unknown.
+    `servers` has the names of the MCP servers; None if unknown. `told` has the parts that the status line shows.
     """
     running = [state.command or "a command" for state in conversation.terminals.values() if not state.has_exited]
     return (
         ("Agent", agent),
         ("Folder", folder),
-        *((option.name, value_name(option)) for option in conversation.options),
-        ("Usage", usage_words(conversation.usage)),
+        *((option.name, value_name(option)) for option in conversation.options if option.category not in told),
+        *((("Usage", usage_words(conversation.usage)),) if "tokens" not in told else ()),
         *((("Last turn", words),) if (words := turn_words(conversation)) else ()),
         *((("Session", tokens_words(conversation.spent)),) if conversation.spent else ()),
         *((("MCP", ", ".join(servers) or "no servers"),) if servers is not None else ()),

@@ -127,6 +127,8 @@ MIN_NAME: Final = 4
 
 MODE: Final = "mode: "
 """Begins the fact that says what the agent may do without asking."""
+USUAL_MODEL: Final = "model: default"
+"""Begins the fact that is missed least."""
 
 
 class Status(NamedTuple):
@@ -213,7 +215,7 @@ class StatusLine(EdgeLine):
 
 
 def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
-    """The whole line. Facts that don't fit are left out from the left, but the mode after the others.
+    """The whole line. Facts that don't fit are left out from the left, but a default model first, and the mode last.
 
     A mode in which the agent asks less warns, and stays as long as there is room for what it warns of.
     """
@@ -244,7 +246,8 @@ def _caution(fact: str) -> str:
 
 def _fewer(facts: list[str]) -> list[str]:
     """The facts, the last of which is the key of the help, without the one that is missed least."""
-    at = next((at for at, fact in enumerate(facts[:-1]) if not fact.startswith(MODE)), None)
+    others = [at for at, fact in enumerate(facts[:-1]) if not fact.startswith(MODE)]
+    at = min(others, key=lambda at: not facts[at].lower().startswith(USUAL_MODEL), default=None)
     if at is not None:
         return facts[:at] + facts[at + 1 :]
     caution = _caution(facts[0])

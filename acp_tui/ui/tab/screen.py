@@ -180,7 +180,8 @@ class SessionScreen(Screen[None]):
 
     def _status_of(self, panel: SessionPanel) -> Status:
         tab = self.tab
-        changes = tab.changes.summary() if tab.changes is not None else ""
+        is_listed = tab.sidebar.sidebar is not None
+        changes = tab.changes.summary() if tab.changes is not None and not is_listed else ""
         told, is_reading = panel.facts(tab.settings.appearance, changes), panel.view.has_focus_within
         if is_reading:
             told = tuple(map(tab.hint, CONVERSATION_KEYS))

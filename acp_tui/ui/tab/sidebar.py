@@ -34,7 +34,7 @@ class SidebarController:
 
     def update(self) -> None:
         """Show or hide the sidebar, according to the user's choice and the width, and update it."""
-        session = self._tab.session
+        session, was_shown = self._tab.session, self.sidebar is not None
         if session is not None and self._is_wanted:
             self._shown_sidebar().show(self._state(session))
         elif self.sidebar is not None:
@@ -42,6 +42,8 @@ class SidebarController:
                 self._tab.screen.set_focus(self._tab.prompt)
             self.sidebar.display = False
             self._tab.screen.remove_class("-with-sidebar")
+        if was_shown is (self.sidebar is None):
+            self._tab.screen.show_status()  # it doesn't repeat what the sidebar lists
 
     def update_changes(self) -> None:
         self._newest = None
@@ -119,7 +121,8 @@ class SidebarController:
     def _facts(self, session: Session) -> tuple[tuple[str, str], ...]:
         additions = self._tab.link.additions
         names = (server.name for server in (additions.servers if additions is not None else ()))
-        return session_facts(session.conversation, self._agent, from_home(session.cwd), names)
+        told = self._tab.settings.appearance.status
+        return session_facts(session.conversation, self._agent, from_home(session.cwd), names, told)
 
     @property
     def _agent(self) -> str:

@@ -282,6 +282,9 @@ async def test_while_the_conversation_has_the_keyboard_the_line_has_its_keys() -
 async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_last() -> None:
     async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
         assert page.status == f"▲ {AGENT}  needs your decision; Tab    mode: Ask · F1 help"
+    usual = Status(agent="A", facts=("101/200k $1", "mode: Ask", "model: Default (recommended)"))
+    assert line_of(usual, 70).plain.endswith("101/200k $1 · mode: Ask · model: Default (recommended) · F1 help")
+    assert line_of(usual, 60).plain.endswith("101/200k $1 · mode: Ask · F1 help")
     assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 32).plain.endswith("k · F1 help")
     assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 28).plain.endswith("mode: Ask · F1 help")
     assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 18).plain.endswith("  F1 help")

@@ -9,6 +9,7 @@ import pytest
 
 from acp_tui.client.changes import FileChange, Review
 from acp_tui.client.sessions.session import Listener
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.conversation.facts import Choice, Plan, PlanStep, SelectOption, Usage
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
@@ -18,7 +19,7 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
     UsageReported,
 )
-from acp_tui.ui.changes.follower import FolderChanges
+from acp_tui.ui.changes.follower import FolderChanges, summary_of
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.sidebar import MAX_FILES, Sidebar, SidebarSection, SidebarState, section_lines
@@ -26,6 +27,7 @@ from support.screens import Page, open_page
 
 WIDE = (160, 40)
 PLAN = PlanReplaced((PlanStep("Read the parser", status="completed"), PlanStep("Mend it", "high")))
+EFFORT = SelectOption("effort", "Effort", "auto", (Choice("auto", "As needed"),))
 MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask first"),), "mode")
 
 
@@ -37,6 +39,9 @@ class KnownChanges(FolderChanges):
     @property
     def changes(self) -> dict[str, FileChange]:
         return {change.path: change for change in self.listed}
+
+    def summary(self) -> str:
+        return summary_of(self.changes)
 
     async def review(self, path: str) -> Review:
         await anyio.sleep_forever()
@@ -117,18 +122,26 @@ async def test_what_is_written_as_a_slash_command_shows_it() -> None:
 
 
 async def test_it_shows_plan_and_session_and_follows_them() -> None:
-    async with open_page(PLAN, OptionsReplaced((MODE,)), size=WIDE) as page:
-        for text in (
-            "▾ Plan",
-            "1/2",
-            "✓ Read the parser",
-            "○ Mend it · high",
-            "Ask first",
-            "not reported by",
-        ):
+    async with open_page(PLAN, OptionsReplaced((EFFORT,)), size=WIDE) as page:
+        for text in ("▾ Plan", "1/2", "✓ Read the parser", "○ Mend it\u00a0·\u00a0high", "Effort", "As needed"):
             assert text in page.text
-        await page.apply(PlanReplaced((PlanStep("Another", status="in_progress"),)), _usage(1200))
-        for text in ("0/1", "◐ Another", "1,200 of 20,000"):
+        await page.apply(PlanReplaced((PlanStep("Another", status="in_progress"),)))
+        for text in ("0/1", "◐ Another"):
+            assert text in page.text
+
+
+async def test_it_and_the_status_line_say_each_thing_once() -> None:
+    async with open_page(OptionsReplaced((MODE,)), _usage(1200), size=WIDE) as page:
+        await _change(page, FileChange("a.py", "modified", added=2, removed=1))
+        assert page.text.count("Ask first") == 1
+        assert "1k/20k $0.50" in page.status
+        assert "Usage" not in page.text
+        assert "1 file" not in page.status
+        await page.press("alt+s", "alt+s")
+        assert "1 file" in page.status
+        page.tab.use_settings(Settings(appearance=Appearance(status=("changes",), sidebar="on")))
+        await page.press("alt+s")
+        for text in ("Ask first", "1,200 of 20,000 tokens"):
             assert text in page.text
 
 
