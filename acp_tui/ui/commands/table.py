@@ -110,7 +110,6 @@ def _of_a_tab() -> tuple[Command, ...]:
                     ("undo", "Put back the files as they were at a prompt, and go on from there"),
                     ("fork", "Go on in a fork of the session, which stays as it is"),
                     ("handover", "Go on with another agent, from here or from a prompt"),
-                    ("prompts", "List your prompts, and go to one"),
                 ),
                 when=lambda do: do.was_said),
         Command("begin_in_worktree", "", lambda do, name: do.begin_in_worktree(name),

@@ -25,7 +25,6 @@ from acp_tui.ui.changes.follower import summary_of
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
-from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.dialog import Dialog, Frame
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.row_list import PickerRow, RowList, aligned, short_time
@@ -35,12 +34,11 @@ from acp_tui.ui.tab.taking_out import first_line, message_text, prompts_in
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
-Way: TypeAlias = Literal["here", "fork", "anew", "agent", "files", "show", "copy"]
+Way: TypeAlias = Literal["here", "fork", "anew", "agent", "files"]
 """How to go on. `files` shows the changed files, to put them back, and returns to the dialog."""
 
 SHORTCUTS: Final[dict[str, tuple[Way, bool]]] = {
     "undo": ("files", False),
-    "prompts": ("show", False),
     "fork": ("fork", True),
     "handover": ("agent", True),
 }
@@ -54,8 +52,6 @@ WAYS: Final[dict[Way, tuple[str, str, str]]] = {
     "anew": ("Go on in a new session", ONLY_BEFORE, SUMMARY),
     "agent": ("Go on with another agent", ONLY_BEFORE, SUMMARY),
     "files": ("Put the files back", "you see them first", ""),
-    "show": ("Go to it", "in the conversation", "the end of the conversation"),
-    "copy": ("Copy it", "", ""),
 }
 """The label of each, and what it does from a prompt, and from the session as it is now."""
 KEYS: Final = "{move_up} {move_down} move · {prompts_switch} how to go on · {list_choose} do it · {dialog_close} close"
@@ -113,10 +109,6 @@ class GoingBack:
                 tab.prompt.set_draft(self._told(prompt))
             case ("agent", prompt):
                 await self._hand_over(prompt)
-            case ("show", prompt):
-                self._show(prompt)
-            case ("copy", SentPrompt(entry)):
-                await copy(self._tab.screen, self._text(entry))
 
     # What can be done
 
@@ -139,7 +131,7 @@ class GoingBack:
         """Why that can't be done; "" if it can."""
         agent = self._tab.link.agent
         match way:
-            case "here" | "files" | "copy" if prompt is None:
+            case "here" | "files" if prompt is None:
                 return "choose a prompt for that"
             case "here" if self._session.is_read_only:
                 return "you can only watch this session"
@@ -215,17 +207,6 @@ class GoingBack:
         files = sorted(changes.changes) if prompt is None and changes is not None else ()
         told = digest(self._session.conversation, files, prompt.entry if prompt is not None else None)
         return without_mentions(told)  # otherwise an agent could have files of its choice attached
-
-    def _show(self, prompt: SentPrompt | None) -> None:
-        panel = self._tab.panel
-        if panel is None:
-            return
-        panel.leave_subagents()
-        if prompt is None:
-            panel.view.action_follow()
-        else:
-            panel.view.go_to(prompt.entry)
-            panel.view.scroll_to_row(prompt.entry, 0)
 
 
 class _Rows(RowList):

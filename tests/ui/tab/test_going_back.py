@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-from textual.app import App
-
 from acp_tui.ui.prompt import PromptInput
 from support.desks import SESSION, Desk, OpenDesk
 from support.screens import Page, open_page
@@ -201,30 +198,6 @@ async def test_a_search_finds_the_prompt() -> None:
         await page.until(lambda: page.draft == "prompt 01")
 
 
-async def test_prompts_goes_to_one() -> None:
-    async with open_page(size=(80, 16)) as page:
-        await _talk(page)
-        assert "prompt 01" not in page.text
-        await page.send("/prompts")
-        await page.until(lambda: TITLE in page.text)
-        await page.press("0", "1", "enter")
-        await page.until(lambda: "prompt 01" in page.text and TITLE not in page.text)
-        assert "prompt 07" not in page.text
-        assert page.draft == ""
-
-
-async def test_a_prompt_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    copied: list[str] = []
-    monkeypatch.setattr(App, "copy_to_clipboard", lambda _, text: copied.append(text))
-    async with open_page() as page:
-        await page.send("first\nwhole")
-        await page.end_turn()
-        await _go_back(page)
-        await page.press("tab", "end", "enter")
-        await page.until(lambda: copied == ["first\nwhole"])
-        assert page.draft == ""
-
-
 async def test_a_click_on_a_prompt_chooses_it_and_does_nothing_yet() -> None:
     async with open_page() as page:
         await _talk(page)
@@ -240,9 +213,9 @@ async def test_a_low_screen_shows_the_list_that_has_the_keyboard() -> None:
         await _talk(page)
         await _go_back(page)
         assert "7  prompt 06" in page.text
-        assert "Copy it" not in page.text
+        assert "Put the files back" not in page.text
         await page.press("down", "tab", "end")
-        await page.until(lambda: "Copy it" in page.text)
+        await page.until(lambda: "Put the files back" in page.text)
         assert "7  prompt 06" in page.text
         assert "8  prompt 07" not in page.text
 
@@ -267,6 +240,6 @@ async def test_from_now_on_only_other_sessions_are_possible() -> None:
         await _talk(page)
         await _go_back(page)
         await page.press("ctrl+home")
-        await page.until(lambda: page.text.count("choose a prompt for that") == 3)
+        await page.until(lambda: page.text.count("choose a prompt for that") == 2)
         await page.press("enter")
         assert TITLE in page.text
