@@ -36,7 +36,7 @@ from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.dialogs.agents import AgentChoice, choose_agent
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
-from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.loading import preload_in_thread
 from acp_tui.ui.tab.tab import Tab

@@ -30,7 +30,8 @@ from acp_tui.ui.commands.keymap import (
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import BASIC, COMMANDS
 from acp_tui.ui.kit.dialog import Dialog, Frame
-from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen, ThemePicker
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.pickers import Picker, ReadingScreen, ThemePicker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.markdown import MarkdownRenderer

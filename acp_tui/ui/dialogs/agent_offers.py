@@ -32,8 +32,9 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
-from acp_tui.ui.kit.filtered_list import FilteredList, Picker
+from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.notice_lines import ASKING
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow, aligned
 from acp_tui.values import dataclass

@@ -22,7 +22,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.field_editors import ChoiceRows
-from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 
 DISABLED: Final = ""

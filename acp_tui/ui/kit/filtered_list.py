@@ -1,19 +1,18 @@
-"""A list that narrows as the user types, and the dialogs that use it. It doesn't know what the rows mean."""
+"""A list that narrows as the user types. It doesn't know what the rows mean."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Final
 
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.events import Resize
 from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import MOVING, bindings_of
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 
 
@@ -136,7 +135,7 @@ class FilteredList(Vertical, can_focus=True):
             self._about.update(f"Nothing matches “{self._search.value}”" if self._all else self._empty)
             return
         about = "" if self._list.shows_whole(row) else row.is_disabled_reason or row.description
-        self._about.update(shown_line(about))
+        self._about.update(make_visible_line(about))
 
     def on_resize(self, event: Resize) -> None:
         self._fit_about()
@@ -207,63 +206,3 @@ def _score(row: PickerRow[Any], words: Sequence[str]) -> int | None:
 def _has_in_order(text: str, letters: str) -> bool:
     at = -1
     return all((at := text.find(letter, at + 1)) >= 0 for letter in letters)
-
-
-V = TypeVar("V")
-
-PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"
-
-
-class Picker(Dialog[V | None], Generic[V]):
-    """A dialog that returns the value of the chosen row, or None."""
-
-    def __init__(
-        self, title: str, rows: Sequence[PickerRow[V]], *, search: bool = True, empty: str = "Nothing to choose from"
-    ) -> None:
-        """`empty` is shown if there are no rows."""
-        super().__init__()
-        self._heading = title
-        self.rows = FilteredList(rows, has_search=search, empty=empty)
-        """The rows to choose from."""
-
-    def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), PICKER_KEYS, self.rows)
-
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        self.dismiss(message.row.value)
-
-
-FITTING = "match the terminal"
-
-
-class ThemePicker(Picker[str]):
-    """A dialog that returns the name of a theme, "" for one that matches the terminal, or None."""
-
-    def __init__(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> None:
-        rows = [PickerRow(name, name or FITTING, is_current=name == chosen) for name in ("", *names)]
-        super().__init__("Theme", rows)
-        self._show_theme = show
-
-    def on_filtered_list_moved(self) -> None:
-        row = self.rows.row
-        if row is not None:
-            self._show_theme(row.value)
-
-
-class ReadingScreen(Dialog[None]):
-    """A dialog with text, which scrolls if it doesn't fit."""
-
-    PLACE: Final = "page"
-    BINDINGS = bindings_of(place=PLACE)
-
-    def __init__(self, title: str, text: str | Widget) -> None:
-        super().__init__()
-        self._heading = title
-        page = Static(shown(text), markup=False) if isinstance(text, str) else text
-        self._body = VerticalScroll(page, classes="dialog-body")
-
-    def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn scroll · {dialog_close} close", self._body)
-
-    def on_mount(self) -> None:
-        self.set_focus(self._body)

@@ -32,7 +32,7 @@ from acp_tui.ui.commands.keymap import PLACES_OF, Keymap
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.desktop import copy
-from acp_tui.ui.kit.filtered_list import ReadingScreen
+from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.replay.bar import Position, ReplayBar
 from acp_tui.ui.replay.panel import ReplayPanel
 from acp_tui.ui.replay.player import READING_PAUSE_S, Pace, Player, Projector, Spot, moment_of

@@ -34,7 +34,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
 from acp_tui.ui.dialogs import agent_offers
 from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, TrustDialog
-from acp_tui.ui.kit.filtered_list import ReadingScreen
+from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.status import question_in

@@ -32,7 +32,7 @@ from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.desktop import copy, edit, open_page
-from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.links import file_of
 from acp_tui.ui.rendering.markdown import markdown_parser

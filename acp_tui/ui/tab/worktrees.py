@@ -14,7 +14,7 @@ from acp_tui.client import worktrees
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 
 if TYPE_CHECKING:

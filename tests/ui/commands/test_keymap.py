@@ -25,7 +25,8 @@ from acp_tui.ui.dialogs.agent_offers import CapabilityCard
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.field_editors import ChoiceRows
-from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.full_request import FullRequest, RequestScreen

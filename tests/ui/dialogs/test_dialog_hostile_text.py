@@ -34,7 +34,7 @@ from acp_tui.ui.dialogs.agent_offers import (
     OptionsDialog,
 )
 from acp_tui.ui.dialogs.trust import TrustDialog
-from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog

@@ -6,7 +6,7 @@ import pytest
 from acp_tui.client.errors import ClientError
 from acp_tui.protocol.roles import AuthMethod
 from acp_tui.ui.dialogs.agent_offers import LoginDialog, LoginMethod
-from acp_tui.ui.kit.filtered_list import ReadingScreen
+from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from support.dialogs import NOTHING, open_dialog
 from support.screens import Clock

@@ -6,7 +6,8 @@ import pytest
 
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
 from acp_tui.ui.dialogs.agent_offers import OptionsDialog
-from acp_tui.ui.kit.filtered_list import Picker, matching
+from acp_tui.ui.kit.filtered_list import matching
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from support.dialogs import NOTHING, open_dialog
 

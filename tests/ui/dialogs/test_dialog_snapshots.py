@@ -26,7 +26,7 @@ from acp_tui.ui.dialogs.agent_offers import (
 )
 from acp_tui.ui.dialogs.installing import InstallQuestion
 from acp_tui.ui.dialogs.trust import TrustDialog
-from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.going_back import GoBackDialog, GoingBack, SentPrompt, Way
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog

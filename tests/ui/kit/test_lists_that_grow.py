@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from support.dialogs import open_dialog
 

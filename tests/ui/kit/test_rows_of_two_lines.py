@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_tui.ui.kit.filtered_list import Picker
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from support.dialogs import open_dialog
 

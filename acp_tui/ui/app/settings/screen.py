@@ -46,7 +46,8 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.desktop import edit
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.field_editors import ChoiceRows
-from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.values import dataclass

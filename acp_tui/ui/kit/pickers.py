@@ -1,0 +1,75 @@
+"""Dialogs that show rows to choose one from, or a text to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Static
+
+from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.row_list import PickerRow
+
+V = TypeVar("V")
+
+PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"
+
+
+class Picker(Dialog[V | None], Generic[V]):
+    """A dialog that returns the value of the chosen row, or None."""
+
+    def __init__(
+        self, title: str, rows: Sequence[PickerRow[V]], *, search: bool = True, empty: str = "Nothing to choose from"
+    ) -> None:
+        """`empty` is shown if there are no rows."""
+        super().__init__()
+        self._heading = title
+        self.rows = FilteredList(rows, has_search=search, empty=empty)
+        """The rows to choose from."""
+
+    def compose(self) -> ComposeResult:
+        yield Frame(shown_line(self._heading), PICKER_KEYS, self.rows)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        self.dismiss(message.row.value)
+
+
+FITTING = "match the terminal"
+
+
+class ThemePicker(Picker[str]):
+    """A dialog that returns the name of a theme, "" for one that matches the terminal, or None."""
+
+    def __init__(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> None:
+        rows = [PickerRow(name, name or FITTING, is_current=name == chosen) for name in ("", *names)]
+        super().__init__("Theme", rows)
+        self._show_theme = show
+
+    def on_filtered_list_moved(self) -> None:
+        row = self.rows.row
+        if row is not None:
+            self._show_theme(row.value)
+
+
+class ReadingScreen(Dialog[None]):
+    """A dialog with text, which scrolls if it doesn't fit."""
+
+    PLACE: Final = "page"
+    BINDINGS = bindings_of(place=PLACE)
+
+    def __init__(self, title: str, text: str | Widget) -> None:
+        super().__init__()
+        self._heading = title
+        page = Static(shown(text), markup=False) if isinstance(text, str) else text
+        self._body = VerticalScroll(page, classes="dialog-body")
+
+    def compose(self) -> ComposeResult:
+        yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn scroll · {dialog_close} close", self._body)
+
+    def on_mount(self) -> None:
+        self.set_focus(self._body)
