@@ -10,27 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Final,
-    Literal,
-    NewType,
-    TypeAlias,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 from pydantic_core import SchemaValidator
 
 from acp_tui.conversation import UnsetType
 from acp_tui.values import dataclass
 
-Schema: TypeAlias = dict[str, Any]
+Schema = dict[str, Any]
 """Written out: `pydantic_core.core_schema`, whose functions fill in these dicts, takes 1 MB and 8 ms to load."""
 
 # Models
@@ -81,7 +68,7 @@ def reader_of(kind: Any, *, exact: bool = False) -> SchemaValidator:
 
     Dataclasses that aren't models are read by their fields' names, and tuples from lists.
     """
-    return SchemaValidator(cast(Any, Build(exact).of(kind)))
+    return SchemaValidator(Build(exact).of(kind))
 
 
 class SchemaNote:
