@@ -211,7 +211,7 @@ class CompareDialog(Dialog["Compared | Tab | None"]):
         self._frame.show_keys(REVIEWING if is_ready else GOING)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Show the changes of an agent that has finished; otherwise go where it works, waits for the user, or failed."""
+        """Show the changes of an agent that has finished; otherwise go where it works, asks, or failed."""
         tab = message.row.value.tab
         if not message.row.value.has_finished:
             self.dismiss(tab)
