@@ -30,7 +30,7 @@ from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.status_line import MARKS
-from acp_tui.ui.tab.sessions import last_line
+from acp_tui.ui.tab.history import last_line
 from acp_tui.ui.tab.stage import Live
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
         self._said = Static(EACH, classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        keys = "{list_choose} start · {choice_choose} one more · {choice_clear} one fewer · {dialog_close} close"
+        keys = "{list_choose} start · {choice_choose} choose or add · {choice_clear} don't · {dialog_close} close"
         yield Frame(Content("Send the prompt to several agents"), keys, self._list, self._said)
 
     def on_mount(self) -> None:
@@ -110,10 +110,9 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
             self._counts[agent.name] += 1
         self._say()
 
-    def action_fewer(self) -> None:
-        agent = self._list.agent
-        if agent is not None and self._counts[agent.name]:
-            self._counts[agent.name] -= 1
+    def action_none(self) -> None:
+        if self._list.agent is not None:
+            self._counts[self._list.agent.name] = 0
         self._say()
 
     def on_filtered_list_chosen(self) -> None:
@@ -212,7 +211,7 @@ class CompareDialog(Dialog["Compared | Tab | None"]):
         self._frame.show_keys(REVIEWING if is_ready else GOING)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Show the changes of an agent that has finished; otherwise go where it works, waits, or failed."""
+        """Show the changes of an agent that has finished; otherwise go where it works, asks, or failed."""
         tab = message.row.value.tab
         if not message.row.value.has_finished:
             self.dismiss(tab)
