@@ -149,6 +149,12 @@ class AnswerGuard:
         """Whether the terminal had shown the question as it is now when this was pressed."""
         return self._pressed_time(event) >= self._shown_at
 
+    def repeats(self, event: Key) -> bool:
+        """Whether this is the last key again, without a pause: it's held, or was pressed twice. Ask before `takes`."""
+        last = self.last_press
+        is_same = last is not None and (last.clock, last.key) == (self._clock, event.key)
+        return is_same and last is not None and self._pressed_time(event) - last.at_s < GUARD_S
+
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste came after a pause. It restarts the pause in any case.
 
