@@ -129,7 +129,7 @@ def session_facts(
 
     `servers` has the names of the MCP servers; None if unknown.
     """
-    running = [state.command or "a command" for state in conversation.terminals.values() if not state.has_exited]
+    running = [state.command or "a command" for state in conversation.terminals.values() if conversation.runs(state)]
     return (
         ("Agent", agent),
         ("Folder", folder),
