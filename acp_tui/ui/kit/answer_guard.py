@@ -31,7 +31,7 @@ WARNING_S: Final = 2.0
 """How long a warning shows: long enough to read a few words. The guard has opened long before."""
 LATE_KEY_S: Final = 0.03
 """While keys wait to be handled, look again this often."""
-TOO_SOON: Final = "Ignored: pressed too soon. Pause, then {again}"
+TOO_SOON: Final = "Too soon: pause, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
