@@ -12,7 +12,7 @@ from acp_tui.cli.replay import fitted_settings, settings_to_show, show_app
 from acp_tui.cli.sessions import recording_named
 from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.workbench.inspect import inspect_file
+from acp_tui.workbench.inspect.inspection import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
 
 
