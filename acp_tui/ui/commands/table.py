@@ -291,7 +291,7 @@ COMMANDS: Final = (
     own("sessions", "sessions_archive", "ctrl+x", "change('archive')", "Archive it, or bring it back",
         has_priority=True),
     own("sessions", "sessions_delete", "ctrl+d", "delete", "Delete the session", has_priority=True),
-    own("sessions", "sessions_folders", "ctrl+f", "switch_folders", "All folders or this one", has_priority=True),
+    own("sessions", "sessions_folders", "ctrl+f", "switch_folders", "All projects, or this one", has_priority=True),
     own("sessions", "sessions_reload", "f5", "retry", "Load again"),
     own("prompts", "prompts_switch", "tab,shift+tab", "switch", "How to go on, or back to the prompts",
         has_priority=True),
