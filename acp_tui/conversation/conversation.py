@@ -211,6 +211,16 @@ class Conversation:
                 return state
         return None
 
+    def runs(self, state: TerminalState) -> bool:
+        """Whether its command runs. Agents don't always tell that theirs ended: it did with its call, or the turn."""
+        if state.has_exited or state.is_ours:
+            return not state.has_exited
+        shown_by = [self.entries[entry_id] for entry_id in self.terminal_entries.get(state.terminal_id, ())]
+        calls = [entry.call for entry in shown_by if isinstance(entry, ToolCallEntry)]
+        if {work.reference for work in self.background} & {state.terminal_id, *(call.tool_call_id for call in calls)}:
+            return True
+        return not self.is_idle and not (calls and all(call.is_settled for call in calls))
+
     @property
     def turn_cost(self) -> float | None:
         """The cost of the current or last turn, in the unit of `usage`; None if unknown."""

@@ -495,7 +495,10 @@ def _report_tool_call(conversation: Conversation, patch: tool_calls.ToolCallPatc
     """Create or change a call. An update may come first, and a second `tool_call` changes the first."""
     call_id = patch.tool_call_id
     call = _call_of(conversation, call_id).call
+    was_canceled = conversation.turn is facts.Turn.CANCELLING and call.status == tool_calls.CANCELLED
     call.apply(patch)
+    if was_canceled and call.status == tool_calls.FAILED:  # that is how the agent tells the user's own cancel
+        call.status = tool_calls.CANCELLED
     call.content = _cut_content(call.content)
     if call.is_settled:
         conversation.unsettled_calls.discard(call_id)

@@ -60,6 +60,15 @@ def usage_words(usage: Usage | None) -> str:
     return f"{tokens}, {money(usage.cost_amount, usage.cost_currency)}"
 
 
+def sentences(text: str) -> str:
+    """Join lines in one: a line that begins like a sentence ends the one before."""
+    joined, *others = filter(None, map(str.strip, text.split("\n"))) if text.strip() else [""]
+    for line in others:
+        end = " " if joined[-1] in ".:;!?…" else ". " if line[0].isupper() else "; "
+        joined += end + line
+    return joined
+
+
 def money(amount: float, currency: str | None) -> str:
     """Format an amount in the agent's unit, such as $0.42; small amounts get two significant digits."""
     digits = f"{amount:.2f}" if amount == 0 or abs(amount) >= 0.01 else f"{amount:.2g}"
@@ -133,7 +142,7 @@ def session_facts(
 
     `servers` has the names of the MCP servers; None if unknown. `told` has the parts that the status line shows.
     """
-    running = [state.command or "a command" for state in conversation.terminals.values() if not state.has_exited]
+    running = [state.command or "a command" for state in conversation.terminals.values() if conversation.runs(state)]
     return (
         ("Agent", agent),
         ("Folder", folder),
@@ -169,7 +178,9 @@ def from_home(path: Path) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a time of a second or more: "12 s", "3 min 5 s", "2 h 10 min"."""
+    """Format a time: "<1 s", "12 s", "3 min 5 s", "2 h 10 min"."""
+    if seconds < 1:
+        return "<1 s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -224,6 +224,12 @@ def test_a_program_that_is_no_agent_is_suspected_to_be_none(run: Any, script: st
     assert "is it an ACP agent?" in run(script).err
 
 
+def test_a_program_that_ends_with_an_error_of_its_own_is_not_suspected(run: Any):
+    said = run("print('no such module: acp', file=sys.stderr); sys.exit(1)").err
+    assert "no such module: acp" in said
+    assert "is it an ACP agent?" not in said
+
+
 # Exit statuses
 
 TURN = "p = open_session(); "

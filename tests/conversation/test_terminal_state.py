@@ -4,17 +4,20 @@ import pytest
 
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import TERMINAL_SCROLLBACK_BYTES, EntryId, TerminalState
-from acp_tui.conversation.facts import Fact
+from acp_tui.conversation.facts import BackgroundWork, Fact
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
 from acp_tui.conversation.updates import (
     SessionUpdate,
+    StateReported,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
     TerminalWaiting,
+    TurnEnded,
 )
-from support.folding import agent, call, fold, last_change, texts
+from acp_tui.conversation.wording import session_facts
+from support.folding import agent, call, fold, last_change, prompt, texts
 
 TERMINAL = TerminalId("term-1")
 OPENED = TerminalOpened(TERMINAL, "ls -l", "/work")
@@ -31,6 +34,29 @@ def state_of(conversation: Conversation) -> TerminalState:
 
 def touched(*entries: int) -> Change:
     return Change(tuple(EntryId(entry) for entry in entries), (Fact.TERMINALS,), TERMINAL)
+
+
+def test_an_agents_command_without_an_end_runs_until_its_call_or_the_turn_ends() -> None:
+    begun = (prompt("go"), TerminalOutput(TERMINAL, b"a"), EMBEDDED)
+    assert _runs(*begun)
+    assert not _runs(*begun, call("t", status="failed"))
+    assert not _runs(*begun, TurnEnded("end_turn"))
+    assert not _runs(*begun[1:])  # a session that was read back
+    behind = StateReported("running", background=(BackgroundWork("terminal", TERMINAL),))
+    assert _runs(*begun, behind, call("t", status="completed"), TurnEnded("end_turn"))
+
+
+def test_a_command_of_ours_runs_until_it_ends() -> None:
+    begun = (prompt("go"), OPENED, EMBEDDED, call("t", status="completed"), TurnEnded("end_turn"))
+    assert _runs(*begun)
+    assert not _runs(*begun, TerminalExited(TERMINAL, 0, None))
+
+
+def _runs(*updates: SessionUpdate) -> bool:
+    conversation = fold(*updates)
+    return ("Running", conversation.terminals[TERMINAL].command or "a command") in session_facts(
+        conversation, "Agent", "/work", None
+    )
 
 
 def test_a_terminal_of_ours_keeps_its_command_its_output_and_its_end() -> None:

@@ -106,6 +106,13 @@ def test_a_late_completed_replaces_the_local_mark_of_a_cancelled_turn() -> None:
     assert only_call(fold(*cancelled, TurnEnded("cancelled"), call("t", status="failed"))).status == "failed"
 
 
+def test_a_call_that_fails_because_the_user_cancels_the_turn_is_canceled() -> None:
+    cancelled = (prompt("go"), call("t", status="in_progress"), call("u", status="failed"), CancelRequested())
+    conversation = fold(*cancelled, call("t", status="failed"), call("u", status="failed"), TurnEnded("cancelled"))
+    statuses = [entry.call.status for entry in conversation.entries if isinstance(entry, ToolCallEntry)]
+    assert statuses == ["cancelled", "failed"]
+
+
 def test_a_late_report_without_a_status_leaves_the_local_mark() -> None:
     conversation = fold(prompt("go"), call("t"), CancelRequested(), call("t", content=(OUTPUT,)))
     assert only_call(conversation).status == "cancelled"

@@ -97,11 +97,6 @@ class Review:
     hunks: tuple[LineChange, ...] = ()
     """Where the lines differ, in order; empty if the states can't be compared by lines."""
 
-    @property
-    def is_edit(self) -> bool:
-        """Whether lines differ of a file that there was and is. Reverts of others are asked about first."""
-        return bool(self.hunks) and self.before is not None and self.after is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Swapped:

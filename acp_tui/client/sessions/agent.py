@@ -88,7 +88,9 @@ def _is_no_agent(error: errors.AgentRefused | errors.AgentLost) -> bool:
     """Whether a failed handshake looks like one with a program that doesn't speak ACP."""
     if isinstance(error, errors.AgentRefused):
         return error.code in (ErrorCode.METHOD_NOT_FOUND, ErrorCode.INVALID_REQUEST)
-    return not isinstance(error, errors.UnsupportedProtocol | errors.AgentUnreachable) and not error.hint
+    if isinstance(error, errors.UnsupportedProtocol | errors.AgentUnreachable):
+        return False
+    return not (error.hint or error.detail)  # what it said on stderr tells more
 
 
 def _require_extension(method: str) -> None:

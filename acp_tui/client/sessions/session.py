@@ -199,6 +199,8 @@ class Session:
         self._compares = Grant.UNASKED in (policy.write, policy.terminals)
         """Whether it matters what the user allows the agent."""
         self._asked_by_us: set[facts.RequestKey] = set()
+        self._canceled: frozenset[facts.RequestKey] = frozenset()
+        """The requests that were open when the user canceled the turn last."""
         """The waiting questions that are acp-tui's own."""
         self._shown: dict[facts.RequestKey, ToolCall] = {}
         """The tool calls that were just allowed, as they were then."""
@@ -394,6 +396,7 @@ class Session:
             return
         self.connection.cancel(self.session_id)
         self.apply(updates.CancelRequested())
+        self._canceled = frozenset(self._permissions.waiting)
         if not self.connection.withdraws_questions:
             self._cancel_questions()
 
@@ -624,8 +627,9 @@ class Session:
             self._asked_by_us.discard(key)
             # The agent withdrew the request, so the question must not stay on the screen.
             if key in self.conversation.permissions:
-                is_withdrawn = not self.connection.is_lost
-                is_passed_on = is_withdrawn and self.connection.offer.is_for_host
+                is_by_agent = not self.connection.is_lost
+                is_withdrawn = is_by_agent and key not in self._canceled
+                is_passed_on = is_by_agent and self.connection.offer.is_for_host
                 self.apply(
                     updates.PermissionAnswered(
                         key, None, self.now(), is_withdrawn=is_withdrawn, is_passed_on=is_passed_on

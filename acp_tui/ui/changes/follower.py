@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -21,11 +22,12 @@ from textual.message import Message
 from textual.worker import Worker
 
 from acp_tui.client import line_comparison
-from acp_tui.client.changes import ChangeLimits, ChangesError, FileChange, Review, Swapped
+from acp_tui.client.changes import ChangedMeanwhile, ChangeLimits, ChangesError, FileChange, Review, Swapped
 from acp_tui.client.changes.tracker import LOOK_LIMIT_S, MAX_MOMENTS, STILL_READING, ChangeTracker, Moment
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.kit.desktop import edit
 
 if TYPE_CHECKING:
@@ -74,8 +76,8 @@ class FolderChanges:
         self._ready = anyio.Event()
         self.following: Worker[None] | None = None
         self._failure = ""
-        self._done: list[Swapped] = []
-        """The reverts, last one at the end."""
+        self._done: list[list[Swapped]] = []
+        """The reverts, each of one or more files, the last one at the end."""
         self._said: set[str] = set()
         self._summary: str | None = ""
         """None if it must be computed again."""
@@ -157,29 +159,65 @@ class FolderChanges:
 
     # What the user changes
 
+    async def revert(self, seen: Sequence[FileChange], since: Moment | None = None) -> list[ChangesError]:
+        """Put these files back to what they were at that moment, or when the session began. `undo` takes it back.
+
+        Returns what went wrong: a file that isn't as seen now, or isn't known as it was, is left alone.
+        """
+        failures: list[ChangesError] = []
+        with self._doing() as done:
+            for change in seen:
+                try:
+                    shown = await self.review(change.path, since)
+                    if shown.change not in (None, change):
+                        raise ChangedMeanwhile(change.path, shown.before, shown.after)
+                    if shown.change is not None:
+                        done.append(await self._held(change.path).revert_file(shown))
+                except ChangesError as error:
+                    failures.append(error)
+        return failures
+
     async def revert_file(self, shown: Review) -> None:
         """Revert a file. Raises ChangesError."""
-        self._done.append(await self._held(shown.path).revert_file(shown))
+        with self._doing() as done:
+            done.append(await self._held(shown.path).revert_file(shown))
 
     async def revert_hunk(self, shown: Review, hunk: line_comparison.LineChange) -> None:
         """Revert a hunk. Raises ChangesError."""
-        self._done.append(await self._held(shown.path).revert_hunk(shown, hunk))
+        with self._doing() as done:
+            done.append(await self._held(shown.path).revert_hunk(shown, hunk))
 
-    async def undo(self, path: str | None = None) -> str:
-        """Undo the last revert, of a file if `path` is given; return the path, "" if there is none.
-
-        Raises: ChangesError. You can try again after undoing earlier reverts.
-        """
-        last = next((swapped for swapped in reversed(self._done) if path in (None, swapped.path)), None)
-        if last is None:
-            return ""
-        self._done.remove(last)
+    @contextmanager
+    def _doing(self) -> Iterator[list[Swapped]]:
+        """What is added is undone together."""
+        done: list[Swapped] = []
         try:
-            await self._held(last.path).undo(last)
-        except BaseException:
-            self._done.insert(0, last)  # the reverted content isn't stored anywhere else
-            raise
-        return last.path
+            yield done
+        finally:
+            self._done += [done] * bool(done)
+
+    async def undo(self) -> str:
+        """Undo the last revert of a hunk, a file, or several; return what to tell the user.
+
+        Raises: ChangesError for the first file that isn't undone. You can try again after undoing earlier reverts.
+        """
+        if not self._done:
+            return "Nothing to undo."
+        last, rest, failures = self._done.pop(), [], []
+        names = [make_visible_path(swapped.path) for swapped in last]
+        try:
+            while last:
+                try:
+                    await self._held(last[-1].path).undo(last[-1])
+                except ChangesError as error:
+                    failures.append(error)
+                    rest.append(last[-1])
+                last.pop()
+        finally:  # the reverted content isn't stored anywhere else
+            self._done[:0] = [[*last, *rest[::-1]]] * bool(last or rest)
+        if failures:
+            raise failures[0]
+        return f"{names[0]} has its changes back" if len(names) == 1 else f"{files(len(names))} have their changes back"
 
     def at_prompts_of(self, session: Session, run: Callable[[Coroutine[Any, Any, None]], object]) -> TurnMoments:
         """Remember the files at each future prompt of this session. `run` runs work as long as the tab exists."""
@@ -244,8 +282,22 @@ def summary_of(changes: Mapping[str, FileChange]) -> str:
         return ""
     added = sum(change.added or 0 for change in changes.values())
     removed = sum(change.removed or 0 for change in changes.values())
-    files = "1 file" if len(changes) == 1 else f"{len(changes):,} files"
-    return " ".join([files, *[f"+{added:,}"] * bool(added), *[f"-{removed:,}"] * bool(removed)])
+    return " ".join([files(len(changes)), *[f"+{added:,}"] * bool(added), *[f"-{removed:,}"] * bool(removed)])
+
+
+def files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"
+
+
+def way_back(count: int = 1, keys: str = "{undo_revert}") -> str:
+    """How to undo a revert of so many, as a hint; "" for none."""
+    return f": {keys} brings {'it' if count == 1 else 'them'} back" * bool(count)
+
+
+def failed(failures: Sequence[ChangesError]) -> str:
+    """The first failure as a further sentence, and how many there are; "" without one."""
+    more = f" And {len(failures) - 1:,} more." * (len(failures) > 1)
+    return f". {failures[0]}{more}" if failures else ""
 
 
 def _first(error: BaseException) -> BaseException:
@@ -332,53 +384,6 @@ class TurnMoments:
         later = (moment for other, moment in self._moments.items() if until_next and other > prompt)
         return await self._changes.changes_since(self._moments[prompt], next(later, None))
 
-    def since(self, prompt: EntryId, name: str) -> ChangesSince:
-        return ChangesSince(self._changes, self._moments[prompt], name)
-
-
-class ChangesSince:
-    """The changes since one moment, with the interface of `FolderChanges` for the list and the review."""
-
-    def __init__(self, folder: FolderChanges, moment: Moment, since: str) -> None:
-        self.root: Path = folder.root
-        self.since = since
-        self.changes: Mapping[str, FileChange] = {}
-        self._folder = folder
-        self._moment = moment
-
-    @property
-    def notes(self) -> Sequence[str]:
-        return self._folder.notes
-
-    def summary(self) -> str:
-        return summary_of(self.changes)
-
-    async def rescan(self) -> None:
-        """Read all files now. Raises ChangesError."""
-        await self._folder.rescan()
-        await self._list()
-
-    async def _list(self) -> None:
-        self.changes = await self._folder.changes_since(self._moment)
-
-    async def review(self, path: str) -> Review:
-        """The two states of a file. Raises ChangesError."""
-        return await self._folder.review(path, self._moment)
-
-    async def revert_file(self, shown: Review) -> None:
-        """Revert a file. Raises ChangesError."""
-        await self._folder.revert_file(shown)
-        await self._list()
-
-    async def revert_hunk(self, shown: Review, hunk: line_comparison.LineChange) -> None:
-        """Revert a hunk. Raises ChangesError."""
-        await self._folder.revert_hunk(shown, hunk)
-        await self._list()
-
-    async def undo(self, path: str | None = None) -> str:
-        undone = await self._folder.undo(path)
-        await self._list()
-        return undone
-
-    def edit(self, path: str) -> str:
-        return self._folder.edit(path)
+    async def put_back(self, prompt: EntryId, seen: Sequence[FileChange]) -> list[ChangesError]:
+        """Put these files back to what they were at that prompt; return what went wrong."""
+        return await self._changes.revert(seen, self._moments[prompt])

@@ -18,13 +18,20 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
+from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange
 from acp_tui.client.worktrees import WorktreeFailed, bring_back, changes_in, known_worktree
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.changes.changed_files import UNKNOWN, change_segments, count_words, in_full
-from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen, put_comments_into
+from acp_tui.ui.changes.changed_files import change_segments, in_full
+from acp_tui.ui.changes.follower import FolderChanges, failed, files, way_back
+from acp_tui.ui.changes.review import (
+    NOT_REVERTED,
+    NOT_UNDONE,
+    ReviewScreen,
+    drop_if_unseen,
+    put_comments_into,
+)
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
@@ -34,10 +41,8 @@ from acp_tui.ui.kit.dialog import CLOSING, shown
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.palette import PLAIN, Palette
-from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
-    from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
     from acp_tui.ui.prompt import PromptInput
 
 KEYS: Final = "{undo_revert} undo · {reload} refresh · {dialog_close} back"
@@ -117,7 +122,7 @@ class ChangesScreen(ModalScreen[None]):
     PLACE: Final = "changes"
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of("send_comments", place=PLACE)]
 
-    def __init__(self, folder: FolderChanges | ChangesSince, prompt: PromptInput) -> None:
+    def __init__(self, folder: FolderChanges, prompt: PromptInput) -> None:
         """Comments go to `prompt`."""
         super().__init__()
         self._folder = folder
@@ -129,16 +134,11 @@ class ChangesScreen(ModalScreen[None]):
         self._about = Static(classes="changes-about", markup=False)
         self._keys = Static(classes="changes-keys", markup=False)
         self._guard = AnswerGuard(QuestionScreen.clock, self)
-        """Armed by what changes what a key that reverts would act on."""
-        self._doomed: Review | None = None
-        """The file to revert when the user presses the key again, as it was when asked."""
-        self._all_doomed = False
-        """Whether pressing the key again reverts all files."""
+        """Knows whether the terminal has shown the list as it is here."""
         self._reviewed = ""
         """The file reviewed last. On return, the cursor goes to it."""
         self._is_saying = False
         self._writing = asyncio.Lock()
-        """Held from a key that changes files until the change is shown. Undoing waits for it."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="changes"):
@@ -187,13 +187,10 @@ class ChangesScreen(ModalScreen[None]):
         self._about.update(shown(text, style))
 
     def on_change_list_moved(self) -> None:
-        """Cancel a pending question about the previous file, and show the details of this one."""
-        self._doomed = None
-        self._all_doomed = False
         self._show_about()
 
     def on_change_list_chosen(self) -> None:
-        self.on_change_list_moved()
+        self._show_about()
         if self._list.change is not None:
             self._reviewed = self._list.change.path
             self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._prompt))
@@ -204,93 +201,34 @@ class ChangesScreen(ModalScreen[None]):
 
     # What the user changes
 
-    async def on_key(self, event: events.Key) -> None:
-        """Handle a key that reverts at once, and only after what it reverts was shown."""
-        is_answer = self._guard.takes(event)
-        for binding in bindings_of_key(self, event.key):
-            if binding.action in ("revert", "revert_all"):
-                event.stop()
-                if is_answer:
-                    await self.run_action(binding.action)
-                else:
-                    again = keys_in_force(self).hint(f"press {{{binding.id}}} again")
-                    self.notify(self._guard.why_not(again), severity="warning")
+    def on_key(self, event: events.Key) -> None:
+        drop_if_unseen(self, event, self._guard)
 
     def action_revert(self) -> None:
-        """Revert the file. If more than lines of it have changed, ask first, and revert it if it's still the same."""
-        self._all_doomed = False
-        if self._doomed is not None:
-            doomed, self._doomed = self._doomed, None
-            self._write(lambda: self._revert(doomed))
-        elif self._list.change is not None:
-            self._guard.arm()
-            self._revert_or_ask(self._list.change)
-
-    @work
-    async def _revert_or_ask(self, change: FileChange) -> None:
-        async with self._writing:
-            if (review := await self._reviewed_or_asked(change)) is not None:
-                await self._show_result(lambda: self._revert(review))
-
-    async def _reviewed_or_asked(self, change: FileChange) -> Review | None:
-        """Return the change, for reverting it at once; ask if more than lines of the file have changed."""
-        name = make_visible_path(change.path)
-        if change.before_unknown is not None:
-            self._say(f"{name} can't be reverted: {UNKNOWN}: {change.before_unknown}.", "$text-warning")
-            return None
-        try:
-            review = await self._folder.review(change.path)
-        except ChangesError as error:
-            self._say(str(error), "$text-error")
-            return None
-        if review.change is None or self._list.change is None or self._list.change.path != change.path:
-            return None  # it's unchanged, or the user has moved on
-        if review.is_edit:
-            return review
-        self._doomed = review
-        counts = " ".join(filter(None, count_words(review.change)))
-        self._guard.arm()
-        again = keys_in_force(self).hint("press {revert} again")
-        self._say(f"{again} to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
-        return None
-
-    async def _revert(self, doomed: Review) -> str:
-        try:
-            await self._folder.revert_file(doomed)
-        except ChangedMeanwhile:
-            review = ReviewScreen(self._folder, doomed.path, self._prompt, earlier=doomed, note=NOT_REVERTED)
-            self.app.push_screen(review)
-            return ""
-        undo = keys_in_force(self).hint("; {undo_revert} undoes this")
-        return f"{make_visible_path(doomed.path)} is back to what it was at {self._folder.since}{undo}"
+        """Revert the file at the cursor."""
+        self._revert([self._list.change] if self._list.change is not None else [])
 
     def action_revert_all(self) -> None:
-        """Ask first; then revert every file that can be reverted."""
-        if self._all_doomed:
-            self._all_doomed = False
-            self._write(self._revert_all)
-        elif self._folder.changes:
-            self.on_change_list_moved()
-            self._all_doomed = True
-            self._guard.arm()
-            again = keys_in_force(self).hint("press {revert_all} again")
-            self._say(f"{again} to revert {_files(len(self._folder.changes))}", "$text-warning")
+        self._revert([self._folder.changes[path] for path in sorted(self._folder.changes)])
 
-    async def _revert_all(self) -> str:
-        paths, failures = sorted(self._folder.changes), []
-        for path in paths:
-            try:
-                await self._folder.revert_file(await self._folder.review(path))
-            except ChangesError as error:
-                failures.append(str(error))
-        if failures:
-            done = _files(len(paths) - len(failures))
-            raise ChangesError("", f"{done} reverted. {failures[0]}" + _more(len(failures) - 1))
-        undo = keys_in_force(self).hint("; press {undo_revert} to undo them one by one")
-        return f"{_files(len(paths))} as at {self._folder.since}{undo}"
+    def _revert(self, changes: Sequence[FileChange]) -> None:
+        if changes:
+            self._write(lambda: self._reverted(changes))
+
+    async def _reverted(self, changes: Sequence[FileChange]) -> str:
+        failures = await self._folder.revert(changes)
+        done = len(changes) - len(failures)
+        undo = keys_in_force(self).hint(way_back(done))
+        if len(changes) > 1:
+            return f"Reverted {files(done)}{undo}{failed(failures)}"
+        if not failures:
+            return f"Reverted {make_visible_path(changes[0].path)}{undo}"
+        if not isinstance(failures[0], ChangedMeanwhile):
+            raise failures[0]
+        self.app.push_screen(ReviewScreen(self._folder, changes[0].path, self._prompt, note=NOT_REVERTED))
+        return ""
 
     def action_copy_back(self) -> None:
-        self.on_change_list_moved()
         change = self._list.change
         if change is not None:
             self._write(lambda: self._copy_back(change.path))
@@ -321,31 +259,24 @@ class ChangesScreen(ModalScreen[None]):
             self._say(keys_in_force(self).hint(NO_COMMENTS))
 
     def action_undo(self) -> None:
-        self._write(self._undo, waits=True)
+        self._write(self._undo)
 
     async def _undo(self) -> str:
-        self._doomed, self._all_doomed = None, False  # the question is no longer shown
         try:
-            path = await self._folder.undo()
+            return await self._folder.undo()
         except ChangedMeanwhile as error:
             review = ReviewScreen(self._folder, error.path, self._prompt, earlier=error.reverted, note=NOT_UNDONE)
             self.app.push_screen(review)
             return ""
-        return f"{make_visible_path(path)} has its changes back" if path else "Nothing to undo."
 
     @work
-    async def _write(self, change: Callable[[], Awaitable[str]], *, waits: bool = False) -> None:
-        """Run `change`, one at a time: while another runs, wait or do nothing."""
-        if waits or not self._writing.locked():
-            async with self._writing:
-                await self._show_result(change)
-
-    async def _show_result(self, change: Callable[[], Awaitable[str]]) -> None:
-        """Run `change`, and show its result or error."""
-        try:
-            said, style = await change(), "$text-success"
-        except ChangesError as error:
-            said, style = str(error), "$text-error"
+    async def _write(self, change: Callable[[], Awaitable[str]]) -> None:
+        """Run `change`, one at a time, and show its result or error."""
+        async with self._writing:
+            try:
+                said, style = await change(), "$text-success"
+            except ChangesError as error:
+                said, style = str(error), "$text-error"
         self._guard.arm()
         self.on_folder_changes_changed()
         if said:
@@ -363,16 +294,6 @@ class ChangesScreen(ModalScreen[None]):
             self._say("Read all files.")
 
     def action_close(self) -> None:
-        """Cancel a pending question, or leave. Ignored while a file is being written, to keep undo possible."""
-        if self._doomed is not None or self._all_doomed:
-            self.on_change_list_moved()
-        elif not self._writing.locked():
+        """Leave. Ignored while a file is being written, to keep undo possible."""
+        if not self._writing.locked():
             self.dismiss()
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count:,} files"
-
-
-def _more(count: int) -> str:
-    return f" And {count:,} more." if count else ""

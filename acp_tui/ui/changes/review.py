@@ -21,7 +21,7 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, FileState, Review
@@ -31,10 +31,11 @@ from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, WORDS, count_words, state_words
+from acp_tui.ui.changes.follower import FolderChanges, way_back
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
-from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.answer_guard import TOO_SOON, AnswerGuard
 from acp_tui.ui.kit.commenting import CommentView
 from acp_tui.ui.kit.dialog import CLOSING, key_lines
 from acp_tui.ui.kit.line_view import StripView
@@ -50,7 +51,6 @@ from acp_tui.ui.rendering.wrapping import Lines, width_cells, wrap
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
-    from acp_tui.ui.changes.follower import ChangesSince, FolderChanges
     from acp_tui.ui.prompt import PromptInput
 
 
@@ -287,6 +287,18 @@ WAY_TO_EARLIER: Final = "Press {diff_earlier} to see what was there before."
 EARLIER: Final = "This is what was there before. Press {diff_earlier} to see the current state."
 
 
+def drop_if_unseen(screen: Screen[None], event: events.Key, guard: AnswerGuard) -> None:
+    """Drop a key that reverts if the terminal hadn't shown what it reverts, or if it's held."""
+    actions = {binding.action for binding in bindings_of_key(screen, event.key)}
+    if actions & {"revert", "revert_all", "revert_hunk", "revert_file"}:
+        is_repeated = guard.repeats(event)
+        if is_repeated or not guard.was_shown_before(event):
+            screen.notify(TOO_SOON.format(again="press it again") if is_repeated else NOT_SHOWN, severity="warning")
+            event.stop()
+            event.prevent_default()
+    guard.takes(event)
+
+
 def put_comments_into(prompt: PromptInput) -> None:
     """Close what covers the prompt, which begins with its comments then."""
     for screen in reversed(prompt.app.screen_stack[1:]):
@@ -303,7 +315,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def __init__(
         self,
-        folder: FolderChanges | ChangesSince,
+        folder: FolderChanges,
         path: str,
         prompt: PromptInput,
         *,
@@ -323,8 +335,6 @@ class ReviewScreen(ModalScreen[None]):
         self._lines: Sequence[Strip] = ()
         self._sees_earlier = False
         self._note = ""
-        self._question: str | None = None
-        """The latest one whether to revert. It's open while the note says it."""
         self._version: Version | None = None
         """The file's, when it was shown."""
         self._listed: FileChange | None = None
@@ -335,7 +345,6 @@ class ReviewScreen(ModalScreen[None]):
         """None: depends on the width."""
         self._shows_whole_file = False
         self._writing = asyncio.Lock()
-        """Held from a key that changes files until the change is shown. Undoing waits for it."""
         self._top, self._view, self._bottom = StripView(), HunkView(prompt.comments), StripView()
         self._page = Vertical(self._top, self._view, self._bottom, id="review")
         self._guard = AnswerGuard(QuestionScreen.clock, self)
@@ -564,21 +573,8 @@ class ReviewScreen(ModalScreen[None]):
 
     # What the user changes
 
-    async def on_key(self, event: events.Key) -> None:
-        """Drop a key that reverts, if it was pressed before the terminal showed the file, or the question, as it is."""
-        is_answer = self._guard.takes(event)
-        for binding in bindings_of_key(self, event.key):
-            if binding.action not in ("revert_hunk", "revert_file", "undo"):
-                continue
-            if not self._guard.was_shown_before(event):
-                self._say(NOT_SHOWN)
-            elif self._note == self._question and not is_answer:
-                again = keys_in_force(self).hint(f"press {{{binding.id}}} again")
-                self.notify(self._guard.why_not(again), severity="warning")
-            else:
-                continue
-            event.stop()
-            event.prevent_default()
+    def on_key(self, event: events.Key) -> None:
+        drop_if_unseen(self, event, self._guard)
 
     @property
     def _revertible(self) -> Review | None:
@@ -590,58 +586,32 @@ class ReviewScreen(ModalScreen[None]):
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
-            self._revert("hunk", "{revert}", shown, partial(self._folder.revert_hunk, shown, hunk))
+            self._write(partial(self._folder.revert_hunk, shown, hunk), f"Reverted the hunk{way_back()}")
         elif shown is not None:
             self._say(keys_in_force(self).hint("There is no hunk. Press {revert_all} to revert the file."))
 
     def action_revert_file(self) -> None:
         shown = self._revertible
         if shown is not None:
-            self._revert("file", "{revert_all}", shown, partial(self._folder.revert_file, shown))
-
-    def _revert(self, what: str, key: str, shown: Review, revert: Callable[[], Awaitable[None]]) -> None:
-        """Revert it. If more than lines of the file have changed, ask first."""
-        hint = keys_in_force(self).hint
-        question = f"{hint(f'Press {key} again to revert')} {make_visible_path(shown.path)}"
-        is_impossible = shown.change is not None and shown.change.before_unknown is not None  # which it says
-        if shown.is_edit or is_impossible or self._note == question:
-            self._write(revert, hint(f"Reverted the {what}. Press {{undo_revert}} to undo."))
-        else:
-            self._question = question
-            self._guard.arm()
-            self._say(question)
+            self._write(partial(self._folder.revert_file, shown), f"Reverted the file{way_back()}")
 
     def action_undo(self) -> None:
         if self._now is not None and not self._sees_earlier:
-            self._write(self._undo, refusal=NOT_UNDONE, waits=True)
-
-    async def _undo(self) -> str:
-        undone = await self._folder.undo(self._path)
-        return "Undid the revert." if undone else "This file has no revert to undo."
+            self._write(self._folder.undo, refusal=NOT_UNDONE)
 
     @work
     async def _write(
-        self,
-        change: Callable[[], Awaitable[str | None]],
-        done: str = "",
-        *,
-        refusal: str = NOT_REVERTED,
-        waits: bool = False,
+        self, change: Callable[[], Awaitable[str | None]], done: str = "", *, refusal: str = NOT_REVERTED
     ) -> None:
-        """Run `change`, one at a time, then show the file with a note: what `change` returns, or `done`.
-
-        While another runs, wait or do nothing.
-        """
-        if self._writing.locked() and not waits:
-            return
+        """Run `change`, one at a time, then show the file with a note: what `change` returns, or `done`."""
         async with self._writing:
             self.workers.cancel_group(self, "load")  # otherwise another file could replace this one
             try:
-                note, earlier = await change() or done, None
+                note, earlier = await change() or keys_in_force(self).hint(done), None
             except ChangedMeanwhile as error:
                 note, earlier = refusal, self._now
                 if error.reverted is not None:
-                    earlier = await to_thread.run_sync(ReviewDrawing, error.reverted)
+                    self._path, earlier = error.path, await to_thread.run_sync(ReviewDrawing, error.reverted)
             except ChangesError as error:
                 note, earlier = str(error), self._earlier
             self._earlier = earlier

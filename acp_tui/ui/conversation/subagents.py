@@ -64,7 +64,12 @@ def last_line_of(message: Message, width: int, palette: Palette) -> str:
     read = MarkdownRenderer(texts[-1].since(max(texts[-1].length - MAX_TAIL, 0)) if texts else "")
     read.finish()
     rows = read.lines(width, palette)
-    return next(filter(None, (rows[at].text.strip() for at in reversed(range(len(rows))))), "")
+    return next(filter(None, (_cells(rows[at].text) for at in reversed(range(len(rows))))), "")
+
+
+def _cells(row: str) -> str:
+    """A row in words: the cells of a table without its lines."""
+    return " · ".join(filter(None, map(str.strip, row.split("│"))))
 
 
 class SubagentDrawing(KeptDrawing):

@@ -31,7 +31,7 @@ WARNING_S: Final = 2.0
 """How long a warning shows: long enough to read a few words. The guard has opened long before."""
 LATE_KEY_S: Final = 0.03
 """While keys wait to be handled, look again this often."""
-TOO_SOON: Final = "Ignored: pressed too soon. Pause, then {again}"
+TOO_SOON: Final = "Too soon: pause, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
@@ -148,6 +148,12 @@ class AnswerGuard:
     def was_shown_before(self, event: Message) -> bool:
         """Whether the terminal had shown the question as it is now when this was pressed."""
         return self._pressed_time(event) >= self._shown_at
+
+    def repeats(self, event: Key) -> bool:
+        """Whether this is the last key again, without a pause: it's held, or was pressed twice. Ask before `takes`."""
+        last = self.last_press
+        is_same = last is not None and (last.clock, last.key) == (self._clock, event.key)
+        return is_same and last is not None and self._pressed_time(event) - last.at_s < GUARD_S
 
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste came after a pause. It restarts the pause in any case.

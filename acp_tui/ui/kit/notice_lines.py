@@ -14,6 +14,8 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
+from acp_tui.conversation.wording import sentences
+
 ASKING: Final = "-asking"
 """The class of a screen or widget that waits for the user's answer to an agent."""
 MAX_NOTICES: Final = 2
@@ -60,9 +62,10 @@ class NoticeLines(Widget):
 def _lines_of(notice: Notification, width: int, most: int) -> list[Content]:
     style = STYLES[notice.severity]
     title = Content.styled(f"{notice.title}  " if notice.title else "", f"bold {style}")
-    text = Content.from_markup(notice.message) if notice.markup else Content(notice.message)
+    message = sentences(notice.message)
+    text = Content.from_markup(message) if notice.markup else Content(message)
     room = max(width - len(MARK), 1)
-    lines = Content.assemble(title, Content(" ").join(text.split("\n"))).wrap(room)
+    lines = Content.assemble(title, text).wrap(room)
     if len(lines) > most > 0:
         lines[most - 1] = Content(f"{lines[most - 1].plain.rstrip()} …").truncate(room, ellipsis=True)
     return [

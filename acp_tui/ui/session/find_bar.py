@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import events, on
@@ -43,6 +44,7 @@ class FindBar(Horizontal):
         self._query = query
         self._sought = ""
         self._found = ""
+        self._keys: Sequence[str] = KEYS[1:]
         self._field = Input(compact=True, placeholder="in the conversation", select_on_focus=False)
         self._state = Static(markup=False)
 
@@ -74,7 +76,7 @@ class FindBar(Horizontal):
     @on(events.Resize)
     def _tell(self) -> None:
         room = self.content_size.width - width_cells(HEAD) - MIN_FIELD_CELLS - width_cells(GAP)
-        keys = [keys_in_force(self).hint(text) for text in KEYS]
+        keys = [keys_in_force(self).hint(text) for text in self._keys]
         ways = (SEPARATOR.join(filter(None, (self._found, text))) for text in keys)
         self._state.update(GAP + next((way for way in ways if width_cells(way) <= room), self._found))
 
@@ -87,6 +89,7 @@ class FindBar(Horizontal):
             self._found = f"looking{more}" if more else "nothing found"
         else:
             self._found = f"{state.current or '-'}/{state.total}{more}"
+        self._keys = KEYS if state.total else KEYS[1:]
         self._tell()
 
     async def action_step(self, direction: int) -> None:

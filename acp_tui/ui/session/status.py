@@ -156,16 +156,14 @@ class Work:
 
     @property
     def ended(self) -> str:
-        """How the last turn ended, its duration and cost; "" if it wasn't seen, or was quick and cost nothing."""
+        """How the last turn ended, its duration, tokens, and cost; "" if it wasn't seen."""
         if self._ended is None:
             return ""
         how, took = self._ended
         usage = self._conversation.turn_usage
-        spent = [f"{short_count(usage.total)} tokens"] if usage is not None else []
+        spent = [f"{short_count(usage.total)} tokens"] if usage is not None and usage.total else []
         spent += filter(None, [self._cost()])
-        if took >= 1:
-            return " · ".join((f"{how} {duration(took)}", *spent))
-        return " · ".join((how.partition(" ")[0], *spent)) if spent else ""
+        return " · ".join((f"{how} {duration(took)}", *spent))
 
     def _cost(self) -> str:
         cost, usage = self._conversation.turn_cost, self._conversation.usage

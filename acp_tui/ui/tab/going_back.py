@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
@@ -17,12 +17,12 @@ from textual.content import Content
 from textual.geometry import Size
 
 from acp_tui.client.attachments import without_mentions
-from acp_tui.client.changes import ChangesError
+from acp_tui.client.changes import ChangesError, FileChange
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import EntryId
-from acp_tui.ui.changes.follower import summary_of
-from acp_tui.ui.changes.list import ChangesScreen
+from acp_tui.ui.changes.follower import failed, files, summary_of, way_back
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.dialog import Dialog, Frame
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 Way: TypeAlias = Literal["here", "fork", "anew", "agent", "files"]
-"""How to go on. `files` shows the changed files, to put them back, and returns to the dialog."""
+"""How to go on."""
 
 SHORTCUTS: Final[dict[str, tuple[Way, bool]]] = {
     "undo": ("files", False),
@@ -51,7 +51,7 @@ WAYS: Final[dict[Way, tuple[str, str, str]]] = {
     "fork": ("Go on in a fork", LATER_TOO, "a new tab; this session stays as it is"),
     "anew": ("Go on in a new session", ONLY_BEFORE, SUMMARY),
     "agent": ("Go on with another agent", ONLY_BEFORE, SUMMARY),
-    "files": ("Put the files back", "you see them first", ""),
+    "files": ("Put the files back", "", ""),
 }
 """The label of each, and what it does from a prompt, and from the session as it is now."""
 KEYS: Final = "{move_up} {move_down} move · {prompts_switch} how to go on · {list_choose} do it · {dialog_close} close"
@@ -98,7 +98,8 @@ class GoingBack:
         prompt = None if is_now else next(iter(self.prompts), None)
         if way == "files":
             prompt = await self._last_with_changes() or prompt
-        match await self._tab.ask(GoBackDialog(self, way, prompt)):
+        dialog = GoBackDialog(self, way, prompt)
+        match await self._tab.ask(dialog):
             case ("here", SentPrompt(entry)):
                 self._tab.prompt.set_draft(self._text(entry))
                 self._tab.screen.set_focus(self._tab.prompt)
@@ -109,17 +110,19 @@ class GoingBack:
                 tab.prompt.set_draft(self._told(prompt))
             case ("agent", prompt):
                 await self._hand_over(prompt)
+            case ("files", SentPrompt() as prompt):
+                await self._put_back(prompt, dialog.seen)
 
     # What can be done
 
-    def ways(self, prompt: SentPrompt | None, changed: str | None) -> Sequence[PickerRow[Way]]:
-        """Always the same ways. `changed` sums up the files changed since the prompt; None while that isn't known."""
+    def ways(self, prompt: SentPrompt | None, changed: Mapping[str, FileChange] | None) -> Sequence[PickerRow[Way]]:
+        """Always the same ways. `changed` are the files changed since the prompt; None while that isn't known."""
         labels, from_prompt, from_now = zip(*WAYS.values(), strict=True)
         return [
             PickerRow(
                 way,
                 label,
-                f"{changed}; {about}" if way == "files" and changed else about,
+                summary_of(changed) if way == "files" and changed else about,
                 is_disabled_reason=self._why_not(way, prompt, changed),
             )
             for way, label, about in zip(
@@ -127,7 +130,7 @@ class GoingBack:
             )
         ]
 
-    def _why_not(self, way: Way, prompt: SentPrompt | None, changed: str | None) -> str:
+    def _why_not(self, way: Way, prompt: SentPrompt | None, changed: Mapping[str, FileChange] | None) -> str:
         """Why that can't be done; "" if it can."""
         agent = self._tab.link.agent
         match way:
@@ -145,8 +148,8 @@ class GoingBack:
                 return "its agent can't be started here"
             case "files" if prompt is not None and not prompt.knows_files:
                 return "acp-tui has no copy of the files as they were"
-            case "files" if changed == "":
-                return "no file has changed since"
+            case "files" if not changed:
+                return "no file has changed since" if changed is not None else "reading the files"
         return ""
 
     # Files
@@ -157,12 +160,12 @@ class GoingBack:
             with suppress(ChangesError):
                 await self._moments.catch_up()
 
-    async def changed(self, prompt: SentPrompt | None, *, until_next: bool = False) -> str | None:
-        """A summary of the files changed since this prompt, or until the next one; None if it isn't known."""
+    async def changed(self, prompt: SentPrompt | None, *, until_next: bool = False) -> Mapping[str, FileChange] | None:
+        """The files changed since this prompt, or until the next one; None if that isn't known."""
         if self._moments is None or prompt is None or not prompt.knows_files:
             return None
         with suppress(ChangesError):
-            return summary_of(await self._moments.changed(prompt.entry, until_next=until_next))
+            return await self._moments.changed(prompt.entry, until_next=until_next)
         return None
 
     async def _last_with_changes(self) -> SentPrompt | None:
@@ -173,17 +176,13 @@ class GoingBack:
                     return prompt
         return None
 
-    async def put_back(self, prompt: SentPrompt) -> bool:
-        """Show the files changed since this prompt, to put them back. Returns whether all of them are."""
+    async def _put_back(self, prompt: SentPrompt, seen: Mapping[str, FileChange]) -> None:
         assert self._moments is not None
-        since = self._moments.since(prompt.entry, f"prompt {prompt.number}")
-        try:
-            await since.rescan()
-        except ChangesError as error:
-            self._tab.say(str(error), severity="error")
-            return False
-        await self._tab.ask(ChangesScreen(since, self._tab.prompt))
-        return not since.changes
+        failures = await self._moments.put_back(prompt.entry, [*seen.values()])
+        done = len(seen) - len(failures)
+        undo = keys_in_force(self._tab.screen).hint(way_back(done, "{show_changes} {undo_revert}"))
+        said = f"{files(done)} as at prompt {prompt.number}{undo}{failed(failures)}"
+        self._tab.say(said, severity="warning" if failures else "information")
 
     # Elsewhere
 
@@ -270,7 +269,9 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._source = source
         self._prompt = prompt
         """The prompt that the ways are shown for."""
-        self._changed: dict[EntryId, str | None] = {}
+        self.seen: Mapping[str, FileChange] = {}
+        """What has changed since the prompt, as shown."""
+        self._changed: dict[EntryId, str] = {}
         """What has changed from a prompt to the next one."""
         self._is_stale = asyncio.Event()
         """Set when what is known of changes may no longer be so."""
@@ -291,7 +292,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     def _rows(self) -> Iterator[PickerRow[SentPrompt | None]]:
         prompts = self._source.prompts
-        changed = [self._changed.get(prompt.entry) or "" for prompt in prompts]
+        changed = [self._changed.get(prompt.entry, "") for prompt in prompts]
         if self.app.size.width < NARROW_CELLS:  # only the lines, if they are counted
             asides = [re.sub(r"^[\d,]+ files? (?=[+-])", "", each) for each in changed]
         else:
@@ -314,14 +315,15 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         prompt = self._prompt
         changed = await self._source.changed(prompt)
         if prompt == self._prompt:
+            self.seen = changed or {}
             self._ways.show_rows(self._source.ways(prompt, changed))
         for each in self._source.prompts:
             if self._is_stale.is_set():
                 return
             before = self._changed.get(each.entry)
-            if each.entry not in self._changed or each == self._source.prompts[0]:  # only the last one's still grow
-                self._changed[each.entry] = changed = await self._source.changed(each, until_next=True)
-                if (changed or "") != (before or ""):
+            if before is None or each == self._source.prompts[0]:  # only the last one's still grow
+                self._changed[each.entry] = now = summary_of(await self._source.changed(each, until_next=True) or {})
+                if now != (before or ""):
                     self._prompts.show_rows(self._rows())
 
     def on_folder_changes_changed(self) -> None:
@@ -348,16 +350,5 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     def on_filtered_list_chosen(self) -> None:
         row = self._ways.row
-        if row is None or row.is_disabled_reason:
-            return
-        if row.value == "files" and self._prompt is not None:
-            self._put_back(self._prompt)
-        else:
+        if row is not None and not row.is_disabled_reason:
             self.dismiss((row.value, self._prompt))
-
-    @work(exclusive=True, group="files")
-    async def _put_back(self, prompt: SentPrompt) -> None:
-        """Show the files, and come back: once they are all as they were, to go on."""
-        if await self._source.put_back(prompt):
-            self._ways.go_to("here")
-        self._is_stale.set()

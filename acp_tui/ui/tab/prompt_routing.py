@@ -207,7 +207,7 @@ class PromptController:
                 ways = "{restart} tries again" + "; {begin_session} starts another" * is_there
                 return f"There is no session. {self._tab.hint(ways)}."
             case Recorded():
-                return f"This is {self.rereading}."
+                return f"{self.why_not}."
             case Live(session=session):
                 if session.is_read_only:
                     return WATCHING
@@ -220,20 +220,15 @@ class PromptController:
         """Why no prompt can be sent in the session that is shown, and what to do; "" if one can, or there is none."""
         match self._tab.stage:
             case Recorded():
-                return self.rereading[:1].upper() + self.rereading[1:]
+                if not self._tab.link.can_start:
+                    return "This session is read-only"
+                return self._tab.hint("{restart} continues this session with its agent")
             case Failed():
                 return self._tab.hint("There is no session; {restart} tries again")
             case Live(session=session) if not session.conversation.is_connected:
                 return self._tab.hint(NOT_CONNECTED[self._tab.loss])
             case _:
                 return ""
-
-    @property
-    def rereading(self) -> str:
-        """What the user can do with a session shown from its recording."""
-        if not self._tab.link.can_start:
-            return "read back from a recording, and read-only"
-        return self._tab.hint("read back from a recording; {restart} continues it with its agent")
 
     # Sending and queueing
 

@@ -175,7 +175,7 @@ class SessionScreen(Screen[None]):
             case Starting(phase=phase) | Failed(phase=phase):
                 return Status(phase=phase)
             case Recorded():
-                return Status(phase=self.tab.writing.rereading)
+                return Status(phase="read back from a recording")
             case Live(panel=panel):
                 return self._status_of(panel)
 

@@ -116,7 +116,7 @@ async def test_what_was_not_captured_is_said_and_cannot_be_reverted(root: Path) 
         await page.change({"big": b"b\n"})
         await page.open_list()
         assert "before unknown: it is larger than" in page.words
-        await page.press_until("big can't be reverted", "x")
+        await page.press_until("'big' can't be reverted", "x")
         await page.press("x")
         assert (root / "big").read_bytes() == b"b\n"
 
@@ -199,7 +199,7 @@ def test_the_list_looks_as_it_did(
         await page.change({**code, "a.py": b"one\n2\n3\n", "picture.bin": b"\0\2", "p\u0430y.py": b"x\n"})
         await page.open_list()
         await page.press("down", "down")
-        await page.press_until("press x again", "x")
+        await page.press_until("Reverted gone.py", "x")
 
     assert looks_as_it_did(snap_compare, root, LOOKS[look], prepare)
 
@@ -211,7 +211,7 @@ async def test_an_edited_file_is_reverted_at_once_and_undo_brings_it_back(root: 
     async with open_changes(root) as page:
         await page.change({"a.py": b"one\n2\n3\n"})
         await page.open_list()
-        await page.press_until("a.py is back to what it was at 14:03", "x")
+        await page.press_until("Reverted a.py: u brings it back", "x")
         assert (root / "a.py").read_bytes() == FILES["a.py"]
         assert "Nothing has changed" in page.words
         await page.press_until("a.py has its changes back", "u")
@@ -242,17 +242,70 @@ async def test_undo_typed_in_one_go_with_a_revert_comes_after_it(root: Path, pla
 
 @pytest.mark.parametrize("place", ["list", "review"])
 @pytest.mark.parametrize("name", ["new.py", "picture.bin"])
-async def test_a_file_of_which_more_than_lines_changed_is_reverted_after_a_question(
+async def test_any_file_is_reverted_at_once_and_undo_brings_it_back_with_its_mode(
     root: Path, place: str, name: str
 ) -> None:
     async with open_changes(root) as page:
-        await page.change({name: b"x\0\n" if name == "picture.bin" else b"x\n"})
+        write(root, {name: b"x\0\n"})
+        (root / name).chmod(0o750)
+        await page.desk.rescan()
         await (page.open_list() if place == "list" else page.open_review())
-        key = "x" if place == "list" else "X"
-        await page.press_until(f"ress {key} again to revert {name}", key)
-        assert (root / name).read_bytes().startswith(b"x")
-        await page.press(key)
-        await page.until(lambda: not (root / name).exists() or not (root / name).read_bytes().startswith(b"x"))
+        await page.press_until("brings it back", "x" if place == "list" else "X")
+        assert not (root / name).exists() or (root / name).read_bytes() == FILES[name]
+        await page.press_until(f"{name} has its changes back", "u")
+        assert (root / name).read_bytes() == b"x\0\n"
+        assert (root / name).stat().st_mode & 0o777 == 0o750
+
+
+@pytest.mark.parametrize("place", ["list", "review"])
+async def test_all_files_are_reverted_at_once_and_one_undo_brings_them_all_back(root: Path, place: str) -> None:
+    async with open_changes(root) as page:
+        (root / "gone.py").unlink()
+        await page.change({"a.py": b"x\n", "b.py": b"x\n", "new.py": b"x\n"})
+        await page.open_list()
+        await page.press_until("Reverted b.py: u brings it back", "down", "x")
+        await page.press_until("Reverted 3 files: u brings them back", "X")
+        assert {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()} == FILES
+        if place == "review":
+            await page.change({"b.py": b"y\n"})
+            await page.until_shown("M b.py")
+            await page.press("enter")
+            await page.until_shown("· since")
+        await page.press_until("3 files have their changes back", "u")
+        assert (root / "a.py").read_bytes() == (root / "new.py").read_bytes() == b"x\n"
+        assert not (root / "gone.py").exists()
+
+
+async def test_what_of_all_files_changed_unseen_is_left_alone_and_said(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
+        await page.open_list()
+        write(root, {"b.py": b"later\nand more\n"})
+        await page.press_until("Reverted 1 file: u brings it back. 'b.py' has changed since you saw it", "X")
+        assert (root / "a.py").read_bytes() == FILES["a.py"]
+        assert (root / "b.py").read_bytes() == b"later\nand more\n"
+
+
+async def test_what_of_all_files_cannot_be_undone_is_shown_and_the_rest_is_back(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
+        await page.open_list()
+        await page.press_until("Reverted 2 files", "X")
+        write(root, {"b.py": b"later\n"})
+        await page.press_until("The file has changed since the revert", "u")
+        assert (root / "a.py").read_bytes() == b"x\n"
+        assert (root / "b.py").read_bytes() == b"later\n"
+        write(root, {"b.py": FILES["b.py"]})
+        await page.press_until("b.py has its changes back", "u")
+        assert (root / "b.py").read_bytes() == b"x\n"
+
+
+async def test_an_undo_typed_right_behind_a_revert_is_not_lost(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n"})
+        await page.open_list()
+        await page.press_until("a.py has its changes back", "x", "u")
+        assert (root / "a.py").read_bytes() == b"x\n"
 
 
 @pytest.fixture
@@ -262,63 +315,37 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-@pytest.mark.parametrize("place", ["list", "review"])
-async def test_a_second_key_right_behind_the_first_says_that_it_came_too_soon(
-    root: Path, place: str, clock: Clock
-) -> None:
-    async with open_changes(root) as page:
-        await page.change({"new.py": b"x\n"})
-        await (page.open_list() if place == "list" else page.open_review())
-        clock.pass_guard()
-        await page.press_until("ress x again to revert new.py", "x")
-        await page.press("x")
-        await page.until(lambda: page.app.said == [TOO_SOON.format(again="press x again")])
-        assert (root / "new.py").read_bytes() == b"x\n"
-
-
-async def test_a_held_key_reverts_one_file(root: Path, clock: Clock) -> None:
+async def test_a_held_key_reverts_one_file_and_so_does_one_pressed_twice(root: Path, clock: Clock) -> None:
     async with open_changes(root) as page:
         await page.change({"a.py": b"x\n", "b.py": b"x\n"})
         await page.open_list()
         clock.pass_guard()
-        await page.press_until("a.py is back to what it was", "x")
-        for pause_s in (0.5, *[0.03] * 20):
+        await page.press_until("Reverted a.py", "x")
+        for pause_s in (0.2, *[0.03] * 20):
             clock.now_s += pause_s
             await page.press("x")
+        assert {*page.app.said} == {TOO_SOON.format(again="press it again")}
         assert (root / "b.py").read_bytes() == b"x\n"
+        clock.pass_guard()
+        await page.press_until("Reverted b.py", "x")
 
 
-@pytest.mark.parametrize("key", ["down", "escape"])
-async def test_the_question_ends_when_the_user_goes_on(root: Path, key: str) -> None:
-    async with open_changes(root) as page:
-        await page.change({"new.py": b"x\n", "other.py": b"x\n"})
-        await page.open_list()
-        await page.press_until("press x again to revert new.py", "x")
-        await page.press(key)
-        assert "press x again" not in page.words
-        await page.press_until("press x again", "x")
-        assert (root / "new.py").read_bytes() == b"x\n"
-
-
-async def test_a_file_that_changed_after_the_question_is_left_alone_and_shown(root: Path) -> None:
+async def test_a_file_that_changed_since_it_was_listed_is_left_alone_and_shown(root: Path) -> None:
     async with open_changes(root) as page:
         await page.change({"new.py": b"x\n"})
         await page.open_list()
-        await page.press_until("press x again to revert new.py", "x")
-        write(root, {"new.py": b"later\n"})
-        await page.press_until("nothing was reverted. This is its current state. Press o", "x")
-        assert (root / "new.py").read_bytes() == b"later\n"
+        write(root, {"new.py": b"later\nand more\n"})
+        await page.press_until("nothing was reverted. This is its current state.", "x")
+        assert (root / "new.py").read_bytes() == b"later\nand more\n"
         assert isinstance(page.app.screen, ReviewScreen)
         assert "+ later" in page.text
-        await page.press("o")
-        assert "+ x" in page.text
 
 
 async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> None:
     async with open_changes(root) as page:
         await page.change({"a.py": b"x\n"})
         await page.open_list()
-        await page.press_until("is back to what it was", "x")
+        await page.press_until("Reverted a.py", "x")
         write(root, {"a.py": b"later\n"})
         await page.press_until("The file has changed since the revert", "u")
         assert (root / "a.py").read_bytes() == b"later\n"

@@ -125,8 +125,11 @@ async def test_the_nearest_match_comes_into_view_as_one_types() -> None:
 
 async def test_nothing_found_is_said() -> None:
     async with open_page(prompt("go"), agent("hay")) as page:
+        await look_for(page, "hay")
+        assert "next" in page.text
         await look_for(page, "needle")
         assert "nothing found" in page.text
+        assert "next" not in page.text
 
 
 async def test_a_slash_command_looks_for_what_is_behind_it() -> None:

@@ -1,6 +1,6 @@
 """Pictures of the dialogs. To update them, run `pytest tests/ui/dialogs --snapshot-update` and look at each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,10 +12,12 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from acp_tui.client.agents.catalogue import KNOWN_AGENTS
+from acp_tui.client.changes import FileChange
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import BooleanOption, Choice, SelectOption
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
+from acp_tui.ui.changes.follower import summary_of
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.dialogs.agent_offers import (
     AgentFacts,
@@ -98,19 +100,22 @@ class _Prompts:
         SentPrompt(EntryId(0), 1, "Fix the failing test in durations.py", "1 h ago"),
     )
 
-    def ways(self, prompt: SentPrompt | None, changed: str | None) -> list[PickerRow[Way]]:
+    def ways(self, prompt: SentPrompt | None, changed: Mapping[str, FileChange] | None) -> list[PickerRow[Way]]:
         return [
             PickerRow("here", "Go on here               ", "edit it; the agent remembers what came after"),
             PickerRow("fork", "Go on in a fork          ", is_disabled_reason="Claude Code can't fork sessions"),
             PickerRow("anew", "Go on in a new session   ", "a new tab, told only what came before"),
-            PickerRow("files", "Put the files back       ", f"{changed}; you see them first"),
+            PickerRow("files", "Put the files back       ", summary_of(changed or {})),
         ]
 
     async def catch_up(self) -> None:
         pass
 
-    async def changed(self, prompt: SentPrompt, *, until_next: bool = False) -> str:
-        return {3: "", 2: "2 files +14 -3", 1: "1 file +5 -2"}[prompt.number] if until_next else "2 files +19 -5"
+    async def changed(self, prompt: SentPrompt, *, until_next: bool = False) -> dict[str, FileChange]:
+        counts = {3: (), 2: ((14, 0), (0, 3)), 1: ((5, 2),)}[prompt.number] if until_next else ((14, 0), (5, 5))
+        return {
+            name: FileChange(name, "modified", added=a, removed=r) for name, (a, r) in zip("ab", counts, strict=False)
+        }
 
 
 def _going_back() -> Screen[Any]:

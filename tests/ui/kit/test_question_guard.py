@@ -120,7 +120,7 @@ async def test_anything_that_happens_ends_the_hold(question: Question, ends: str
 async def test_a_key_that_decides_too_soon_is_told_so_and_is_text_if_another_follows(question: Question) -> None:
     question.guard.arm()
     await question.press("y")
-    assert question.warning == "Ignored: pressed too soon. Pause, then press it again"
+    assert question.warning == "Too soon: pause, then press it again"
     assert question.draft == ""
     await question.press("o", after_s=0.2)
     await question.wait(10)
@@ -132,7 +132,7 @@ async def test_a_warning_stays_as_long_as_it_applies(question: Question) -> None
     await question.press("y")
     await question.press("down", after_s=WARNING_S - 0.1)
     await question.wait(0.2)
-    assert "too soon" in question.warning
+    assert "Too soon" in question.warning
     await question.wait(WARNING_S)
     assert question.warning == ""
 

@@ -7,7 +7,7 @@ import pytest
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.tool_calls import TextDiff
-from acp_tui.conversation.updates import Disconnected, PermissionAnswered
+from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import REPEAT_S
@@ -59,6 +59,16 @@ async def test_every_line_can_be_read_while_title_or_answers_stay_in_view() -> N
                 assert "2 n  Reject once" in last, size
                 await page.press("pagedown")
             assert seen == set(range(1, 101)), size
+
+
+async def test_it_opens_at_its_top_if_something_is_said_above_the_changes() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await page.ask("call", title="Edit long.py", content=(EDIT,))
+        (key,) = page.session.conversation.permissions
+        await page.apply(PermissionNoted(key, "The agent shows old text, but the file doesn't exist"))
+        await page.enter_card()
+        await page.press("f")
+        await page.until(lambda: "The agent shows old text, but the" in page.text)
 
 
 async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:
@@ -224,9 +234,9 @@ async def test_keys_and_clicks_count_only_some_time_after_it_appeared() -> None:
         await page.ask("call", content=(EDIT,))
         await page.enter_card()
         await page.press("f", "1")
-        assert "pressed too soon. Pause, then press 1 again" in page.text
+        assert "Too soon: pause, then press 1 again" in page.text
         await page.click("Allow once")
-        assert "pressed too soon. Pause, then click again" in page.text
+        assert "Too soon: pause, then click again" in page.text
         await page.press("tab", "shift+tab", "enter")
         assert page.decisions == {}
         page.clock.pass_guard()

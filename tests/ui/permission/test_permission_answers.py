@@ -71,7 +71,7 @@ async def test_tab_leads_to_the_first_answer_and_enter_gives_it_after_a_pause() 
         await page.press("tab")
         assert "❯ 1 y  Allow once" in page.text
         await page.press("enter")
-        assert page.decisions == {}, "too soon"
+        assert page.decisions == {}, "Too soon"
         page.clock.now_s += REPEAT_S
         await page.press("enter")
         assert page.decisions == {"call": ALLOW.option_id}
@@ -397,13 +397,13 @@ async def test_a_key_or_click_that_came_too_early_is_answered_by_what_to_do() ->
     async with open_page() as page:
         await page.ask("call")
         await page.click("Allow once")
-        assert "pressed too soon. Pause, then click again" in page.text
+        assert "Too soon: pause, then click again" in page.text
         await page.press("2")
-        assert "pressed too soon. Pause, then press 2 again" in page.text
+        assert "Too soon: pause, then press 2 again" in page.text
         await page.press("down", "enter")
-        assert "pressed too soon. Pause, then press Enter again" in page.text
+        assert "Too soon: pause, then press Enter again" in page.text
         await page.press("down")
-        assert "too soon" not in page.text
+        assert "Too soon" not in page.text
         assert page.decisions == {}
 
 
@@ -414,9 +414,9 @@ async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
     async with open_page() as page:
         await page.ask("call")
         await page.press("tab", "1")
-        assert "pressed too soon. Pause, then press 1 again" in page.text
+        assert "Too soon: pause, then press 1 again" in page.text
         page.clock.pass_guard()
-        await page.until(lambda: "too soon" not in page.text)
+        await page.until(lambda: "Too soon" not in page.text)
         assert "f: full screen" in page.text
         assert page.decisions == {}
 

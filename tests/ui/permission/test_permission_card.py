@@ -268,7 +268,7 @@ async def test_options_stay_in_place_when_the_card_gets_the_focus_and_says_somet
         await page.press("tab")
         rows.append(_row_of(page, "Allow once"))
         await page.press("1")
-        assert "too soon" in page.text
+        assert "Too soon" in page.text
         rows.append(_row_of(page, "Allow once"))
         assert len(set(rows)) == 1
 
@@ -412,7 +412,7 @@ async def test_where_the_request_has_no_room_nothing_answers_it_but_the_full_scr
     async with open_page(size=size) as page:
         await page.ask("call", title="Edit durations.py", content=(EDIT,))
         await page.enter_card()
-        await page.until(lambda: "f shows all" in page.text)
+        await page.until(lambda: "y n f: see it" in page.text)
         await page.press("down")
         page.clock.pass_guard()
         await page.press("1")

@@ -298,8 +298,8 @@ def test_what_a_turn_cost_makes_room_for_the_mode() -> None:
     reducer.apply(conversation, TurnEnded("end_turn", usage=TurnUsage(120_000, 0, 0)))
     work.note_change()
     status = Status(agent="Claude Agent", state="ready", work=work, facts=("mode: Bypass permissions",))
-    assert "done · 120k tokens" in line_of(status, 80).plain
-    for width in (62, 70, 80):
+    assert "done in <1 s · 120k tokens" in line_of(status, 80).plain
+    for width in (66, 70, 80):
         assert line_of(status, width).plain.endswith("mode: Bypass permissions · F1 help")
         assert "done" in line_of(status, width).plain
 
@@ -520,15 +520,16 @@ async def test_the_time_that_the_user_took_to_answer_is_not_the_agents() -> None
         assert page.status.startswith(f"● {AGENT}  done in 8 s")
 
 
-async def test_a_turn_of_less_than_a_second_tells_its_tokens_alone() -> None:
+async def test_each_turn_tells_its_time_and_only_tokens_that_are_counted() -> None:
     async with open_page(size=(120, 24)) as page:
         await page.send("go")
         await page.apply(TurnEnded("end_turn", usage=TurnUsage(12_000, 10_000, 2_000)))
-        await page.until(lambda: page.status.startswith(f"● {AGENT}  done · 12k tokens"))
+        await page.until(lambda: page.status.startswith(f"● {AGENT}  done in <1 s · 12k tokens"))
         await page.send("again")
-        await page.apply(TurnEnded("end_turn"))
+        await page.apply(TurnEnded("end_turn", usage=TurnUsage(0, 0, 0)))
         await page.until(lambda: "working" not in page.status)
-        assert "done" not in page.status
+        assert page.status.startswith(f"● {AGENT}  done in <1 s ")
+        assert "tokens" not in page.status
 
 
 async def test_silence_is_said_after_half_a_minute() -> None:

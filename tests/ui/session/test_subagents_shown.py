@@ -66,7 +66,7 @@ async def test_enter_shows_what_a_subagent_says_and_escape_leads_back() -> None:
 async def test_the_last_line_of_a_subagent_is_read_as_markdown() -> None:
     said = "| function | tests |\n|---|---|\n| `unescape` | **none** |\n"
     async with open_page(prompt("go"), _begun(1, "Look"), _said(1, said)) as page:
-        assert "╰ unescape │ none\n" in page.text
+        assert "╰ unescape · none\n" in page.text
 
 
 async def test_fifty_subagents_are_drawn_by_the_frame_and_not_by_the_chunk() -> None:

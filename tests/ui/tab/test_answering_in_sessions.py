@@ -60,7 +60,7 @@ async def test_in_the_list_no_key_answers(open_desk: OpenDesk) -> None:
 async def test_an_answer_counts_only_after_a_pause(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         await desk.press("tab", "y")
-        await desk.shows("pressed too soon")
+        await desk.shows("Too soon")
         assert desk.answers() == []
         desk.clock.pass_guard()
         await desk.press("y")

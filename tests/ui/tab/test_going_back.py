@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.tab.going_back import GoBackDialog
 from support.desks import SESSION, Desk, OpenDesk
 from support.screens import Page, open_page
 
@@ -33,45 +36,43 @@ def _marked(page: Page) -> str:
 # Files
 
 
-async def test_files_are_put_back_after_they_were_shown_and_the_prompt_is_edited(open_desk: OpenDesk) -> None:
+async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TURN * 2 + "serve_until_closed()") as desk:
         await desk.has_session()
         await _ask(desk, "first", "second")
         folder = desk.tabs[0].cwd
         (folder / "first.txt").write_text("changed\n")
         await desk.send("/undo")
-        await desk.shows(TITLE, "2 second", "1 first", "2 files +2 -1; you see them first")
+        await desk.shows(TITLE, "2 second", "1 first", "2 files +2 -1")
         assert _marked(desk) == "Put the files back"
         await desk.press("enter")
-        await desk.shows("since prompt 2", "first.txt", "second.txt")
-        await desk.press("X")
-        await desk.shows("press X again to revert 2 files")
-        await desk.press("X")
-        await desk.shows("2 files as at prompt 2")
+        await desk.hides(TITLE)
+        await desk.shows("2 files as at prompt 2: F5 u brings them back")
         assert (folder / "first.txt").read_text() == "first\n"
         assert not (folder / "second.txt").exists()
-        await desk.press("escape")
-        await desk.shows(TITLE, "no file has changed since")
-        assert _marked(desk) == "Go on here"
-        await desk.press("enter")
-        await desk.until(lambda: desk.draft == "second")
+        await desk.press("f5")
+        await desk.shows("Changes")
+        await desk.press("u")
+        await desk.shows("2 files have their changes back")
+        assert (folder / "first.txt").read_text() == "changed\n"
+        assert (folder / "second.txt").read_text() == "second\n"
 
 
-async def test_who_puts_nothing_back_comes_back_to_the_dialog(open_desk: OpenDesk) -> None:
+async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_desk(SESSION, TURN + "serve_until_closed()") as desk:
         await desk.has_session()
         await _ask(desk, "first")
         await desk.send("/undo")
-        await desk.shows("1 file +1; you see them first")
+        await desk.shows(TITLE, "1 file +1")
+        changed = GoBackDialog.on_folder_changes_changed
+        monkeypatch.setattr(GoBackDialog, "on_folder_changes_changed", lambda _: None)  # it isn't noticed in time
+        (desk.tabs[0].cwd / "first.txt").write_text("by\nsomeone\nelse\n")
         await desk.press("enter")
-        await desk.shows("since prompt 1")
-        await desk.press("escape")
-        await desk.shows(TITLE)
-        assert _marked(desk) == "Put the files back"
-        await desk.press("escape")
-        await desk.hides(TITLE)
-        assert (desk.tabs[0].cwd / "first.txt").exists()
-        assert desk.draft == ""
+        await desk.shows("0 files as at prompt 1. 'first.txt' has changed since you saw it")
+        monkeypatch.setattr(GoBackDialog, "on_folder_changes_changed", changed)
+        assert (desk.tabs[0].cwd / "first.txt").read_text() == "by\nsomeone\nelse\n"
 
 
 async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(open_desk: OpenDesk) -> None:
@@ -83,9 +84,9 @@ async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(ope
         assert changes is not None
         await changes.rescan()
         await desk.send("/undo")
-        await desk.shows(TITLE, "1 file +1; you see them first")
+        await desk.shows(TITLE, "1 file +1")
         await desk.press("enter")
-        await desk.shows("since prompt 1", "first.txt")
+        await desk.shows("1 file as at prompt 1: F5 u brings it back")
 
 
 async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:
@@ -101,7 +102,7 @@ async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:
         await desk.until(lambda: _aside(desk, "1  first").startswith("1 file +1"))
         assert _aside(desk, "1  first").endswith("just now")
         await desk.press("tab", "down", "down", "down", "down", "tab", "down", "down")
-        await desk.shows("2 files +3; you see them first")  # since the first one
+        await desk.shows("2 files +3")  # since the first one
 
 
 def _aside(desk: Desk, prompt: str) -> str:

@@ -40,8 +40,8 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.shows("How are zebras made?", "read-only", "demo", "1 prompt")
         await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 2)
-        await desk.shows("○ read back from a recording, and read-only", "Read back from its recording")
-        assert desk.prompt.placeholder == "Read back from a recording, and read-only"
+        await desk.shows("○ read back from a recording", "Read back from its recording")
+        assert desk.prompt.placeholder == "This session is read-only"
         await desk.send("And lions?")
         await desk.shows("Your draft stays")
         assert desk.draft == "And lions?"
@@ -60,7 +60,7 @@ async def test_a_command_that_only_a_recording_names_is_shown_before_it_runs(
         await desk.press("down", "enter")
         await desk.shows("Run this command", "-m acp_tui.demo markdown --speed 0", f"in {tmp_path}")
         await desk.press("n")
-        await desk.shows("read back from a recording; Alt+R continues it with its agent")
+        await desk.shows("read back from a recording", "Alt+R continues this session with its agent")
         await desk.press("alt+r")
         await desk.shows("Run this command", "-m acp_tui.demo markdown --speed 0")
         await desk.press_slowly("y")
@@ -112,7 +112,7 @@ async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path,
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
         await desk.press("down", "enter")
-        await desk.shows("continues it with its agent", "How are zebras made?")
+        await desk.shows("continues this session with its agent", "How are zebras made?")
         await desk.shows("demo-1 wasn't opened", "`acp-tui sessions`", "Read back from its recording")
         await desk.press("alt+r")
         await desk.has_session()
