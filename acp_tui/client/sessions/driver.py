@@ -270,7 +270,7 @@ class SessionDriver:
                 lambda agent, **added: agent.open_session(session_id, cwd, attend, **added), mode, chosen
             )
         if not early:
-            await put_back_answers(session, self.agent.command)
+            await show_as_recorded(session, self.agent.command)
         return session
 
     async def go_on(
@@ -330,11 +330,8 @@ class SessionDriver:
         return session
 
 
-async def put_back_answers(session: Session, command: AgentCommand) -> None:
-    """Add what the user answered and ran to a session that was loaded and isn't shown yet, as far as it's recorded.
-
-    A host tells that itself.
-    """
+async def show_as_recorded(session: Session, command: AgentCommand) -> None:
+    """Show what was loaded as it was recorded, in a session that isn't shown yet. A host tells all of it itself."""
     if not (command.is_host or session.conversation.is_blank):
         recorded = await to_thread.run_sync(recorded_conversation, session.session_id, command)
         if recorded is not None:

@@ -31,7 +31,7 @@ from acp_tui.client.transcript.lines import (
     parsed,
     read_event,
 )
-from acp_tui.client.transcript.replay import Replay
+from acp_tui.client.transcript.replay import Replay, replayed
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
@@ -135,14 +135,7 @@ class SessionIndex:
 
     def reread(self, session: RecordedSession) -> Conversation:
         """The conversation in its recordings, without the agent. Raises RecordingUnreadable."""
-        earlier: dict[SessionId, Conversation] = {}
-        for path in session.recordings:
-            with open_recording(path) as recording:
-                replay = Replay(recording, earlier)
-                for _ in replay.events:
-                    pass
-                earlier |= replay.conversations
-        return earlier.get(session.session_id, Conversation())
+        return replayed(*session.recordings).get(session.session_id, Conversation())
 
     def last_mode(self, session: RecordedSession) -> SelectOption | None:
         """The last mode in its recordings, of which little is read. Raises RecordingUnreadable."""

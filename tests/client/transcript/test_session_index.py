@@ -278,14 +278,26 @@ def test_a_resumed_session_is_reread_below_what_was_said_before(store: Recording
     assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "ok", "two", "ok"]
 
 
-def test_a_loaded_session_is_reread_as_the_agent_told_it(store: RecordingStore, index: SessionIndex) -> None:
+def test_a_loaded_session_is_reread_with_what_its_agent_did_not_tell_again(
+    store: RecordingStore, index: SessionIndex
+) -> None:
     keep(store, 1, *opened("a"), *turn("a", "one"))
     request, response = opened("a", method="session/load")
     history = update("a", "user_message_chunk", content={"type": "text", "text": "one"})
     keep(store, 2, request, history, response, *turn("a", "two"))
     [session] = index.recent()
     entries = index.reread(session).entries
-    assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "two", "ok"]
+    assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "ok", "two", "ok"]
+
+
+def test_a_prompt_that_its_agent_no_longer_has_is_not_reread(store: RecordingStore, index: SessionIndex) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "one"))
+    request, response = opened("a", method="session/load")
+    history = update("a", "user_message_chunk", content={"type": "text", "text": "another"})
+    keep(store, 2, request, history, response, *turn("a", "two"))
+    [session] = index.recent()
+    entries = index.reread(session).entries
+    assert [entry.text for entry in entries if hasattr(entry, "text")] == ["another", "two", "ok"]
 
 
 # Forgetting
