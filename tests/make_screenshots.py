@@ -38,7 +38,7 @@ from acp_tui.ui.replay.timeline import Timeline, open_playable
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.several import Compared, CompareDialog
 from acp_tui.ui.tab.tab import Tab
-from acp_tui.workbench.inspect import inspect_file
+from acp_tui.workbench.inspect.inspection import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
 from support.folding import ask, call, chunk
 from support.screens import RecordedConnection, ScreenApp, new_session, rows, settled

@@ -19,7 +19,7 @@ from acp_tui import __version__
 from acp_tui.cli import ExitCode
 from acp_tui.cli.command import CliCommand, UsageError, Value, ValueKind
 from acp_tui.cli.commands import ALWAYS, COMMANDS, split_command
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 
 Args: TypeAlias = argparse.Namespace
 """The parsed values: `word`, and each option by its long name.

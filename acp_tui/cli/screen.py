@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.cli.leaving import HostBehindScreen
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session_history import LeftSession
-    from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.client.transcript import RecordTo
     from acp_tui.ui.app.app import AcpTuiApp
     from acp_tui.ui.base.app import BaseApp
     from acp_tui.ui.tab.tab import Opening

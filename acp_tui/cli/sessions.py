@@ -28,7 +28,6 @@ from acp_tui.client.sessions.session_history import (
     line_with,
     past_session,
     recorded_sessions,
-    recording_store,
     sandbox_of,
     sandboxed_as_before,
     short_ids,
@@ -37,6 +36,7 @@ from acp_tui.client.sessions.session_history import (
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.terminals import emulator
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line

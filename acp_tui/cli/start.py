@@ -19,7 +19,7 @@ from acp_tui.client.settings.mcp import servers_at_start
 if TYPE_CHECKING:
     from acp_tui.cli.plain.chat import Opening
     from acp_tui.client.agents.command import AgentCommand
-    from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.client.transcript import RecordTo
 
 # Each way only loads what it needs, because the first frame waits for it.
 

@@ -51,10 +51,6 @@ def with_inner(steps: Iterable[Step]) -> Iterator[Step]:
                 yield from with_inner(each for each in value if isinstance(each, Step))
 
 
-ASKING_KINDS: Final = ("read", "write", "permission", "run", "form", "visit", "request")
-"""The steps that wait for a response of the client."""
-
-
 @dataclass(frozen=True, slots=True)
 class ScriptedTurn:
     """The answer to one prompt."""

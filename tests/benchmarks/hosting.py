@@ -28,8 +28,8 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.hosting.finding import attached
 from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.settings import RecordingSettings
+from acp_tui.client.transcript.recording_plan import recording_plan
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, scripted_argv
 from support.host_process import User, a_user, process_of

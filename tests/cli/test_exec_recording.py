@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.cli.arguments import read_arguments
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.replay import replayed
 
 AGENT = ("--", sys.executable, "-m", "acp_tui.demo", "markdown", "--speed", "0")

@@ -14,10 +14,9 @@ from acp_tui.cli import permissions
 from acp_tui.cli.main import main
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from support.agents import REPLY, scripted_argv
 
 TELLS = """

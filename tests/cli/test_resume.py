@@ -23,9 +23,9 @@ from acp_tui.cli.sessions import (
 )
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import consent_file, in_its_sandbox, is_agreed
-from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions, recording_store
+from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions
 from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, Settings
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from support.command_line import given
 from support.printed_json import data_of
 from support.recordings import demo, open_in_process, play

@@ -13,7 +13,7 @@ from anyio import to_thread
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.workbench.inspect import Mask
+from acp_tui.workbench.inspect.inspection import Mask
 from support.agents import REPLY
 from support.host_process import User, a_user
 from support.http_served import http_server

@@ -10,9 +10,8 @@ import anyio
 
 from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from support.agents import scripted
 from support.waiting import LIMIT_S
 

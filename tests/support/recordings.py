@@ -19,13 +19,12 @@ from acp_tui.client.secrets.masking import MASK
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.events import Dropped, Event, Header, UnknownEvent
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.recorder import Outlet, Recorder
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.store import held
 from acp_tui.conversation.content import Text

@@ -21,7 +21,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.plain import tool_call_text
 from acp_tui.cli.plain.asking import choose, confirm, number_in
-from acp_tui.cli.plain.changes import MAX_MOMENTS, change_words
+from acp_tui.cli.plain.changes import change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.printer import spoken_blocks, step_words
@@ -30,12 +30,13 @@ from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
+from acp_tui.client.changes.tracker import MAX_MOMENTS
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import LeftSession, warning_if_open
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, SessionSummary
@@ -76,10 +77,8 @@ async def _help(chat: Chat, _: str) -> None:
     of_agent = _session(chat).conversation.commands
     taken = {command.name for command in of_agent}
     rows = [f"  {command.shown(taken)}: {command.about}" for command in COMMANDS]
-    theirs = [
-        f"  /{make_visible_line(command.name.removeprefix('/'))}: {make_visible_line(command.description)}"
-        for command in of_agent
-    ]
+    shown = ((command.name.removeprefix("/"), " ".join(command.description.split())) for command in of_agent)
+    theirs = [f"  /{make_visible_line(name)}: {make_visible_line(about)}" for name, about in shown]
     chat.tell(
         "\n".join(
             [

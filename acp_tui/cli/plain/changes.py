@@ -6,23 +6,18 @@ import logging
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import anyio
 
 from acp_tui.cli.plain.tool_call_text import spoken_diff
 from acp_tui.client.changes import ChangesError, FileChange, Review
-from acp_tui.client.changes.tracker import ChangeTracker, Moment
+from acp_tui.client.changes.tracker import LOOK_LIMIT_S, MAX_MOMENTS, ChangeTracker, Moment
 from acp_tui.conversation.visible import make_visible_line
 
 log = logging.getLogger(__name__)
 
-LOOK_LIMIT_S: Final = 0.5
-"""How long a prompt or a write waits for files to be read."""
-MAX_MOMENTS: Final = 200
 
-
-class FolderChanges:
+class PlainChanges:
     def __init__(self, root: Path, *, is_elsewhere: bool = False) -> None:
         """`run` follows the folder, unless that is on another machine."""
         self._tracker = ChangeTracker(root)

@@ -18,7 +18,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
-from acp_tui.cli.plain.changes import FolderChanges
+from acp_tui.cli.plain.changes import PlainChanges
 from acp_tui.cli.plain.console import Console, Outbox, send
 from acp_tui.cli.plain.printer import ConversationPrinter, spoken_blocks
 from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours
@@ -37,7 +37,7 @@ from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.client.sessions.session_history import LeftSession, left_session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import Fact, SessionId
@@ -78,7 +78,7 @@ class Chat:
         self.settings = settings
         self.cwd = cwd
         self.session: Session | None = None
-        self.changes = FolderChanges(cwd, is_elsewhere=command.is_elsewhere)
+        self.changes = PlainChanges(cwd, is_elsewhere=command.is_elsewhere)
         self._command = command
         self._record = record
         self._first_prompt = first_prompt

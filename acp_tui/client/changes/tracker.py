@@ -46,6 +46,11 @@ STILL_READING: Final = "Not all files have been read yet, so changes may be miss
 WATCHES_USED_UP: Final = "The system's watch limit is used up, so acp-tui can't watch this folder."
 _USED_UP: Final = ("watch limit reached", "Too many open files")
 
+MAX_MOMENTS: Final = 200
+"""How many prompts of a session keep their files."""
+LOOK_LIMIT_S: Final = 0.5
+"""How long a prompt or a write waits for files to be read."""
+
 _MAX_WATCH_FAILURES: Final = 3
 _WATCH_AGAIN_S: Final = 0.5
 _BATCH_FILES: Final = 256

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import field, replace
 from functools import partial
 from itertools import chain, repeat
@@ -22,13 +22,14 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.hub import SessionHub
-from acp_tui.client.sessions.session import Session, shown_early
-from acp_tui.client.sessions.session_history import recorded_conversation, recorded_mode, recording_plan
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_history import recorded_conversation, recorded_mode
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings, Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
+from acp_tui.client.transcript.recording_plan import recording_plan
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SelectOption, SessionId, mode_of
@@ -261,11 +262,17 @@ class SessionDriver:
         mode = mode or await to_thread.run_sync(recorded_mode, session_id, self.agent.command)
         early: list[Session] = []
 
-        def show_early(session: Session) -> None:
-            early.append(session)
-            show(session)
+        with ExitStack() as opening:
 
-        with shown_early(show_early) as attend:
+            def attend(session: Session) -> None:
+                def look(change: Change) -> None:
+                    if Fact.PERMISSIONS in change.facts:  # opening the session may wait for the answer
+                        opening.close()
+                        early.append(session)
+                        show(session)
+
+                opening.callback(session.subscribe(look))
+
             session = await self._opened(
                 lambda agent, **added: agent.open_session(session_id, cwd, attend, **added), mode, chosen
             )

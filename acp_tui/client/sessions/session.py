@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -684,25 +683,6 @@ async def end_servers(servers: Iterable[LentServer]) -> None:
 
 Attend: TypeAlias = Callable[[Session], object]
 """Called with a session that is being opened, before the agent says anything in it."""
-
-
-@contextmanager
-def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
-    """Yield an `attend` that shows a session when its agent first asks for permission inside the block.
-
-    Opening the session may wait for that answer, so the user has to see the question.
-    """
-    with ExitStack() as opening:
-
-        def attend(session: Session) -> None:
-            def look(change: Change) -> None:
-                if facts.Fact.PERMISSIONS in change.facts:
-                    opening.close()
-                    show(session)
-
-            opening.callback(session.subscribe(look))
-
-        yield attend
 
 
 def _rules_of(policy: Policy, roots: Sequence[Path]) -> Rules:

@@ -16,15 +16,12 @@ from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
-from acp_tui.client.transcript.record_to import RecordTo
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
-from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SelectOption, SessionId, SessionSummary, mode_of
@@ -37,31 +34,6 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
-
-
-def recording_store(settings: RecordingSettings) -> RecordingStore:
-    return RecordingStore(state_folder() / "recordings", max_total_bytes=settings.max_total_bytes)
-
-
-def recording_plan(
-    settings: RecordingSettings,
-    cwd: Path,
-    on_trouble: Callable[[str], None],
-    *,
-    to: RecordTo | None = None,
-    screen: tuple[int, int] | None = None,
-) -> RecordingPlan | None:
-    """How to record an agent that works in `cwd`; None to record nothing."""
-    if not settings.keep and to is None:
-        return None
-    return RecordingPlan(
-        cwd,
-        store=recording_store(settings) if settings.keep else None,
-        file=to.file if to is not None else None,
-        is_file_raw=to is not None and to.is_raw,
-        screen=screen,
-        on_trouble=on_trouble,
-    )
 
 
 class SessionFromRecording(Session):

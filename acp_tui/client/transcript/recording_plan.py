@@ -1,4 +1,4 @@
-"""Where and how to record the agents of a run. `recorder` writes each recording."""
+"""Whether, where, and how to record the agents of a run. `recorder` writes each recording."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from pathlib import Path
 
 from acp_tui import __version__
 from acp_tui.client.secrets.masking import Masker
+from acp_tui.client.settings.location import state_folder
+from acp_tui.client.settings.settings import RecordingSettings
+from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.index import IndexedRecording
 from acp_tui.client.transcript.recorder import Outlet, Recorder
@@ -68,3 +71,28 @@ class RecordingPlan:
                 loop.call_soon_threadsafe(self.on_trouble, trouble)
 
         return tell
+
+
+def recording_store(settings: RecordingSettings) -> RecordingStore:
+    return RecordingStore(state_folder() / "recordings", max_total_bytes=settings.max_total_bytes)
+
+
+def recording_plan(
+    settings: RecordingSettings,
+    cwd: Path,
+    on_trouble: Callable[[str], None],
+    *,
+    to: RecordTo | None = None,
+    screen: tuple[int, int] | None = None,
+) -> RecordingPlan | None:
+    """How to record an agent that works in `cwd`; None to record nothing."""
+    if not settings.keep and to is None:
+        return None
+    return RecordingPlan(
+        cwd,
+        store=recording_store(settings) if settings.keep else None,
+        file=to.file if to is not None else None,
+        is_file_raw=to is not None and to.is_raw,
+        screen=screen,
+        on_trouble=on_trouble,
+    )

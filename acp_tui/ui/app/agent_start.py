@@ -18,10 +18,10 @@ from acp_tui.client.errors import NotAgreed
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import INTERACTIVE, policy_of
 from acp_tui.client.sessions.hub import SessionHub
-from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
+from acp_tui.client.transcript.recording_plan import recording_plan
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.trust import agreed_command
 

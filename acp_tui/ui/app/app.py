@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session_history import LeftSession
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
-    from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.client.transcript import RecordTo
     from acp_tui.ui.app.dialogs import Dialogs
     from acp_tui.ui.app.notifier import Notifier
     from acp_tui.ui.app.settings.follower import LiveSettings
@@ -427,8 +427,7 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_choose_theme(self) -> None:
-        live = await self._loaded_live_settings()
-        await self.looks.choose_theme(live.settings.appearance.theme, self.keep_theme)
+        await self.looks.choose_theme(self.settings.appearance.theme, self.keep_theme)
 
     async def keep_theme(self, name: str) -> None:
         """Write the theme to the user's settings."""

@@ -18,14 +18,15 @@ from acp_tui.client.hosting.finding import hosted_again
 from acp_tui.client.sessions.session_history import (
     LeftSession,
     SessionFromRecording,
+    left_session,
     past_session,
-    recording_store,
     sandboxed_as_before,
 )
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.app.agent_start import ready_to_start
 from acp_tui.ui.app.settings.follower import LiveSettings
@@ -38,7 +39,6 @@ from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.loading import preload_in_thread
-from acp_tui.ui.tab.reopening import left_sessions
 from acp_tui.ui.tab.tab import Tab
 
 
@@ -118,4 +118,10 @@ class Dialogs:
                 yield command
 
     def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:
-        return left_sessions(tabs)
+        """The sessions left in the tabs, from left to right, without those read from recordings."""
+        left = (
+            left_session(tab.session, tab.link.agent, tab.link.command, has_lost_host=tab.link.has_lost_host)
+            for tab in tabs
+            if tab.session is not None
+        )
+        return [one for one in left if one is not None]

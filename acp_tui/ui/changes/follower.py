@@ -22,7 +22,7 @@ from textual.worker import Worker
 
 from acp_tui.client import line_comparison
 from acp_tui.client.changes import ChangeLimits, ChangesError, FileChange, Review, Swapped
-from acp_tui.client.changes.tracker import STILL_READING, ChangeTracker, Moment
+from acp_tui.client.changes.tracker import LOOK_LIMIT_S, MAX_MOMENTS, STILL_READING, ChangeTracker, Moment
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible
@@ -252,11 +252,6 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-MAX_MOMENTS: Final = 200
-LOOK_LIMIT_S: Final = 0.5
-"""How long a write may wait for its file to be read."""
 
 
 def paths_of(call: ToolCall) -> Iterator[str]:

@@ -64,6 +64,9 @@ class ExportDialog(Dialog[Path | None]):
 
     async def _try(self, name: str) -> None:
         self._tried = name
+        if name.lstrip().startswith("/export "):
+            self._say("Write only the file, without /export.")
+            return
         path = self._folder / Path(name).expanduser()
         try:
             await self._write(path, path == self._to_replace)

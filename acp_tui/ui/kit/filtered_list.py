@@ -100,11 +100,6 @@ class FilteredList(Vertical, can_focus=True):
         self._search.display = True
         self.screen.set_focus(self._search)  # at once, so that the next key doesn't overtake it
 
-    def end_search(self) -> None:
-        """Return to the list, still narrowed. If the search line is empty, hide it."""
-        self._search.display = self._has_search or bool(self._search.value)
-        self.screen.set_focus(self)
-
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         self._narrow(0)

@@ -129,9 +129,6 @@ class Killed:
             self.text = text + self.text if is_before else self.text + text
         self._state = state_after
 
-    def keep(self, text: str) -> None:
-        self.text, self._state = text, None
-
 
 MAX_BRACKETS_CHARACTERS: Final = 20_000
 """In a longer draft, matching brackets aren't searched, because that reads all of it."""
@@ -394,8 +391,12 @@ class DraftArea(TextArea):
     def _state(self) -> object:
         return self._edits, self.cursor_location
 
-    def action_yank(self) -> None:
-        self.replace(self._pastes.fold(self._killed.text), *self.selection, maintain_selection_offset=False)
+    def action_redo(self) -> None:
+        """Redo what was undone last. If nothing was, yank what was killed: editors and shells share the key."""
+        if self.history.redo_stack:
+            self.redo()
+        elif self._killed.text:
+            self.replace(self._pastes.fold(self._killed.text), *self.selection, maintain_selection_offset=False)
 
 
 def _reach(pattern: re.Pattern[str], text: str) -> int:

@@ -394,13 +394,12 @@ class PromptInput(DraftArea):
         self._ask_no_more()
 
     def discard_draft(self) -> None:
-        """Drop the draft. Undo and Ctrl+Y bring its text back, with its pastes folded as before."""
-        self._killed.keep(self.draft)
+        """Drop the draft. Undo brings its text back."""
         self.replace_draft(self._stashed.text)
         self._set_images(self._stashed.images)
         self._ask_no_more()
         if not self.text:
-            self.say(keys_in_force(self).hint("{yank} brings the draft back"))
+            self.say("↑ brings the draft back")
 
     def take_text(self, text: str, keys: Sequence[events.Key | events.Paste] = (), *, is_paste: bool = False) -> None:
         """Get the keyboard from a question, and this text, and the keys that wait behind it there.

@@ -6,7 +6,7 @@ A search is a list above the prompt. The draft stays until the user chooses one 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -22,7 +22,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from acp_tui.client.prompts import DraftKey, PastPrompt, PromptHistory, PromptMemory, Query
-from acp_tui.client.sessions.prompt_queue import Prompt
+from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
@@ -352,13 +352,19 @@ class Recall:
         self._memory.history.add(text, self._place.folder, agent, self._prompt.pasted_in(text))
         self._screen.run_worker(self._write())
 
+    async def dropped(self, text: str, images: Sequence[PastedImage], agent: str) -> None:
+        """Recall a dropped draft with its images."""
+        self.sent(await self._with_files(text, images), agent)
+
+    async def _with_files(self, text: str, images: Iterable[PastedImage]) -> str:
+        return await self._memory.with_pictures(text, [(image.name, image.data) for image in images])
+
     async def keep(self) -> None:
         """Save the draft with its images, and the queued prompts before it."""
         place, queued = self._place, self._queued()
         draft = "\n\n".join(filter(None, (*(prompt.written for prompt in queued), self._prompt.draft)))
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
-        kept = await self._memory.with_pictures(draft, [(image.name, image.data) for image in images])
-        self._memory.drafts.put(place, kept)
+        self._memory.drafts.put(place, await self._with_files(draft, images))
         self._say(await self._memory.write())
 
     # While a prompt is written

@@ -201,7 +201,7 @@ class Actions:
         elif self.tab.questions.card is not None:
             self._stop_asking()
         elif prompt.text or prompt.images:
-            prompt.discard_draft()
+            self.tab.writing.drop_draft()
         elif session is not None and not session.conversation.is_idle:
             self.tab.writing.cancel(session)
         elif not self.terminals.stop_own():

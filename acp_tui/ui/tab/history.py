@@ -31,10 +31,10 @@ from acp_tui.client.sessions.session_history import (
     line_with,
     open_elsewhere,
     recorded_sessions,
-    recording_store,
     sandbox_of,
 )
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary

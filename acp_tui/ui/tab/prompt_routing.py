@@ -172,10 +172,22 @@ class PromptController:
         if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
         self._submit(stage.session, message)
+        self._remember(typed)
+
+    def _remember(self, text: str) -> None:
         if self.recall is not None:
-            self.recall.sent(typed, self._tab.agent_title)
+            self.recall.sent(text, self._tab.agent_title)
         else:
-            self._sent_early.append(typed)
+            self._sent_early.append(text)
+
+    def drop_draft(self) -> None:
+        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files."""
+        text, images = self._prompt.draft, self._prompt.images
+        self._prompt.discard_draft()
+        if self.recall is not None and images:
+            self._tab.run(self.recall.dropped(text, images, self._tab.agent_title))
+        else:
+            self._remember(text)
 
     def _template(self, text: str) -> Template | None:
         """The template that a prompt names. The agent's commands take precedence, and ours come last."""

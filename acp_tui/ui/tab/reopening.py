@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
@@ -10,7 +9,7 @@ from anyio import to_thread
 from acp_tui.client.errors import ClientError, NotAgreed, SessionNotOpened
 from acp_tui.client.sessions.driver import Options
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import LeftSession, PastSession, SessionFromRecording, left_session, reread
+from acp_tui.client.sessions.session_history import PastSession, SessionFromRecording, reread
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.updates import InfoChanged, Renamed
 from acp_tui.ui.tab.agent_link import AgentLink
@@ -18,7 +17,6 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.agent import SessionsController
-    from acp_tui.ui.tab.tab import Tab
 
 MARKUP: Final = "<"
 
@@ -77,13 +75,3 @@ def is_shown(past: PastSession, session: Session | None, link: AgentLink) -> boo
         return recorded is not None and recorded.recordings[:1] == session.recorded.recordings[:1]
     is_ours = is_of(past, link) or (link.is_hosted and session.cwd == past.cwd)  # which agent a host keeps isn't known
     return is_ours and (past.is_listed or past.is_latest)
-
-
-def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
-    """The sessions left in the tabs, from left to right, without those read from recordings."""
-    left = (
-        left_session(tab.session, tab.link.agent, tab.link.command, has_lost_host=tab.link.has_lost_host)
-        for tab in tabs
-        if tab.session is not None
-    )
-    return [one for one in left if one is not None]

@@ -230,7 +230,7 @@ class SeveralController:
             tab.say_error(error)
             is_started = False
         if is_started:
-            box.discard_draft()
+            tab.writing.drop_draft()
             await tab.app.tabs.go_to(tab)
             await self.compare()
         elif prompt:

@@ -14,7 +14,7 @@ from acp_tui.cli.output import Clean, columns, make_cleaner, print_json, show_st
 from acp_tui.cli.prerequisites import command_of, settings_in_force
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import sandboxes_of
-from acp_tui.workbench.check import PROMPT, CheckPlan, CheckReport, Examination
+from acp_tui.workbench.check.examination import PROMPT, CheckPlan, CheckReport, Examination
 from acp_tui.workbench.conformance import RULES, Finding, Rule, Severity
 from acp_tui.workbench.conformance.rule import ARROWS
 

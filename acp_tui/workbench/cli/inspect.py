@@ -13,7 +13,7 @@ from acp_tui.cli.sessions import session_named
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.index import RecordedSession
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.workbench.inspect import inspect_file
+from acp_tui.workbench.inspect.inspection import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
 
 

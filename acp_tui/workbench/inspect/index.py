@@ -307,11 +307,6 @@ class FrameIndex:
             has_findings=bool(self._flags[at] & FOUND),
         )
 
-    def _took_s(self, at: int, partner: int | None) -> float | None:
-        if partner is None or partner < self.first:
-            return None
-        return abs(self._at[partner - self.first] - self._at[at])
-
     def flags(self, start: int, stop: int) -> Sequence[int]:
         """The flags of these lines."""
         return self._flags[start - self.first : stop - self.first]

@@ -20,8 +20,8 @@ from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.rendering.wrapping import cut
-from acp_tui.workbench.inspect import Inspection
 from acp_tui.workbench.inspect.index import IndexRow, LineSummary, MessageKind
+from acp_tui.workbench.inspect.inspection import Inspection
 from acp_tui.workbench.inspector.rows import margin, row_strip
 
 FLOOD_FRAME_S: Final = 1 / 8

@@ -20,8 +20,8 @@ from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap
 from acp_tui.workbench.conformance import Finding, Severity
-from acp_tui.workbench.inspect import Detail
 from acp_tui.workbench.inspect.index import MessageKind
+from acp_tui.workbench.inspect.inspection import Detail
 from acp_tui.workbench.inspect.outline import MAX_LINES, OutlineLine, Role
 from acp_tui.workbench.inspector.rows import began_at, duration, size
 

@@ -16,8 +16,8 @@ from acp_tui.client.transcript.frame_log import LineKind
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut, width_cells
-from acp_tui.workbench.inspect import Inspection
 from acp_tui.workbench.inspect.index import IndexRow, LineSummary, MessageKind
+from acp_tui.workbench.inspect.inspection import Inspection
 
 NARROW_CELLS: Final = 56
 """Below this width, the size is left out and words are shortened."""

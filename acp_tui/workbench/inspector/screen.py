@@ -27,7 +27,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.replay.timeline import growth_of
-from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect_file
+from acp_tui.workbench.inspect.inspection import Detail, Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.search import Query, Term, read_query, toggled
 from acp_tui.workbench.inspector.frame_list import FrameList
 from acp_tui.workbench.inspector.frame_view import FrameView

@@ -262,7 +262,7 @@ def test_a_login_is_asked_for_in_words(tmp_path: Path) -> None:
 def test_where_the_agent_has_a_help_of_its_own_ours_is_said_to_be_behind_acp(tmp_path: Path) -> None:
     scenario = tmp_path / "own.toml"
     scenario.write_text(
-        'description = "has /help"\n[session]\ncommands = [{ name = "help", description = "theirs" }]\n'
+        'description = "has /help"\n[session]\ncommands = [{ name = "help", description = "theirs,\\nof two lines" }]\n'
         '[[prompt]]\n[[prompt.step]]\nsay = "The help of the agent."\n'
     )
     with line_terminal("demo", str(scenario), "--plain", "--speed", "0", cwd=tmp_path) as terminal:
@@ -274,6 +274,7 @@ def test_where_the_agent_has_a_help_of_its_own_ours_is_said_to_be_behind_acp(tmp
         terminal.type("/acp:help" + ENTER)
         terminal.shows("/acp:help: this list")
         terminal.shows("/quit: quit acp-tui")
+        terminal.shows("/help: theirs, of two lines")
 
 
 def test_a_question_mark_alone_prints_the_help(tmp_path: Path) -> None:

@@ -11,13 +11,12 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript import recorder as recorder_module
 from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, Header, OwnAction, Stderr, TerminalCut
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.recorder import Outlet, Recorder, RecordingLimits
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_plan
 from acp_tui.client.transcript.store import RecordingStore, create, create_beside
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId

@@ -351,12 +351,19 @@ SAYINGS: Final[tuple[Callable[[World, Session], object], ...]] = (
 )
 
 
+class QuietAgent(SimpleNamespace):
+    """Equal to itself only, as agents are."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
 def new_link() -> AgentLink:
     """A link to an agent that runs already and says nothing itself."""
     link = AgentLink(None, "agent")
     link.agent = link.starting = cast(
         Any,
-        SimpleNamespace(
+        QuietAgent(
             title="Agent",
             identity=None,
             capabilities=AgentCapabilities(),

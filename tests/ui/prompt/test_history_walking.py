@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
 from support.recalling import ELSEWHERE, kept, kept_texts, open_recalling_page
 from support.screens import Page
@@ -38,6 +41,31 @@ async def test_what_was_sent_is_recalled_after_a_restart() -> None:
     assert kept_texts() == ["line one\nline two"]
     async with open_recalling_page() as page:
         assert await walk(page, "up") == ["line one\nline two"]
+
+
+async def test_drafts_that_ctrl_c_dropped_are_recalled_the_latest_first_also_after_a_restart() -> None:
+    kept("sent")
+    async with open_recalling_page() as page:
+        for draft in ("one", "two"):
+            await page.write(draft)
+            await page.press("ctrl+c")
+            assert page.draft == ""
+            assert "↑ brings the draft back" in page.text
+        assert await walk(page, "up", "up", "up") == ["two", "one", "sent"]
+        await page.press("ctrl+c", "ctrl+r")
+        await page.until(lambda: "3 found" in page.text)
+    async with open_recalling_page() as page:
+        assert await walk(page, "up", "up", "up") == ["sent", "two", "one"]
+
+
+async def test_a_dropped_draft_is_recalled_with_its_pictures_as_files() -> None:
+    async with open_recalling_page() as page:
+        await page.write("like this")
+        page.prompt.attach(PastedImage("image-1.png", b"picture"))
+        await page.press("ctrl+c", "up")
+        [text, mention] = page.draft.splitlines()
+        assert text == "like this"
+        assert Path(mention[2:-1]).read_bytes() == b"picture"
 
 
 async def test_a_prompt_that_begins_with_a_space_is_sent_and_not_kept() -> None:

@@ -108,13 +108,14 @@ async def test_backspace_and_delete_take_a_placeholder_as_one() -> None:
         assert page.draft == ""
 
 
-async def test_a_paste_that_was_cleared_comes_back_folded() -> None:
-    async with open_page() as page:
+@pytest.mark.parametrize("key", ["up", "ctrl+z"])
+async def test_a_paste_that_was_cleared_comes_back_folded(key: str) -> None:
+    async with open_recalling_page() as page:
         await page.write("see ")
         await paste(page, LONG)
         await page.press("ctrl+c")
         assert page.draft == ""
-        await page.press("ctrl+y")
+        await page.press(key)
         assert page.draft == f"see {CHIP}"
         assert page.prompt.draft == f"see {LONG}"
 

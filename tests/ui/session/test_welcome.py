@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.safe_git import branch_of
-from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.updates import ClientRemark, CommandsReplaced
 from acp_tui.ui.app.app import AcpTuiApp

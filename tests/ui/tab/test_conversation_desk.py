@@ -72,6 +72,9 @@ async def test_an_export_overwrites_a_file_only_at_a_second_enter(open_desk: Ope
         field.value = "talk.doc"
         await desk.press("enter")
         await desk.shows(".jsonl")
+        field.value = "/export talk.md"
+        await desk.press("enter")
+        await desk.shows("Write only the file, without /export.")
         field.value = "talk.jsonl"
         await desk.press("enter")
         await desk.shows("Enter again replaces it")

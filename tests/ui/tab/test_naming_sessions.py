@@ -47,7 +47,7 @@ async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDes
         await desk.shows("★ About docs")
         assert desk.words.index("★ About docs") < desk.words.index("About bugs")
         assert mark("docs").is_pinned
-        await desk.press("down", "down", "ctrl+z")
+        await desk.press("down", "down", "ctrl+x")
         await desk.hides("About tests")
         assert mark("tests").is_archived
         await desk.press("space")
@@ -71,7 +71,7 @@ async def test_the_tab_of_an_archived_session_is_hidden(open_desk: OpenDesk) -> 
     two = LISTED.replace("sessions = [", 'answer(expect("session/new"), sessionId="s2")\nsessions = [')
     async with open_desk(two) as desk:
         await desk.has_session()
-        await desk.press("f3", "ctrl+z")
+        await desk.press("f3", "ctrl+x")
         await desk.until(lambda: mark("s1").is_archived)
         await desk.press("escape", "ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2 and desk.tabs[1].session is not None)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.remembered import consent_file
-from acp_tui.client.sessions.session_history import PastSession, recording_store
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.tab.reopening import Reopening
 from support.desks import SESSION, OpenDesk

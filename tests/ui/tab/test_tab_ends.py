@@ -9,9 +9,8 @@ from weakref import ref
 import pytest
 
 from acp_tui.client.sessions import agent as agent_module
-from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.ui.app.app import AcpTuiApp
 from support.agents import our_children, scripted
 from support.desks import SESSION, Desk, OpenDesk

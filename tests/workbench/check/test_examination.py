@@ -11,10 +11,10 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
+from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.lines import open_recording
-from acp_tui.client.transcript.record_to import RecordTo
-from acp_tui.workbench import check
-from acp_tui.workbench.check import CheckPlan, CheckReport, Examination
+from acp_tui.workbench.check import examination
+from acp_tui.workbench.check.examination import CheckPlan, CheckReport, Examination
 from support.agents import our_children, scripted
 from support.proxied import behind, proxy
 from support.waiting import LIMIT_S
@@ -43,7 +43,7 @@ answer(prompt, stopReason="cancelled")
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "QUIET_S", 0.02)
+    monkeypatch.setattr(examination, "QUIET_S", 0.02)
 
 
 async def examined(
@@ -200,7 +200,7 @@ async def test_a_wanted_login_ends_the_check_and_the_rest_is_not_looked_at() -> 
 
 
 async def test_a_turn_without_an_end_is_cancelled_and_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "CANCEL_LIMIT_S", 0.05)
+    monkeypatch.setattr(examination, "CANCEL_LIMIT_S", 0.05)
     report = await examined("open_session()\nserve_until_closed()", limit_s=0.3)
     assert "A-TURN-1" in broken(report)
     assert "the turn was canceled after 0.3 s" in report.left_out
@@ -226,7 +226,7 @@ async def test_what_is_offered_and_not_there_is_one_finding() -> None:
 async def test_an_agent_that_is_silent_at_what_it_does_not_know_is_told_soon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(check, "UNKNOWN_LIMIT_S", 0.1)
+    monkeypatch.setattr(examination, "UNKNOWN_LIMIT_S", 0.1)
     report = await examined(BEHAVING.removesuffix(REFUSING) + "serve_until_closed()")
     assert "A-RPC-10" in broken(report)
 

@@ -8,8 +8,8 @@ import pytest
 
 from acp_tui.cli.arguments import ChosenAgent
 from acp_tui.cli.main import main
-from acp_tui.workbench import check
-from acp_tui.workbench.check import Examination
+from acp_tui.workbench.check import examination
+from acp_tui.workbench.check.examination import Examination
 from support.agents import scripted_argv
 from support.command_line import given
 from support.printed_json import data_of
@@ -31,7 +31,7 @@ while True:
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(check, "QUIET_S", 0.02)
+    monkeypatch.setattr(examination, "QUIET_S", 0.02)
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
 

@@ -17,7 +17,7 @@ from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Stder
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.client.transcript.lines import RecordingUnreadable
 from acp_tui.rpc import Direction
-from acp_tui.workbench.inspect import Inspection, inspect_agent, inspect_file
+from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.search import read_query
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource
 from support.timelines import two_turns

@@ -17,7 +17,7 @@ from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.rpc import Direction
-from acp_tui.workbench.inspect import Inspection, inspect_agent
+from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent
 from acp_tui.workbench.inspector import frame_list
 from acp_tui.workbench.inspector.frame_view import clock_at
 from acp_tui.workbench.inspector.rows import title_of

@@ -15,7 +15,7 @@ from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Event, Frame, Stderr
 from acp_tui.rpc import Direction
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.workbench.inspect import inspect_file
+from acp_tui.workbench.inspect.inspection import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
 from support.recordings import write
 from support.screens import rows, settled
