@@ -33,6 +33,7 @@ from acp_tui.client.transcript.lines import (
 )
 from acp_tui.client.transcript.replay import Replay, replayed
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
+from acp_tui.conversation.content import title_in_line
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
 from acp_tui.protocol import v1
@@ -279,7 +280,7 @@ class SessionIndex:
             last.agent,
             _command(last.command),
             _path(last.cwd),
-            next(filter(None, titles), ""),
+            title_in_line(next(filter(None, titles), "")),
             min([part.first_at for part in parts]),
             max([part.last_at for part in parts]),
             sum([part.prompts for part in parts]),
