@@ -13,7 +13,7 @@ import pytest
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript import lines
-from acp_tui.client.transcript.events import Closed, Event, Frame, Header, Stderr
+from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction, Stderr
 from acp_tui.client.transcript.index import (
     IndexFailed,
     RecordedSession,
@@ -24,6 +24,7 @@ from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.client.transcript.store import RecordingStore, create, held
 from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.updates import Renamed
 from acp_tui.rpc import Direction
 from support.recordings import play, write
 
@@ -265,6 +266,12 @@ async def test_a_session_is_known_while_it_is_recorded(
     [session] = index.recent()
     assert session.recordings == tuple(store_files)
     assert {session.session_id: index.reread(session)} == run.conversations
+
+
+def test_a_session_that_was_named_is_listed_though_nothing_was_said(store: RecordingStore, index: SessionIndex) -> None:
+    """Such as a fork that the user keeps for later."""
+    keep(store, 1, *opened("a"), *opened("b", number=2), OwnAction(3.0, SessionId("b"), Renamed("For later")))
+    assert [(session.session_id, session.title) for session in index.recent()] == [("b", "For later")]
 
 
 # Reading again
