@@ -38,7 +38,7 @@ from acp_tui.client.notices import About, News, NoticeCommand, channels_of
 from acp_tui.client.private_files import open_private
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import INTERACTIVE
-from acp_tui.client.sessions.driver import additions_for, keep_mode, put_back_answers, start_agent
+from acp_tui.client.sessions.driver import additions_for, keep_mode, show_as_recorded, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession, recorded_mode, sandboxed_as_before
@@ -247,7 +247,7 @@ async def _begin(
     try:
         session = await opened(cwd, host.attend, additional_directories=added.directories, mcp_servers=added.servers)
         if past is not None:
-            await put_back_answers(session, command)
+            await show_as_recorded(session, command)
         if past is not None and (mode := await to_thread.run_sync(recorded_mode, past.session_id, agent.command)):
             await keep_mode(session, mode)
     except AuthenticationRequired as error:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -20,12 +19,14 @@ from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say, say_error
 from acp_tui.cli.prerequisites import ExitOnError, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
-from acp_tui.cli.sessions import recording_named
+from acp_tui.cli.sessions import files_of, how_to_redact, session_named
 from acp_tui.client.errors import ClientError
 from acp_tui.client.private_files import replacing
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import Settings
+from acp_tui.client.transcript.index import RecordedSession
 from acp_tui.client.transcript.lines import open_recording
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit.themes import DARK
@@ -45,7 +46,7 @@ SCREEN: Final = (120, 40)
 
 def run(args: Args) -> int:
     until = spot_of(args.until)
-    source = recording_named(args.word)
+    source = session_named(args.word)
     read = settings_to_show(source, "for a file instead: acp-tui render")
     return run_replay(source, Pace(args.speed, args.max_wait), until, read.settings, notes_of(read))
 
@@ -61,26 +62,26 @@ def spot_of(text: str | None) -> Spot | None:
     return spot
 
 
-def settings_to_show(source: Path | str, otherwise: str) -> SettingsRead:
+def settings_to_show(source: RecordedSession | Path | str, otherwise: str) -> SettingsRead:
     """Return the settings. Reports a problem with a recording before a missing terminal."""
     # With a terminal, open it only once, because it may be a pipe.
-    if isinstance(source, Path) and not has_terminal():
+    if not isinstance(source, str) and not has_terminal():
         with ExitOnError():
-            open_recording(source).close()
+            open_recording(*files_of(source)).close()
     require_screen(otherwise)
     return settings_in_force()
 
 
 def run_replay(
-    source: Path | str, pace: Pace, until: Spot | None, settings: Settings, notes: Sequence[str] = ()
+    source: RecordedSession | Path | str, pace: Pace, until: Spot | None, settings: Settings, notes: Sequence[str] = ()
 ) -> int:
     """Show a recording, or a scenario by name, until the user quits. Returns the exit status.
 
     `notes` has remarks about the settings.
     """
 
-    def make(file: Path, stack: ExitStack) -> BaseApp:
-        timeline = Timeline(stack.enter_context(open_playable(file)))
+    def make(files: Sequence[Path], stack: ExitStack) -> BaseApp:
+        timeline = Timeline(stack.enter_context(open_playable(*files)), wanted=_session_id(source))
         return ReplayApp(timeline, pace=pace, until=until, settings=fitted_settings(settings), notes=notes)
 
     return show_app(source, make)
@@ -91,14 +92,14 @@ def fitted_settings(settings: Settings) -> Settings:
     return replace(settings, appearance=fitted(settings.appearance))
 
 
-def show_app(source: Path | str, make: Callable[[Path, ExitStack], BaseApp]) -> int:
-    """Run the app that `make` returns for the recording, or for what a scenario by name says. Returns the exit status.
+def show_app(source: RecordedSession | Path | str, make: Callable[[Sequence[Path], ExitStack], BaseApp]) -> int:
+    """Run the app that `make` returns for the recordings, or for what a scenario by name says. Returns the exit status.
 
     What the app needs until its end goes onto the stack.
     """
     with ExitStack() as stack:
         try:
-            app = make(stack.enter_context(recording_of(source)), stack)
+            app = make(stack.enter_context(recordings_of(source)), stack)
         except ClientError as error:
             say_error(error)
             return ExitCode.USAGE
@@ -108,16 +109,21 @@ def show_app(source: Path | str, make: Callable[[Path, ExitStack], BaseApp]) -> 
 
 
 @contextmanager
-def recording_of(source: Path | str) -> Iterator[Path]:
-    """Provide a recording's file, or a temporary one for a scenario's name. Raises ClientError."""
-    if isinstance(source, Path):
-        yield source
+def recordings_of(source: RecordedSession | Path | str) -> Iterator[Sequence[Path]]:
+    """Provide the recordings, or a temporary one for a scenario's name. Raises ClientError."""
+    if not isinstance(source, str):
+        yield files_of(source)
         return
     with TemporaryDirectory(prefix="acp-tui-") as folder:
         file = Path(folder, f"{Path(source).stem}.jsonl")
         say(f"the scripted agent plays {source} …")
         asyncio.run(record_demo(source, DemoUser(hesitates_s=HESITATES_S), file, screen=SCREEN, speed=SPEED))
-        yield file
+        yield [file]
+
+
+def _session_id(source: RecordedSession | Path | str) -> SessionId | None:
+    """Return the only session to show; None for all."""
+    return source.session_id if isinstance(source, RecordedSession) else None
 
 
 PLAYED_SPEED: Final = 4.0
@@ -141,10 +147,10 @@ def write_rendering(args: Args) -> int:
         is_moving=args.animate,
     )
     prompts = () if args.prompt is None else (args.prompt,)
-    return run_render(recording_named(args.word), args.output, view, DemoUser(prompts))
+    return run_render(session_named(args.word), args.output, view, DemoUser(prompts))
 
 
-def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> int:
+def run_render(source: RecordedSession | Path | str, output: Path, view: View, user: DemoUser) -> int:
     """Write a view of a recording, or of what the scripted agent plays for `user`. Returns the exit status."""
     try:
         content = asyncio.run(_rendered(source, suffix_of(output), view, user))
@@ -157,17 +163,18 @@ def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> 
         say(f"can't write {output}: {error.strerror or error}")
         return ExitCode.ERROR
     say(f"written to {output}")
-    if isinstance(source, Path):
-        redact = shlex.join(["acp-tui", "redact", str(source), "-o", "OUT.jsonl"])
-        say(f"it isn't redacted; to share it, first run: {redact}, then render OUT.jsonl")
+    if isinstance(source, RecordedSession):
+        say(f"it isn't redacted. {how_to_redact(source.session_id, output)}")
+    elif isinstance(source, Path):  # it may be redacted
+        say("look at it before you share it")
     return ExitCode.DONE
 
 
-async def _rendered(source: Path | str, suffix: str, view: View, user: DemoUser) -> bytes:
-    if isinstance(source, Path):
-        if source.suffix == ".toml":
-            raise CannotRender(f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}")
-        opened = timeline_of(source)
+async def _rendered(source: RecordedSession | Path | str, suffix: str, view: View, user: DemoUser) -> bytes:
+    if isinstance(source, Path) and source.suffix == ".toml":
+        raise CannotRender(f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}")
+    if not isinstance(source, str):
+        opened = timeline_of(*files_of(source), wanted=_session_id(source))
     elif view.is_moving:
         say(f"the scripted agent plays {source} …")
         user = replace(user, hesitates_s=FILM_HESITATES_S)

@@ -35,7 +35,7 @@ from acp_tui.client.sessions.session_history import (
 )
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.terminals import emulator
-from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.facts import SessionId
@@ -113,11 +113,13 @@ def names() -> dict[str, str]:
     return {short[one.session_id]: make_visible_line(f"{one.shown_agent}: {one.title}") for one in past}
 
 
-def _how_to_redact(recording: Path, file: Path) -> str:
-    """Say how to write it redacted, as Markdown or HTML: a jsonl export isn't made from a single recording."""
-    page = file.with_suffix(".md")
-    redact = shlex.join(["acp-tui", "redact", str(recording), "-o", "OUT.jsonl"])
-    return f"Redacted: {redact} && {shlex.join(['acp-tui', 'render', 'OUT.jsonl', '-o', page.name])}"
+def how_to_redact(session_id: SessionId, file: Path) -> str:
+    """Say how to make a picture that can be shared of a session of which `file` was made."""
+    redacted = f"{file.stem}-redacted.jsonl"
+    redact = shlex.join(["acp-tui", "redact", session_id, "-o", redacted])
+    return (
+        f"For a picture to share: {redact} && {shlex.join(['acp-tui', 'render', redacted, '-o', f'{file.stem}.svg'])}"
+    )
 
 
 def export_session(wanted: str, file: Path) -> None:
@@ -131,7 +133,7 @@ def export_session(wanted: str, file: Path) -> None:
         facts = ExportFacts.now(past.shown_agent, past.cwd, past.session_id, past.title, sandbox=sandbox_of(past))
         export(index.reread(past.recorded), facts, file)
     print(make_visible_line(f"Written to {file}"))
-    print(make_visible_line(f"{NOT_REDACTED} {_how_to_redact(past.recorded.recordings[-1], file)}"))
+    print(make_visible_line(f"{NOT_REDACTED} {how_to_redact(past.session_id, file)}"))
 
 
 # --resume
@@ -228,8 +230,8 @@ def find_session(index: SessionIndex, wanted: str) -> PastSession:
     return past_session(found)
 
 
-def recording_named(source: Path | str) -> Path | str:
-    """Return the recording of the session whose ID is or begins with `source`, unless that is a file or a scenario."""
+def session_named(source: Path | str) -> RecordedSession | Path | str:
+    """Return the session whose ID is or begins with `source`, unless that is a recording's file or a scenario."""
     if isinstance(source, str) or source.name != str(source) or source.suffix or source.exists():
         return source
     index = recordings_index()
@@ -238,7 +240,12 @@ def recording_named(source: Path | str) -> Path | str:
         if found is None:
             what = f"there is no file {source}, and no recorded session has an ID that starts with that"
             raise NoSuchSession(what, hint=_which_there_are(index))
-    return found.recordings[-1]
+    return found
+
+
+def files_of(source: RecordedSession | Path) -> Sequence[Path]:
+    """Return the recordings, the oldest first."""
+    return [source] if isinstance(source, Path) else source.recordings
 
 
 def _named(index: SessionIndex, wanted: str, cwd: Path, args: AgentCommand | None) -> PastSession:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
@@ -163,6 +164,8 @@ def _own(block: Text) -> Mapping[str, Any]:
 COMMAND_SCHEME: Final = "terminal:"
 """Begins the URI of the output of a command that the user ran."""
 FILE_SCHEME: Final = "file://"
+_ATTACHED: Final = re.compile(r"\s*(?:\[[^\]]*\]\((?:file|terminal):|<context ref=).*")
+"""How codex-acp and Claude Agent write down what was attached."""
 
 
 def block_words(block: ContentBlock, where: Callable[[str | None], str] | None = None) -> str:
@@ -209,6 +212,12 @@ def shown_uri(uri: str | None) -> str:
     """Return where the content is: a path for a local file, otherwise the address."""
     uri = uri or ""
     return unquote(uri.removeprefix(FILE_SCHEME)) if uri.startswith(f"{FILE_SCHEME}/") else uri
+
+
+def title_in_line(told: str) -> str:
+    """A session's title in one line; without what was attached, if it's the first prompt as its agent got it."""
+    words = " ".join(told.split())
+    return _ATTACHED.sub("", words) or words
 
 
 def _count_lines(text: str) -> str:

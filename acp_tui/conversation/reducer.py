@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 from acp_tui.conversation import UNSET, entries, facts, or_else, tool_calls, updates
 from acp_tui.conversation.buffers import ByteRing
-from acp_tui.conversation.content import ContentBlock, Text, is_for_user
+from acp_tui.conversation.content import ContentBlock, Text, is_for_user, title_in_line
 from acp_tui.conversation.conversation import (
     MAX_NOTICE_CHARACTERS,
     MAX_NOTICES,
@@ -663,7 +663,8 @@ def _fact(conversation: Conversation, update: updates.FactUpdate) -> facts.Fact:
             return facts.Fact.OPTIONS
         case updates.InfoChanged(title, updated_at):
             if not conversation.is_named:
-                conversation.title = or_else(title, conversation.title)
+                told = title_in_line(title) if isinstance(title, str) else title
+                conversation.title = or_else(told, conversation.title)
             conversation.updated_at = or_else(updated_at, conversation.updated_at)
             return facts.Fact.INFO
         case updates.Renamed(title):

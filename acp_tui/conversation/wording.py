@@ -233,11 +233,11 @@ def clock_time(at: float) -> str:
 
 
 def age(seconds: float) -> str:
-    """Format how long something has existed, in its largest unit: "new", "5 min", "3 h", "2 d"."""
+    """Format how long something has existed, in its largest unit: "less than 1 min", "5 min", "3 h", "2 d"."""
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"
-    return "new"
+    return "less than 1 min"
 
 
 MAX_TITLE: Final = 120

@@ -16,7 +16,7 @@ from textual.app import App
 
 from acp_tui.cli import replay
 from acp_tui.cli.main import main
-from acp_tui.cli.replay import recording_of, run_render, run_replay
+from acp_tui.cli.replay import recordings_of, run_render, run_replay
 from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.replay import demo_recording
@@ -125,7 +125,7 @@ def test_a_file_that_is_of_no_use_is_said(
     assert not (tmp_path / "a.txt").exists()
 
 
-def test_a_recording_is_rendered_to_a_file_and_how_to_redact_it_is_said(
+def test_a_recording_is_rendered_to_a_file_to_look_at_before_it_is_shared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, output = tmp_path / "run.jsonl", tmp_path / "a.txt"
@@ -134,7 +134,7 @@ def test_a_recording_is_rendered_to_a_file_and_how_to_redact_it_is_said(
     assert "You are welcome." in output.read_text()
     said = capsys.readouterr().err
     assert f"written to {output}" in said
-    assert f"acp-tui redact {file}" in said
+    assert "look at it before you share it" in said
 
 
 @pytest.mark.parametrize(("at", "is_said"), [("999:00", True), ("100000", True), ("1", False), ("0:00", False)])
@@ -168,7 +168,7 @@ def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
 ) -> None:
     # The test acts as the user, who answers the scripted agent.
     monkeypatch.setattr(demo_recording, "answer", lambda session, key, option: session.answer_permission(key, option))
-    with recording_of("permissions") as file, open_playable(file) as recording:
+    with recordings_of("permissions") as (file,), open_playable(file) as recording:
         timeline = Timeline(recording)
         timeline.read_on()
         assert timeline.length_s > 3.0

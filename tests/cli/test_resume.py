@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -233,15 +234,18 @@ async def test_a_folder_without_sessions_tells_of_those_in_others(
 
 
 async def test_a_session_is_exported_and_nothing_overwritten(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     session_id = await record(tmp_path, "Zebras?")
     file = tmp_path / "out.md"
     assert main(["sessions", "--export", session_id, str(file)]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0] == f"Written to {file}"
     assert told[1].startswith("It isn't redacted")
-    assert "acp-tui redact " in told[1]
+    for line in told[1].partition("share: ")[2].split(" && "):
+        assert await to_thread.run_sync(main, shlex.split(line)[1:]) == 0
+    assert (tmp_path / "out.svg").exists()
     assert "Zebras?" in file.read_text()
     assert main(["sessions", "--export", session_id, str(file)]) == 1
     assert "exists" in capsys.readouterr().err

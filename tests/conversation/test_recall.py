@@ -5,11 +5,13 @@ from __future__ import annotations
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import FieldAnswer, Form
+from acp_tui.conversation.entries import ToolCallEntry, TurnEnd
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.recall import recall
 from acp_tui.conversation.reducer import apply
-from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import (
+    CancelRequested,
     CommandRun,
     ElicitationAnswered,
     ElicitationAsked,
@@ -20,7 +22,7 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
     TurnEnded,
 )
-from support.folding import ALLOW, agent, ask, call, fold, texts, user
+from support.folding import ALLOW, agent, ask, call, fold, prompt, texts, user
 
 OWN = TerminalId("own")
 
@@ -38,11 +40,14 @@ def own_command(*end: SessionUpdate) -> tuple[SessionUpdate, ...]:
     return TerminalOpened(OWN, "ls", "/p", True, 80, 24), CommandRun("ls", OWN), *end
 
 
-RECORDED = fold(
-    *turn("Paint", agent("Which color?"), *answered(1, "Color"), agent("Blue it is."), call("t", title="Brush")),
-    *own_command(TerminalExited(OWN, 0, None)),
-    *turn("Run", ask(2, "u", title="Run it"), PermissionAnswered(RequestKey(2), ALLOW.option_id, 2.0)),
-)
+def recorded() -> Conversation:
+    return fold(
+        *turn("Paint", agent("Which color?"), *answered(1, "Color"), agent("Blue it is."), call("t", title="Brush")),
+        *own_command(TerminalExited(OWN, 0, None)),
+        *turn("Run", ask(2, "u", title="Run it"), PermissionAnswered(RequestKey(2), ALLOW.option_id, 2.0)),
+    )
+
+
 LOADED = (
     user("Paint"),
     agent("Which color?"),
@@ -55,15 +60,15 @@ LOADED = (
 
 def loaded(*updates: SessionUpdate) -> Conversation:
     conversation = fold(*updates)
-    recall(conversation, RECORDED)
+    recall(conversation, recorded())
     return conversation
 
 
 def test_answers_commands_and_decisions_come_back_to_where_they_were() -> None:
     conversation = loaded(*LOADED)
-    assert texts(conversation) == texts(RECORDED)
-    assert conversation.tool_call("u").decisions == RECORDED.tool_call("u").decisions != ()
-    assert conversation.terminals[OWN] == RECORDED.terminals[OWN]
+    assert texts(conversation) == texts(recorded())
+    assert conversation.tool_call("u").decisions == recorded().tool_call("u").decisions != ()
+    assert conversation.terminals[OWN] == recorded().terminals[OWN]
 
 
 def test_turns_that_the_agent_tells_still_begin_and_end_with_their_entries() -> None:
@@ -86,7 +91,58 @@ def test_what_comes_later_still_finds_its_entries() -> None:
 
 def test_a_prompt_may_have_more_around_it_and_a_message_may_be_missing() -> None:
     conversation = loaded(user("<context>x</context>\nPaint"), agent("Blue it is."), user("Run"))
-    assert [kind for kind, _ in texts(conversation)] == ["user", "Question", "agent", "OwnCommand", "user"]
+    assert texts(conversation) == texts(recorded())
+
+
+def test_tool_calls_that_the_agent_does_not_tell_come_back_with_their_decisions() -> None:
+    """Like codex-acp 2.6.0, which tells only what was said."""
+    conversation = loaded(user("Paint"), agent("Which color?Blue it is."), user("Run"))
+    assert texts(conversation) == texts(recorded())
+    assert conversation.terminals.keys() == recorded().terminals.keys()
+    assert conversation.terminal_entries == recorded().terminal_entries
+    assert conversation.turns == recorded().turns != []
+
+
+def test_a_canceled_turn_is_still_one() -> None:
+    was = fold(prompt("Paint"), agent("Wh"), call("t"), CancelRequested(), TurnEnded("cancelled"))
+    conversation = fold(user("Paint"))
+    recall(conversation, was)
+    assert conversation.entries == was.entries
+    assert TurnEnd("cancelled") in conversation.entries
+
+
+def test_what_the_agent_tells_before_and_after_the_recorded_turns_stays() -> None:
+    around = (user("Elsewhere"), agent("Yes?")), (user("Later"), agent("Sure."))
+    conversation = loaded(*around[0], *LOADED, *around[1])
+    assert texts(conversation) == [*texts(fold(*around[0])), *texts(recorded()), *texts(fold(*around[1]))]
+
+
+def test_a_turn_of_which_the_agent_tells_more_stays_with_the_answers_below() -> None:
+    conversation = loaded(*LOADED[:4], agent("Done elsewhere."), *LOADED[4:])
+    assert texts(conversation)[:6] == [
+        *texts(fold(*LOADED[:4], agent("Done elsewhere."))),
+        *[text for text in texts(recorded()) if text[0] == "Question"],
+    ]
+
+
+def test_a_call_that_ended_after_the_recording_did_tells_how() -> None:
+    conversation = fold(user("Paint"), call("t", status="completed"))
+    recall(conversation, fold(prompt("Paint"), call("t", status="in_progress")))
+    assert conversation.tool_call(ToolCallId("t")).call.status == "completed"
+
+
+def test_prompts_of_the_same_words_belong_to_the_longest_run_of_prompts() -> None:
+    was = fold(*turn("Yes", call("a")), *turn("Paint"), *turn("Yes", call("b")), *turn("Run"))
+    conversation = fold(user("Yes", "1"), user("Run", "2"))
+    recall(conversation, was)
+    assert list(conversation.tool_call_entries) == []
+    assert [entry.call.tool_call_id for entry in conversation.entries if isinstance(entry, ToolCallEntry)] == ["b"]
+
+
+def test_a_prompt_that_was_rewound_is_not_shown() -> None:
+    conversation = fold(user("Paint", "1"), user("Other", "2"))
+    recall(conversation, fold(*turn("Paint"), *turn("Run", call("u")), *turn("Other")))
+    assert [kind for kind, _ in texts(conversation)] == ["user", "user"]
 
 
 def test_what_belongs_to_a_prompt_that_the_agent_has_forgotten_is_left_out() -> None:
@@ -104,20 +160,21 @@ def test_a_command_before_the_first_prompt_comes_back_before_it() -> None:
 def test_a_prompt_whose_attachment_is_told_as_the_users_words_reads_as_it_was_sent() -> None:
     """Like claude-agent-acp 0.23.1 tells the output of a command."""
     output = TextResource("terminal:1", "$ ls\na.txt\n(exit 0)\n")
-    recorded = fold(PromptSent((Text("Paint"), output)), TurnEnded("end_turn"))
+    was = fold(PromptSent((Text("Paint"), output)), TurnEnded("end_turn"))
     conversation = fold(user(f'Paintterminal:1\n<context ref="terminal:1">\n{output.text}\n</context>'))
-    recall(conversation, recorded)
-    assert texts(conversation) == texts(recorded)
+    recall(conversation, was)
+    assert texts(conversation) == texts(was)
 
 
 def test_a_prompt_that_is_told_without_its_attachment_stays_as_it_is_told() -> None:
-    recorded = fold(PromptSent((Text("Paint"), TextResource("terminal:1", "$ ls\n"))), TurnEnded("end_turn"))
+    was = fold(PromptSent((Text("Paint"), TextResource("terminal:1", "$ ls\n"))), TurnEnded("end_turn"))
     conversation = fold(user("Paint it red"))
-    recall(conversation, recorded)
+    recall(conversation, was)
     assert texts(conversation) == [("user", "Paint it red")]
 
 
-def test_a_command_that_has_not_ended_is_left_out() -> None:
+def test_a_command_that_had_not_ended_counts_as_ended() -> None:
     conversation = fold(user("Paint"))
     recall(conversation, fold(*turn("Paint"), *own_command()))
-    assert texts(conversation) == [("user", "Paint")]
+    assert texts(conversation) == [("user", "Paint"), ("OwnCommand", "")]
+    assert conversation.own_command is None

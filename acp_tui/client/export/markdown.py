@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 HEADING_SHIFT: Final = 3
 """A prompt has a heading of level 2, what follows from it level 3, and headings inside messages lower levels."""
-_MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&~|$#]")
-_BLOCK_MARKUP: Final = re.compile(r"^(?:\d+(?=[.)])|(?=[-+=]))")
-"""What would begin a list or an underline, up to the position for an escaping backslash."""
+_MARKUP: Final = re.compile(r"[\\`*\[|]|(?<!\w)_|_(?!\w)|<(?=[\w/!?])|&(?=#|\w+;)|[~$](?=.*[~$])|#(?=#*$)")
+_BLOCK_MARKUP: Final = re.compile(r"^(?:\d+(?=[.)])|(?=[-+=>#]))")
+"""What would begin a list, quote, heading, or underline, up to the position for an escaping backslash."""
 
 
 def to_markdown(conversation: Conversation, facts: ExportFacts) -> str:

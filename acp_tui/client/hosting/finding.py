@@ -202,7 +202,7 @@ class HostedSession:
     @property
     def age(self) -> str:
         """How long it has been there; "" if unknown."""
-        return age(time.time() - self.opened_at) if self.opened_at else ""
+        return f"open for {age(time.time() - self.opened_at)}" if self.opened_at else ""
 
     def is_shown_by(self, agent: Agent | None, session: Session | None) -> bool:
         if agent is None or session is None or agent.lost is not None:

@@ -282,7 +282,7 @@ class SessionDriver:
                 chosen,
             )
         if not early and is_told:
-            await put_back_answers(session, command)
+            await show_as_recorded(session, command)
         elif session.conversation.is_blank and not is_told:
             session.apply(ClientRemark(NOT_TOLD))
         return session
@@ -344,11 +344,8 @@ class SessionDriver:
         return session
 
 
-async def put_back_answers(session: Session, command: AgentCommand) -> None:
-    """Add what the user answered and ran to a session that was loaded and isn't shown yet, as far as it's recorded.
-
-    A host tells that itself.
-    """
+async def show_as_recorded(session: Session, command: AgentCommand) -> None:
+    """Show what was loaded as it was recorded, in a session that isn't shown yet. A host tells all of it itself."""
     if not (command.is_host or session.conversation.is_blank):
         recorded = await to_thread.run_sync(recorded_conversation, session.session_id, command)
         if recorded is not None:

@@ -23,6 +23,7 @@ from acp_tui.client.transcript.index_tables import Folder
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
+from acp_tui.conversation.content import title_in_line
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SelectOption, SessionId, SessionSummary, mode_of
@@ -302,13 +303,13 @@ def merged(
 
 
 def _with_told(past: PastSession, info: SessionSummary) -> PastSession:
-    """Add the agent's data: its title wins, and so does the later of the two times."""
+    """Add the agent's data. The recorded title wins, which is known before the agent runs, and the later time."""
     told_at = _seconds(info.updated_at)
     times = [at for at in (past.last_at, told_at) if at is not None]
     return replace(
         past,
         cwd=info.cwd,
-        title=info.title or past.title,
+        title=past.title or title_in_line(info.title or ""),
         last_at=max(times, default=None),
         told_time="" if times else info.updated_at or "",
         is_listed=True,

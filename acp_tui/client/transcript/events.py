@@ -101,6 +101,14 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class Restarted:
+    """Another recording begins: the agent was started again. Its times follow those before."""
+
+    at: float
+    header: Header
+
+
+@dataclass(frozen=True, slots=True)
 class Exited:
     """The agent's process has ended."""
 
@@ -117,4 +125,6 @@ class UnknownEvent:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-Event: TypeAlias = Frame | Stderr | OwnAction | Closed | Resized | TerminalCut | Dropped | Exited | UnknownEvent
+Event: TypeAlias = (
+    Frame | Stderr | OwnAction | Closed | Resized | TerminalCut | Dropped | Restarted | Exited | UnknownEvent
+)

@@ -32,8 +32,9 @@ from acp_tui.client.transcript.lines import (
     parsed,
     read_event,
 )
-from acp_tui.client.transcript.replay import Replay
+from acp_tui.client.transcript.replay import Replay, replayed
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
+from acp_tui.conversation.content import title_in_line
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
 from acp_tui.protocol import v1
@@ -136,14 +137,7 @@ class SessionIndex:
 
     def reread(self, session: RecordedSession) -> Conversation:
         """The conversation in its recordings, without the agent. Raises RecordingUnreadable."""
-        earlier: dict[SessionId, Conversation] = {}
-        for path in session.recordings:
-            with open_recording(path) as recording:
-                replay = Replay(recording, earlier)
-                for _ in replay.events:
-                    pass
-                earlier |= replay.conversations
-        return earlier.get(session.session_id, Conversation())
+        return replayed(*session.recordings).get(session.session_id, Conversation())
 
     def last_mode(self, session: RecordedSession) -> SelectOption | None:
         """The last mode in its recordings, of which little is read. Raises RecordingUnreadable."""
@@ -287,7 +281,7 @@ class SessionIndex:
             last.agent,
             _command(last.command),
             _path(last.cwd),
-            next(filter(None, titles), ""),
+            title_in_line(next(filter(None, titles), "")),
             min([part.first_at for part in parts]),
             max([part.last_at for part in parts]),
             sum([part.prompts for part in parts]),

@@ -75,8 +75,8 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
     """Store sessions of a recording, replacing what is known about them."""
     for part in parts:
         _delete(db, recording, part.session_id)
-        if not (part.asked or part.replied):
-            continue  # nothing was said, so no one will look for it
+        if not (part.asked or part.replied or part.is_named):
+            continue  # nothing was said, and it has no name of the user's, so no one will look for it
         values = (
             recording,
             part.session_id,

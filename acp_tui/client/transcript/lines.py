@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 from pydantic_core import from_json
 
@@ -32,6 +35,9 @@ MAX_S: Final = 10 * 365 * 86_400
 _FRAME_LINE = re.compile(rb'\{"t":(\d+(?:\.\d+)?),"type":"(in|out)","frame":')
 
 _DIRECTIONS: Final = {direction.value.encode(): direction for direction in Direction}
+
+
+T = TypeVar("T", bound=events.Event)
 
 
 class BadLine(Exception):
@@ -84,6 +90,8 @@ def event_line(event: events.Event) -> bytes:
             return _event(at, "terminal_cut", {"terminal_id": terminal_id, "dropped_bytes": dropped_bytes})
         case events.Dropped(at, count, why):
             return _event(at, "dropped", {"events": count, "why": why})
+        case events.Restarted(_, header):
+            return header_line(header)
         case events.Exited(at, how):
             return _event(at, "agent_exited", {"how": how})
         case events.UnknownEvent(at, kind, fields):
@@ -154,6 +162,8 @@ def read_event_and_message(data: bytes) -> tuple[events.Event, dict[str, Any] | 
 def _read_event(data: bytes) -> events.Event:
     value = _object(data)
     if value is None or value.get("t") is None:
+        if (header := read_header(data)) is not None:
+            return events.Restarted(0.0, header)
         raise BadLine("no JSON object with a time")
     at = _time(value["t"])
     kind = value.get("type")
@@ -253,20 +263,29 @@ class SkippedLine:
 
 
 class Recording:
-    """An open recording, from `open_recording`. Iterating returns its events, including those added later."""
+    """Open recordings, from `open_recording`. Iterating returns their events, including those added to the last one.
 
-    def __init__(self, path: Path, file: BinaryIO, header: events.Header) -> None:
-        self.path = path
+    They follow each other like the lines of one file, and in time.
+    """
+
+    def __init__(self, paths: Sequence[Path], files: Sequence[BinaryIO], header: events.Header) -> None:
+        self.paths = paths
         self.header = header
+        """That of the first one."""
         self.problems: list[SkippedLine] = []
         """The first ones, in the lines read so far."""
         self.half_line = b""
         """Text after the last newline: the writer was killed mid-line, or hasn't finished the line."""
         self.place = range(0)
-        """The bytes of the file that are the line of the last event."""
-        self._file = file
+        """The bytes that are the line of the last event, as if the files were one."""
+        self._files = files
+        self._starts = [0]
+        """Where each file begins that was reached."""
+        self._restarts, self._restarts_s = [0], [0.0]
+        """Where each recording begins, and when."""
         self._line = 1
-        self._at = file.tell()
+        self._at = files[0].tell()
+        self._last_s = 0.0
 
     def __iter__(self) -> Iterator[events.Event]:
         """The events after the last iteration. If the file still grows, iterate again later."""
@@ -276,11 +295,7 @@ class Recording:
         self, skip: Callable[[bytes], bool] = lambda _: False
     ) -> Iterator[tuple[events.Event, dict[str, Any] | list[Any] | None]]:
         """The same with what is in their frames, so that nobody parses them again. Lines to `skip` aren't read."""
-        while data := self._file.readline(MAX_LINE_BYTES):
-            if not data.endswith(b"\n"):
-                self.half_line = data
-                self._file.seek(-len(data), 1)
-                return
+        for data in self._lines():
             self.half_line = b""
             self._line += 1
             self._at += len(data)
@@ -289,22 +304,47 @@ class Recording:
             line = data.rstrip(b"\r\n")
             if line and (read := self._read(line)) is not None:
                 self.place = range(self._at - len(data), self._at)
-                yield read
+                if isinstance(read[0], events.Restarted):
+                    self._restarts_s.append(self._last_s)
+                    self._restarts.append(self.place.start)
+                event = self._in_time(read[0])
+                self._last_s = max(self._last_s, event.at)
+                yield event, read[1]
+
+    def _lines(self) -> Iterator[bytes]:
+        while True:
+            file = self._files[len(self._starts) - 1]
+            data = file.readline(MAX_LINE_BYTES)
+            if data.endswith(b"\n"):
+                yield data
+            elif file is self._files[-1]:
+                self.half_line = data
+                file.seek(-len(data), 1)
+                return
+            else:
+                self._at += len(data)
+                self._starts.append(self._at)
 
     def event_in(self, place: range) -> events.Event:
         """The event in a `place` again; an unknown one if another program has changed the file. Raises OSError."""
-        line = os.pread(self._file.fileno(), len(place), place.start).rstrip(b"\r\n")
-        written = written_frame(line)
+        number = bisect_right(self._starts, place.start) - 1
+        data = os.pread(self._files[number].fileno(), len(place), place.start - self._starts[number])
+        written = written_frame(line := data.rstrip(b"\r\n"))
         if written is not None:
-            return events.Frame(*written)  # it was JSON when it was read
+            return self._in_time(events.Frame(*written), place.start)  # it was JSON when it was read
         try:
-            return read_event(line)
+            return self._in_time(read_event(line), place.start)
         except BadLine as error:
             return events.UnknownEvent(0.0, str(error))
 
+    def _in_time(self, event: T, place: int = sys.maxsize) -> T:
+        """The event, in the recording that is in this place, at its time since the first one began."""
+        since_s = self._restarts_s[bisect_right(self._restarts, place) - 1]
+        return replace(event, at=event.at + since_s) if since_s else event
+
     def last(self, most: int) -> tuple[int, bytes]:
         """The last bytes of the file, and how many more there are before them than were read. Raises OSError."""
-        fd = self._file.fileno()
+        fd = self._files[-1].fileno()
         start = max(os.fstat(fd).st_size - most, 0)
         return start - self._at, os.pread(fd, most, start)
 
@@ -319,7 +359,8 @@ class Recording:
             return None
 
     def close(self) -> None:
-        self._file.close()
+        for file in self._files:
+            file.close()
 
     def __enter__(self) -> Recording:
         return self
@@ -328,15 +369,23 @@ class Recording:
         self.close()
 
 
-def open_recording(path: Path) -> Recording:
-    """Open a recording and read its header; a context manager. Blocks. Raises RecordingUnreadable."""
-    try:
-        with ExitStack() as opened:
-            file = opened.enter_context(path.open("rb", READ_AT_ONCE))
-            header = read_header(file.readline(MAX_LINE_BYTES))
-            if header is not None:
-                opened.pop_all()
-                return Recording(path, file, header)
-    except OSError as error:
-        raise RecordingUnreadable(f"{path} can't be read: {error.strerror or error}") from error
-    raise RecordingUnreadable(f"{path} isn't a recording: it doesn't start with a recording's header")
+def open_recording(*paths: Path) -> Recording:
+    """Open a recording, or several as one, and read their headers; a context manager. Blocks.
+
+    Raises RecordingUnreadable.
+    """
+    files, headers = list[BinaryIO](), list[events.Header]()
+    with ExitStack() as opened:
+        for each in paths:
+            try:
+                files.append(opened.enter_context(each.open("rb", READ_AT_ONCE)))
+                header = read_header(files[-1].readline(MAX_LINE_BYTES))
+            except OSError as error:
+                raise RecordingUnreadable(f"{each} can't be read: {error.strerror or error}") from error
+            if header is None:
+                raise RecordingUnreadable(f"{each} isn't a recording: it doesn't start with a recording's header")
+            headers.append(header)
+        for file in files[1:]:
+            file.seek(0)
+        opened.pop_all()
+    return Recording(paths, files, headers[0])

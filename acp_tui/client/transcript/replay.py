@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
-from acp_tui.client.transcript.events import Closed, Event, Frame, OwnAction
+from acp_tui.client.transcript.events import Closed, Event, Frame, OwnAction, Restarted
 from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.replayed_sessions import ReplayedSession, ReplayedSessions, Touch
 from acp_tui.conversation import updates
@@ -48,30 +48,30 @@ class Step:
 class Replay:
     """A recording being played, one event per step. It never waits."""
 
-    def __init__(self, events: Iterable[Event], earlier: Mapping[SessionId, Conversation] | None = None) -> None:
-        """`events` may be a Recording that still grows: after its end, later steps return new events.
-
-        A resumed session continues below its conversation in `earlier`, and changes it.
-        """
+    def __init__(self, events: Iterable[Event]) -> None:
+        """`events` may be a Recording that still grows: after its end, later steps return new events."""
         self._source = events
         self._events = self._with_messages()
-        self._sessions = ReplayedSessions(earlier or {})
+        self.position_s = 0.0
+        """The time of the last event."""
+        self._restart({})
+
+    def _restart(self, earlier: Mapping[SessionId, Conversation]) -> None:
+        """Begin to play a process of the agent, after those that had these conversations."""
+        self._sessions = ReplayedSessions(earlier)
         self._speaking: Connection = ConnectionV1(self._sessions, _ALL)
         self._pending: Pairing[_Read] = Pairing()
         """For our requests, how to apply their answers."""
         self._questions: Pairing[tuple[ReplayedSession, RequestKey]] = Pairing()
         """The agent's questions."""
         self._notes: dict[SessionId, tuple[str, ...]] = {}
-        self.position_s = 0.0
-        """The time of the last event."""
 
     # State
 
     @property
     def conversations(self) -> dict[SessionId, Conversation]:
         """By session ID, including closed sessions. They change with each step."""
-        known = {**self._sessions.closed, **self._sessions.open}
-        return {session_id: session.conversation for session_id, session in known.items()}
+        return self._sessions.conversations
 
     @property
     def outside(self) -> Conversation:
@@ -120,6 +120,8 @@ class Replay:
                 self._sessions.apply_own(session_id, update)
             case Closed(_, session_id):
                 self._sessions.close(session_id)
+            case Restarted():
+                self._restart(self.conversations)
             case _:
                 pass
 
@@ -282,9 +284,9 @@ def is_prompt(event: Event) -> bool:
     )
 
 
-def replayed(path: Path) -> dict[SessionId, Conversation]:
-    """The conversations at the end of a recording, by session ID. Blocks. Raises RecordingUnreadable."""
-    with open_recording(path) as recording:
+def replayed(*paths: Path) -> dict[SessionId, Conversation]:
+    """The conversations at the end of recordings, by session ID. Blocks. Raises RecordingUnreadable."""
+    with open_recording(*paths) as recording:
         replay = Replay(recording)
         for _ in replay.events:
             pass

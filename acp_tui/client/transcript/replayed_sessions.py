@@ -69,7 +69,7 @@ class ReplayedSessions(Routes[ReplayedSession]):
     """The sessions of the recorded agent, like `client_role.SessionTable`."""
 
     def __init__(self, earlier: Mapping[SessionId, Conversation]) -> None:
-        """`earlier` contains what was said in resumed sessions."""
+        """`earlier` contains what was said in earlier processes."""
         super().__init__(self.apply)
         self._earlier = earlier
         self.closed: dict[SessionId, ReplayedSession] = {}
@@ -87,6 +87,13 @@ class ReplayedSessions(Routes[ReplayedSession]):
         """The sessions in which our terminals were opened. Another session may have the same ID now."""
         self._keys = count(1)
         """Numbers the questions of all sessions, as the client did."""
+
+    @property
+    def conversations(self) -> dict[SessionId, Conversation]:
+        """Of all sessions. One that is being loaded is as it was before."""
+        known = {**self.closed, **self.open}
+        said = {session_id: session.conversation for session_id, session in known.items()}
+        return {**self._earlier, **said, **{key: self._earlier[key] for key in self._opening if key in self._earlier}}
 
     def apply(self, session: ReplayedSession, update: updates.SessionUpdate) -> None:
         change = reducer.apply(session.conversation, update)

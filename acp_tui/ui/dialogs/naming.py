@@ -52,7 +52,7 @@ class ExportDialog(Dialog[Path | None]):
         self._said.display = False
         field = Input(self._proposed, id="file")
         keys = "Enter write · .md or .jsonl chooses the format · {dialog_close} close"
-        yield Frame(shown_line("Write the conversation to a file"), keys, field, self._said)
+        yield Frame(shown_line(f"Write the conversation to a file in {self._folder}"), keys, field, self._said)
 
     async def on_mount(self) -> None:
         if self._is_chosen:

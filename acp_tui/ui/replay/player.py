@@ -58,7 +58,7 @@ class Player:
         self.moment = 0
         self.is_ahead = False
         """Whether it's at the end before all is read."""
-        self._front = Front()
+        self._front = Front(self.timeline.wanted)
         self._replay = Replay(self.timeline.events)
 
     def jump(self) -> bool:

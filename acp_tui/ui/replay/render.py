@@ -27,6 +27,7 @@ from textual.strip import Strip
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Event
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import session_facts
 from acp_tui.ui.base.app import BaseApp
@@ -310,10 +311,12 @@ def suffix_of(output: Path) -> str:
 
 
 @asynccontextmanager
-async def timeline_of(file: Path, edit: Callable[[Event], Event] = timeless) -> AsyncIterator[Timeline]:
-    """Open a recording. Raises RecordingUnreadable."""
-    with await to_thread.run_sync(open_playable, file) as recording:
-        timeline = Timeline(recording, edit)
+async def timeline_of(
+    *files: Path, edit: Callable[[Event], Event] = timeless, wanted: SessionId | None = None
+) -> AsyncIterator[Timeline]:
+    """Open recordings as one. Raises RecordingUnreadable."""
+    with await to_thread.run_sync(open_playable, *files) as recording:
+        timeline = Timeline(recording, edit, wanted)
         await to_thread.run_sync(timeline.read_on)
         yield timeline
 
@@ -326,7 +329,7 @@ async def timeline_of_demo(
     with TemporaryDirectory() as folder:
         file = Path(folder, "demo.jsonl")
         await record_demo(name, user, file, screen=size, speed=speed)
-        async with timeline_of(file, without_durations) as timeline:
+        async with timeline_of(file, edit=without_durations) as timeline:
             yield timeline
 
 

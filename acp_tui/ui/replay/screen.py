@@ -108,7 +108,7 @@ def about(timeline: Timeline) -> str:
 
 def _lines(timeline: Timeline) -> Iterator[str]:
     header = timeline.header
-    yield f"File     {timeline.recording.path}"
+    yield from (f"File     {path}" for path in timeline.recording.paths)
     yield f"Agent    {timeline.agent}: {shlex.join(header.argv)}"
     yield f"Folder   {header.cwd or 'unknown'}"
     yield f"Started  {header.started_at or 'unknown'}"

@@ -75,12 +75,13 @@ class RecordedEvents(Sequence[Event]):
 class Front:
     """Follows which session the user turned to last."""
 
-    def __init__(self) -> None:
-        self.session_id: SessionId | None = None
+    def __init__(self, only: SessionId | None = None) -> None:
+        self.session_id = only
+        self._is_chosen = only is not None
         self._known: set[SessionId | None] = {None}
 
     def note(self, step: Step, *, is_prompt: bool) -> None:
-        for touch in step.touched:
+        for touch in () if self._is_chosen else step.touched:
             if touch.session_id is not None and (is_prompt or touch.session_id not in self._known):
                 self.session_id = touch.session_id
             self._known.add(touch.session_id)
@@ -100,7 +101,9 @@ class Timeline:
     recording: Recording
     edit: Callable[[Event], Event] | None = None
     """Replaces an event with another, at the same time."""
-    front: Front = field(default_factory=Front)
+    wanted: SessionId | None = None
+    """The only session to show; None to show the one that the user turned to last."""
+    front: Front = field(init=False)
     """Where it's read to."""
     events: RecordedEvents = field(init=False)
     agent: str = ""
@@ -123,6 +126,7 @@ class Timeline:
 
     def __post_init__(self) -> None:
         self.agent = self.header.agent
+        self.front = Front(self.wanted)
         self._scan = Replay(self.recording)
         self.events = RecordedEvents(self.recording, self.edit or (lambda event: event))
 
@@ -163,15 +167,15 @@ class Timeline:
             for step in self._scan.events:
                 self.events.note(step.event)
                 self._note(step)
-                if self.is_end_wanted and not has_ending:
+                if self.is_end_wanted and not has_ending and len(self.recording.paths) == 1:
                     has_ending = True
                     self._read_ending()
         finally:
             self.is_being_read = False
 
     def _read_ending(self) -> None:
-        front = Front()
-        with suppress(OSError, RecordingUnreadable), open_recording(self.recording.path) as recording:
+        front = Front(self.wanted)
+        with suppress(OSError, RecordingUnreadable), open_recording(*self.recording.paths) as recording:
             replay = Replay(events_for_end(recording))
             for step in replay.events:
                 front.note(step, is_prompt=is_prompt(step.event))
@@ -253,13 +257,13 @@ class Timeline:
                 self.answers[question] = RecordedAnswer(decisions[-1] if decisions else None, at - asked_at)
 
 
-def open_playable(path: Path) -> Recording:
-    """Open a recording of a supported version. Blocks. Raises RecordingUnreadable."""
-    recording = open_recording(path)
+def open_playable(*paths: Path) -> Recording:
+    """Open recordings of a supported version as one. Blocks. Raises RecordingUnreadable."""
+    recording = open_recording(*paths)
     if recording.header.version > VERSION:
         recording.close()
         raise RecordingUnreadable(
-            f"{path} was made by a newer acp-tui: its format is version {recording.header.version},"
+            f"{paths[0]} was made by a newer acp-tui: its format is version {recording.header.version},"
             f" and this acp-tui reads up to version {VERSION}",
             hint="update acp-tui",
         )

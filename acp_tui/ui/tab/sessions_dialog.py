@@ -34,6 +34,7 @@ from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.sessions import HistoryController
 
@@ -87,6 +88,8 @@ class SessionListing:
         self._has_restarted = False
 
 
+MAX_TITLE_CELLS: Final = 60
+"""In a question."""
 FOUND: Final = "In the conversations"
 
 
@@ -608,7 +611,7 @@ def _with_past(row: SessionRow, found: PastSession) -> SessionRow:
 
 
 def _question(what: str, session: PastSession, where: Content = NOWHERE) -> Content:
-    name = shown_line(session.title or session.session_id)
+    name = shown_line(cut(session.title or session.session_id, MAX_TITLE_CELLS))
     start, end = (Content.styled(text, "$text-warning") for text in (f"{what}“", "”"))
     return Content.assemble(start, name, end, where, ("? This can't be undone.", "$text-warning"))
 

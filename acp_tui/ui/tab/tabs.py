@@ -126,8 +126,8 @@ def _forget_closed_watchers(app: App[Any]) -> None:
 def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
     """The cells of each tab's label.
 
-    If not all fit, that in front and those that need the user keep theirs, and the agents' names have to do for the
-    others. Where an agent has several tabs, what is left goes to their titles.
+    If not all fit, the agents' names have to do for the others, and that in front and those that need the user share
+    the rest. Where an agent has several tabs, what is left goes to their titles.
     """
     short = [label_cells(number, tab.marked_agent) for number, tab in enumerate(tabs, 1)]
     told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
@@ -135,7 +135,9 @@ def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
     whole = [cells if at in told else min(cells, MAX_CELLS) for at, cells in enumerate(whole)]
     if sum(whole) <= width:
         return whole
-    rooms = [min(cells, width // len(told) if at in told else short[at]) for at, cells in enumerate(whole)]
+    rest = width - sum(cells for at, cells in enumerate(short) if at not in told)
+    share = max(rest // len(told), min(width // len(told), MAX_CELLS))
+    rooms = [min(cells, share if at in told else short[at]) for at, cells in enumerate(whole)]
     rooms[front] = min(whole[front], rooms[front] + max(width - sum(rooms), 0))
     if sum(rooms) > width and len(told) < len(tabs):
         each = max(MIN_CELLS, (width - sum(rooms[at] for at in told)) // (len(tabs) - len(told)))

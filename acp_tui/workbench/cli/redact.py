@@ -12,7 +12,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.prerequisites import ExitOnError
-from acp_tui.cli.sessions import recording_named
+from acp_tui.cli.sessions import files_of, session_named
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.workbench.redact import RedactionReport, RedactOptions, full_names, redact
 
@@ -26,9 +26,10 @@ def run(args: Args) -> int:
     if any(len(text) < MIN_SECRET for text in secrets):
         raise UsageError(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
     options = RedactOptions(secrets, args.drop_media)
-    source, environ = Path(recording_named(args.word)), os.environ
+    source, environ = session_named(args.word), os.environ
+    first, *later = files_of(Path(source) if isinstance(source, str) else source)
     with ExitOnError(ExitCode.ERROR):
-        report = redact(source, args.output, options, environ, socket.gethostname(), full_names(environ))
+        report = redact(first, args.output, options, environ, socket.gethostname(), full_names(environ), later)
     print("\n".join(_lines(report, args.output)))
     return ExitCode.DONE
 

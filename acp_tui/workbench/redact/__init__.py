@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -26,15 +27,16 @@ def redact(
     environ: Mapping[str, str],
     host: str,
     full_names: Iterable[str] = (),
+    later: Sequence[Path] = (),
 ) -> RedactionReport:
-    """Write a redacted copy of a recording to a new file that only its owner can read. Blocks.
+    """Write a redacted copy of a recording, and of `later` ones below it, to a new file only for its owner. Blocks.
 
     `environ`, `host`, and `full_names` describe who made it and where. Memory holds one line, the ends of texts in
     pieces, and the known secrets.
 
     Raises ClientError, and then leaves nothing.
     """
-    open_recording(source).close()
+    open_recording(source, *later).close()
     if os.path.lexists(out):
         raise ClientError(f"{out} exists and won't be overwritten; give the redacted recording another name")
     pseudonyms = Pseudonyms()
@@ -42,34 +44,37 @@ def redact(
         pseudonyms.learn(text, "given")
     pseudonyms.learn_environment(environ, host, full_names)
     try:
-        return _written(source, out, Redaction(Redactor(pseudonyms), options))
+        return _written((source, *later), out, Redaction(Redactor(pseudonyms), options))
     except FileExistsError as error:
         raise ClientError(f"{out} exists and won't be overwritten") from error
     except OSError as error:
         raise ClientError(f"{out} can't be written: {error.strerror or error}") from error
 
 
-def _written(source: Path, out: Path, redaction: Redaction) -> RedactionReport:
-    with source.open("rb") as old:
-        size = source.stat().st_size
+def _written(sources: Sequence[Path], out: Path, redaction: Redaction) -> RedactionReport:
+    with ExitStack() as opened:
+        old = [opened.enter_context(source.open("rb")) for source in sources]
+        sizes = [os.fstat(file.fileno()).st_size for file in old]
         while redaction.is_to_be_read:
-            redaction.read(_lines(old, size))
+            redaction.read(_lines(old, sizes))
         new = create(out)
         try:
             with new:
-                new.writelines(redaction.write(_lines(old, size)))
+                new.writelines(redaction.write(_lines(old, sizes)))
         except BaseException:
             out.unlink(missing_ok=True)  # an incomplete file is worse than none
             raise
     return redaction.report()
 
 
-def _lines(file: BinaryIO, size: int) -> Iterator[bytes]:
-    """The lines that existed when the size was read, because the file may still grow."""
-    file.seek(0)
-    while size > 0 and (line := file.readline()):
-        size -= len(line)
-        yield line
+def _lines(files: Sequence[BinaryIO], sizes: Sequence[int]) -> Iterator[bytes]:
+    """The lines that existed when the sizes were read, because a file may still grow."""
+    for file, size in zip(files, sizes, strict=True):
+        file.seek(0)
+        while size > 0 and (line := file.readline()):
+            size -= len(line)
+            is_cut = not line.endswith(b"\n") and file is not files[-1]
+            yield line + b"\n" if is_cut else line
 
 
 _VARIABLES: Final = ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "FULLNAME", "DEBFULLNAME")

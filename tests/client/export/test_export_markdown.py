@@ -54,13 +54,13 @@ def fences(markdown: str) -> list[str]:
         "## You\n\n> Why?\n>\n> And how?\n\nfile: /a.py, 2 lines:\n\n```\none\ntwo\n\n```\n\n**Shortened.**",
         "> **Thought**\n>\n> Let me **think**.",
         "### Demo Agent\n\n#### Answer\n\nBecause.",
-        "\\[image: PNG, 8 bytes\\]",
+        "\\[image: PNG, 8 bytes]",
         "\\[image: SVG, ",
         "\\[audio: WAV, ",
         "a page: <https://example.org/a>",
         "a trap: javascript:alert(1)",
         "file: /notes.txt, 1 line:\n\n```\nnoted\n```",
-        "\\[file: /data.bin, 3 bytes\\]",
+        "\\[file: /data.bin, 3 bytes]",
         'hologram: a kind of content acp-tui doesn\'t know:\n\n```json\n{\n  "type": "hologram"',
         "### Edit a.py\n\n**edit · failed · /project/a.py:2**\n\n```\nSome *words*.\n```",
         "```diff\n--- /project/a.py\n+++ /project/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n```",
@@ -76,7 +76,7 @@ def fences(markdown: str) -> list[str]:
         "**Agent exited with code 1**\n\nits last lines:\n\n```\nTraceback\nKeyError: 'x'\n```",
         '### mood: an update acp-tui doesn\'t know\n\n```json\n{\n  "sessionUpdate": "mood"',
         "### Plan: 1 of 2 done\n\n- [x] Read (high priority)\n- [ ] Write (in progress)",
-        "### Usage\n\n1,200 of 8,000 tokens, \\$0.50\n",
+        "### Usage\n\n1,200 of 8,000 tokens, $0.50\n",
     ],
 )
 def test_every_kind_of_entry_stands_on_the_page(everything: Conversation, facts: ExportFacts, shown: str) -> None:
@@ -94,8 +94,14 @@ def test_a_fence_holds_exactly_what_was_put_in(text: str) -> None:
     assert fences(f"{fence(text, 'diff')}\n\nafter") == [make_visible(text) + "\n"]
 
 
+def test_only_what_would_be_read_as_markup_is_escaped() -> None:
+    assert literal("touch a_b.txt && echo {hi} > ~/c #1") == "touch a_b.txt && echo {hi} > ~/c #1"
+    assert literal("# *a* _b_ &amp; <c> [d]") == r"\# \*a\* \_b\_ \&amp; \<c> \[d]"
+
+
 @given(HOSTILE)
 @example("- a")
+@example("a_b_c ~~d~~ & &lt; # #")
 @example("1. a")
 @example("a #")
 @example("---")

@@ -47,7 +47,7 @@ def test_a_tools_name_is_told_unless_the_title_says_it() -> None:
         call("c", title="List", kind="execute", name="exec_command", status="completed"),
         call("d", title="write_file a", kind="edit", name="write_file", status="completed"),
     )
-    assert "execute · exec\\_command · completed" in markdown(conversation)
+    assert "execute · exec_command · completed" in markdown(conversation)
     assert "edit · completed" in markdown(conversation)
     assert '"name":"exec_command"' in "".join(to_jsonl(conversation, FACTS))
 

@@ -75,6 +75,9 @@ async def test_marks_of_claudes_earlier_package_are_not_the_users_words(tmp_path
         ("<session_context>\nThis is the Gemini CLI.\n</session_context>HELLO", False),
         ("[Function Response: write_file]", True),
         ("[Function Response: write_file] is odd", False),
+        ("[Request interrupted by user]", True),
+        ("[Request interrupted by user for tool use]", True),
+        ("Why [Request interrupted by user]?", False),
     ],
 )
 def test_only_what_consists_of_marks_is_left_out(words: str, are_left_out: bool) -> None:

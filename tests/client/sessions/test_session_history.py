@@ -23,6 +23,8 @@ from acp_tui.client.transcript.lines import RecordingUnreadable
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.facts import SessionId, SessionSummary
+from acp_tui.conversation.updates import InfoChanged
+from support.folding import fold
 from support.recordings import play
 from support.session_sources import recorded
 
@@ -34,13 +36,13 @@ def told(session_id: str, title: str | None = None, updated_at: str | None = Non
     return SessionSummary(SessionId(session_id), HERE, title, updated_at)
 
 
-def test_a_listed_and_recorded_session_is_one_with_the_agents_title_and_later_time() -> None:
+def test_a_listed_and_recorded_session_is_one_with_the_recorded_title_and_later_time() -> None:
     ours = recorded("a", "Its first prompt", agent="gemini", prompts=3, last_at=100.0)
     (past,) = merged([told("a", "Named", "1970-01-01T00:05:00+00:00")], GEMINI, [ours])
-    assert (past.title, past.last_at, past.is_listed) == ("Named", 300.0, True)
+    assert (past.title, past.last_at, past.is_listed) == ("Its first prompt", 300.0, True)
     assert past.recorded == ours.recorded
-    (untitled,) = merged([told("a")], GEMINI, [ours])
-    assert (untitled.title, untitled.last_at) == ("Its first prompt", 100.0)
+    (untitled,) = merged([told("a", "Named")], GEMINI, [replace(ours, title="")])
+    assert (untitled.title, untitled.last_at) == ("Named", 100.0)
 
 
 def test_equal_ids_of_two_agents_and_an_earlier_session_of_the_same_id_are_others() -> None:
@@ -49,7 +51,7 @@ def test_equal_ids_of_two_agents_and_an_earlier_session_of_the_same_id_are_other
     others = recorded("a", "Another's", agent="claude", last_at=10.0)
     past = merged([told("a", "Named")], GEMINI, [latest, before, others])
     assert [(one.title, one.is_listed) for one in past] == [
-        ("Named", True),
+        ("Latest", True),
         ("Before", False),
         ("Another's", False),
     ]
@@ -59,7 +61,7 @@ def test_a_session_listed_and_recorded_by_another_name_of_its_agent_is_one() -> 
     ours = recorded("a", "Ours", agent="my-gemini", command=GEMINI.argv)
     others = recorded("a", "Another's", agent="claude")
     past = merged([told("a", "Named")], GEMINI, [ours, others])
-    assert [(one.title, one.is_listed) for one in past] == [("Named", True), ("Another's", False)]
+    assert [(one.title, one.is_listed) for one in past] == [("Ours", True), ("Another's", False)]
 
 
 def test_the_last_used_come_first_and_those_without_a_time_last_in_the_agents_order() -> None:
@@ -149,3 +151,12 @@ def test_a_name_that_is_too_long_is_a_folder_that_is_gone() -> None:
     one = recorded("a", "A title").recorded
     assert one is not None
     assert not past_session(replace(one, cwd=Path("/" + "x" * 5_000))).has_folder
+
+
+def test_a_title_is_one_line_without_what_was_attached_to_the_first_prompt() -> None:
+    """Like codex-acp 2.6.0 lists and tells it."""
+    told_title = 'Look at @a.py\n[@a.py](file:///p/a.py) <context ref="file:///p/a.py">\n"""A\n</context>'
+    (listed,) = merged([told("a", told_title)], GEMINI, [])
+    assert listed.title == "Look at @a.py"
+    assert fold(InfoChanged(title=told_title)).shown_title == "Look at @a.py"
+    assert fold(InfoChanged(title="[@a.py](file:///p/a.py)")).shown_title == "[@a.py](file:///p/a.py)"

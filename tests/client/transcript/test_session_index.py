@@ -13,7 +13,7 @@ import pytest
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript import lines
-from acp_tui.client.transcript.events import Closed, Event, Frame, Header, Stderr
+from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction, Stderr
 from acp_tui.client.transcript.index import (
     IndexFailed,
     RecordedSession,
@@ -24,6 +24,7 @@ from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.client.transcript.store import RecordingStore, create, held
 from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.updates import Renamed
 from acp_tui.rpc import Direction
 from support.recordings import play, write
 
@@ -267,6 +268,12 @@ async def test_a_session_is_known_while_it_is_recorded(
     assert {session.session_id: index.reread(session)} == run.conversations
 
 
+def test_a_session_that_was_named_is_listed_though_nothing_was_said(store: RecordingStore, index: SessionIndex) -> None:
+    """Such as a fork that the user keeps for later."""
+    keep(store, 1, *opened("a"), *opened("b", number=2), OwnAction(3.0, SessionId("b"), Renamed("For later")))
+    assert [(session.session_id, session.title) for session in index.recent()] == [("b", "For later")]
+
+
 # Reading again
 
 
@@ -278,14 +285,26 @@ def test_a_resumed_session_is_reread_below_what_was_said_before(store: Recording
     assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "ok", "two", "ok"]
 
 
-def test_a_loaded_session_is_reread_as_the_agent_told_it(store: RecordingStore, index: SessionIndex) -> None:
+def test_a_loaded_session_is_reread_with_what_its_agent_did_not_tell_again(
+    store: RecordingStore, index: SessionIndex
+) -> None:
     keep(store, 1, *opened("a"), *turn("a", "one"))
     request, response = opened("a", method="session/load")
     history = update("a", "user_message_chunk", content={"type": "text", "text": "one"})
     keep(store, 2, request, history, response, *turn("a", "two"))
     [session] = index.recent()
     entries = index.reread(session).entries
-    assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "two", "ok"]
+    assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "ok", "two", "ok"]
+
+
+def test_a_prompt_that_its_agent_no_longer_has_is_not_reread(store: RecordingStore, index: SessionIndex) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "one"))
+    request, response = opened("a", method="session/load")
+    history = update("a", "user_message_chunk", content={"type": "text", "text": "another"})
+    keep(store, 2, request, history, response, *turn("a", "two"))
+    [session] = index.recent()
+    entries = index.reread(session).entries
+    assert [entry.text for entry in entries if hasattr(entry, "text")] == ["another", "two", "ok"]
 
 
 # Forgetting

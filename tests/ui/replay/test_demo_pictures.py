@@ -62,7 +62,7 @@ async def test_it_stops_where_it_is_asked_for() -> None:
 
 async def test_nothing_tells_where_it_was_played() -> None:
     async with timeline_of_demo("callbacks", DemoUser(), SIZE) as timeline:
-        recorded = timeline.recording.path.read_text()
+        recorded = timeline.recording.paths[0].read_text()
     assert '"cwd":"/project"' in recorded.replace(": ", ":")
     assert str(Path(__file__).parents[3]) not in recorded
 

@@ -61,9 +61,9 @@ async def timeless_timeline(file: Path) -> Timeline:
 async def test_it_is_the_same_on_another_machine(
     suffix: str, timeline: Timeline, request: pytest.FixtureRequest
 ) -> None:
-    here = await rendered(await timeless_timeline(timeline.recording.path), suffix)
+    here = await rendered(await timeless_timeline(timeline.recording.paths[0]), suffix)
     request.getfixturevalue("elsewhere")
-    assert await rendered(await timeless_timeline(timeline.recording.path), suffix) == here
+    assert await rendered(await timeless_timeline(timeline.recording.paths[0]), suffix) == here
 
 
 async def test_no_link_in_a_picture_names_this_machine(tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ async def test_what_is_wrong_with_a_recording_is_said(tmp_path: Path) -> None:
     timeline = unread_timeline_of(
         tmp_path, [*two_turns(), Dropped(63.0, 5, "they arrived faster than they could be written")]
     )
-    with timeline.recording.path.open("a") as file:
+    with timeline.recording.paths[0].open("a") as file:
         file.write("no event\n{}\n")
     with anyio.fail_after(TEST_LIMIT_S):
         async with ReplayApp(timeline, pace=AT_ONCE).run_test(size=(120, 30), notifications=True) as pilot:
@@ -252,9 +252,9 @@ class HeldRecording(Recording):
 
     def __init__(self, folder: Path, events: Iterable[Event], count: int) -> None:
         whole = unread_timeline_of(folder, events).recording
-        file = whole.path.open("rb")
+        file = whole.paths[0].open("rb")
         file.readline()
-        super().__init__(whole.path, file, whole.header)
+        super().__init__(whole.paths, [file], whole.header)
         self.more = threading.Semaphore(0)
         self._count = count
 
@@ -327,11 +327,13 @@ async def test_the_end_of_a_long_recording_is_shown_while_the_rest_is_read(tmp_p
 
 async def test_the_events_of_a_recording_are_read_again_from_its_file(tmp_path: Path) -> None:
     timeline = timeline_of(tmp_path, two_turns())
-    again = list(timeline.recording.path.read_bytes().splitlines(keepends=True))
+    again = list(timeline.recording.paths[0].read_bytes().splitlines(keepends=True))
     assert list(timeline.events) == two_turns()
     assert all(one is not other for one, other in zip(timeline.events, timeline.events, strict=True))
 
-    timeline.recording.path.write_bytes(b"".join([again[0], *(b"?" * (len(line) - 1) + b"\n" for line in again[1:])]))
+    timeline.recording.paths[0].write_bytes(
+        b"".join([again[0], *(b"?" * (len(line) - 1) + b"\n" for line in again[1:])])
+    )
     assert {type(event) for event in timeline.events} == {UnknownEvent}
 
 

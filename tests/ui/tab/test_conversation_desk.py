@@ -67,7 +67,7 @@ async def test_an_export_overwrites_a_file_only_at_a_second_enter(open_desk: Ope
         await desk.send("go")
         await desk.shows("one = 1")
         await desk.choose("Write the conversation to a file")
-        await desk.shows("Write the conversation to a file", ".md or .jsonl")
+        await desk.shows("Write the conversation to a file in /", ".md or .jsonl")
         field = desk.pilot.app.screen.query_one("#file")
         field.value = "talk.doc"
         await desk.press("enter")

@@ -259,7 +259,7 @@ async def test_a_letter_typed_just_before_deletes_nothing_and_one_key_held_down_
         clock.pass_guard()
         await page.press("ctrl+d", "y")
         assert pages.done == []
-        assert "Delete “Mend the parser” in agent?" in page.words
+        assert "Delete “Mine” in agent?" in page.words
         clock.pass_guard()
         await page.press("y")
         for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6):
@@ -277,9 +277,9 @@ async def test_the_agents_session_and_the_recording_of_it_are_two_questions() ->
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+d")
-        assert "Delete “Mend the parser” in agent?" in page.words
+        assert "Delete “Mine” in agent?" in page.words
         await page.press("n")
-        assert "Delete acp-tui's recording of “Mend the parser”?" in page.words
+        assert "Delete acp-tui's recording of “Mine”?" in page.words
         await page.press("y")
         assert pages.done == [("forget", "s1")]
         assert "Mend the parser" in page.words
@@ -317,7 +317,7 @@ async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_w
         (row,) = (line for line in page.lines if "From elsewhere" in line)
         assert row.split()[3:9] == ["read-only", "other", "2", "prompts", "1970-01-01", "│"]
         assert "can't be opened: its folder is gone" in page.words
-        assert "Mine" not in page.words  # the agent's title wins
+        assert "Mine" in page.words and "Mend the parser" not in page.words  # the recorded title wins
 
 
 async def test_recordings_are_listed_while_the_agent_says_nothing() -> None:

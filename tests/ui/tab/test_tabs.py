@@ -167,6 +167,8 @@ async def test_where_not_all_labels_fit_the_one_in_front_does_and_others_share_t
         await desk.send(f"/rename {title}")
         await desk.pilot.resize_terminal(80, 24)
         await desk.until(lambda: tab_line(desk) == f"1 ● scripted  2 ● scripted: {title}  3 ● scripted")
+        await desk.send(f"/rename {'word ' * 40}")
+        await desk.until(lambda: tab_line(desk) == f"1 ● scripted  2 ● scripted: {'word ' * 7}…  3 ● scripted")
 
 
 async def test_a_new_title_is_in_the_tabs_at_once(open_desk: OpenDesk) -> None:
