@@ -43,7 +43,7 @@ async def test_what_was_sent_is_recalled_after_a_restart() -> None:
         assert await walk(page, "up") == ["line one\nline two"]
 
 
-async def test_drafts_that_ctrl_c_dropped_are_recalled_the_latest_first_also_after_a_restart() -> None:
+async def test_drafts_that_ctrl_c_dropped_come_back_latest_first_also_after_a_restart() -> None:
     kept("sent")
     async with open_recalling_page() as page:
         for draft in ("one", "two"):
