@@ -1,7 +1,7 @@
 """Passes messages along a chain, from the client through proxies to the agent and back (ACP, proxy chains).
 
 Only the envelope is read: what a message says arrives unchanged. Both versions of ACP have the same envelope. The
-processes belong to `client.agents.chain`.
+processes belong to `client.agents.proxy_chain`.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.status_line import MARKS
-from acp_tui.ui.tab.history import last_line
+from acp_tui.ui.tab.sessions import last_line
 from acp_tui.ui.tab.stage import Live
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ async def test_while_the_agent_works_it_joins_the_queue_in_time() -> None:
         assert page.connection.prompts == ["at work"]
 
 
-async def test_a_repeat_that_comes_due_leaves_the_keyboard_and_the_selection_where_they_are() -> None:
+async def test_a_repeat_that_comes_due_leaves_the_keyboard_and_the_selection_alone() -> None:
     async with open_page() as page:
         set_clock(page, NOW)
         await page.send("/repeat 1s 9 Report.")
